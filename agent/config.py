@@ -1,0 +1,256 @@
+"""The one typed schema of the configuration: template, validation, defaults and the toggles form all come from it.
+
+A value is looked for in the repository's ``.clean_room/config.toml``, then in the person's own
+``config.toml`` (``cra config path`` shows where), then here.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import platformdirs
+from msgspec import Meta
+
+from agent.config_errors import ConfigError, expected_of, nearest
+
+Positive = Annotated[int, Meta(ge=1)]
+
+
+def _doc(text: str, **limits: Any) -> Meta:
+    return Meta(description=text, **limits)
+
+
+class Section(msgspec.Struct, frozen=True, omit_defaults=False):
+    """Base of the sections; every field carries its description, unit and limits."""
+
+
+class Override(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One stage's own model. What is left out is taken from ``[models]``."""
+
+    model: str = ""
+    provider: Literal["", "embedded", "ollama", "openai", "systemone", "replay"] = ""
+    base_url: str = ""
+    context_window: Annotated[int, Meta(ge=0)] = 0
+    max_tokens: Annotated[int, Meta(ge=0)] = 0
+
+
+class Models(Section, frozen=True):
+    """Who answers."""
+
+    provider: Annotated[
+        Literal["embedded", "ollama", "openai", "systemone", "replay"],
+        _doc("Protocol: embedded (a llama.cpp server of our own), ollama, openai, systemone or replay."),
+    ] = "embedded"
+    coding: Annotated[str, _doc("Model that writes code.", min_length=1)] = "qwen2.5-coder-1.5b"
+    reasoning: Annotated[str, _doc("Model that judges and plans.", min_length=1)] = "qwen2.5-coder-1.5b"
+    base_url: Annotated[str, _doc("Address of the server; empty: the provider's usual one.")] = ""
+    context_window: Annotated[int, _doc("Prompt plus reply, in tokens; sent to the server.", ge=512)] = 8192
+    max_tokens: Annotated[int, _doc("Longest reply of a generation, in tokens; sent to the server.", ge=16)] = 1024
+    temperature: Annotated[float, _doc("Sampling temperature of a first try; retries raise it.", ge=0, le=2)] = 0.0
+    seed: Annotated[int, _doc("Sampling seed.", ge=0)] = 42
+    thinking: Annotated[bool, _doc("Let the model think before it answers, where it can.")] = False
+    keep_alive: Annotated[str, _doc("How long Ollama keeps the model loaded.")] = "30m"
+    api_key_env: Annotated[str, _doc("Name of the environment variable that holds the API key.")] = ""
+    concurrency: Annotated[int, _doc("Judgments in flight at once. The embedded server takes one.", ge=1, le=512)] = 1
+    constrain_answers: Annotated[
+        bool, _doc("Constrain yes/no answers to these words and read their probability, where the server can.")
+    ] = True
+    speculative: Annotated[bool, _doc("n-gram speculation in the embedded server.")] = False
+    overrides: Annotated[
+        dict[str, str | Override], _doc("A stage's own model: a name, or a table with model, max_tokens and so on.")
+    ] = {}
+
+
+class Orchestrator(Section, frozen=True):
+    """Which parts of the work are decomposed into small decisions. All false when absent (seeds 000 and 001)."""
+
+    decomposed_planning: Annotated[bool, _doc("Plan by many small decisions instead of one call.")] = False
+    decomposed_part_grouping: Annotated[bool, _doc("Group change points by yes/no per pair.")] = False
+    decomposed_scaffold: Annotated[bool, _doc("Make headers and stubs first, then write each function alone.")] = False
+    decomposed_adjustment: Annotated[bool, _doc("Adjust the plan by yes/no verdicts after a failure.")] = False
+    decomposed_error_classification: Annotated[bool, _doc("Ask three small questions about an unclear error.")] = False
+    max_adjustment_rounds: Annotated[int, _doc("Plan adjustments in one run.", ge=0, le=20)] = 3
+    documentation_pass: Annotated[bool, _doc("Write doc comments for changed public symbols at the end.")] = False
+
+
+class Retrieval(Section, frozen=True):
+    """Which files and symbols the models get to see."""
+
+    max_calls: Annotated[int, _doc("Yes/no calls of retrieval in one run; the ranked rest is denied.", ge=0)] = 120
+    max_dependencies: Annotated[int, _doc("Tier 2 candidates: direct includes, imports and users.", ge=0)] = 30
+    max_co_changes: Annotated[int, _doc("Tier 3 candidates: files changed together before.", ge=0)] = 20
+    max_search: Annotated[int, _doc("Tier 4 candidates: found by words.", ge=0)] = 20
+    max_symbols: Annotated[int, _doc("Symbols judged at most.", ge=1)] = 60
+    min_co_change: Annotated[int, _doc("Commits two files must share to count as changed together.", ge=1)] = 2
+    reserved_tokens: Annotated[int, _doc("Tokens kept free for reply and framing.", ge=64)] = 2048
+    routing: Annotated[bool, _doc("Ask once which optional stages to run; off: none of them.")] = False
+
+
+class Coding(Section, frozen=True):
+    """How code is written."""
+
+    samples: Annotated[int, _doc("Candidates per function; compiler and tests choose.", ge=1, le=8)] = 1
+    max_attempts: Annotated[int, _doc("Tries per function or step before it counts as failed.", ge=1, le=10)] = 3
+    signature_source: Annotated[
+        Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")
+    ] = "header"
+
+
+class Compile(Section, frozen=True):
+    """The C compiler."""
+
+    compiler: Annotated[str, _doc("Compiler command; empty: gcc or clang, whichever is found.")] = ""
+    extra_flags: Annotated[list[str], _doc("Flags for every compile, such as -std=c11 or -Iinclude.")] = []
+    timeout_seconds: Annotated[int, _doc("Longest compile.", ge=1)] = 60
+
+
+class Index(Section, frozen=True):
+    """What the index reads."""
+
+    max_file_kib: Annotated[int, _doc("Larger files are skipped (KiB).", ge=1)] = 1024
+    max_commits: Annotated[int, _doc("Commits of history read.", ge=0)] = 2000
+
+
+class Testing(Section, frozen=True):
+    """The checks that measure success."""
+
+    test_command: Annotated[str, _doc("Test command; empty: make test, pytest or what is found.")] = ""
+    timeout_seconds: Annotated[int, _doc("Longest run of the checks.", ge=1)] = 120
+
+
+class Sandbox(Section, frozen=True):
+    """Limits of every command that runs in the worktree."""
+
+    memory_mib: Annotated[int, _doc("Memory of one command (MiB); 0: no limit.", ge=0)] = 4096
+    file_mib: Annotated[int, _doc("Largest file a command may write (MiB).", ge=1)] = 256
+    cpu_seconds: Annotated[int, _doc("Processor seconds of one command.", ge=1)] = 600
+    processes: Annotated[int, _doc("Processes of one command at once; 0: no limit.", ge=0)] = 512
+    network: Annotated[bool, _doc("Let commands reach the network.")] = False
+
+
+class WorkspaceSection(Section, frozen=True):
+    """Where a run works."""
+
+    carry_uncommitted: Annotated[bool, _doc("Carry uncommitted changes into the run; off: start from HEAD.")] = True
+
+
+class Ui(Section, frozen=True):
+    """The application."""
+
+    theme: Annotated[str, _doc("Theme; empty: the terminal's default.")] = ""
+    keys: Annotated[dict[str, str], _doc("Keys by action id, such as run.step = \"f8\".")] = {}
+    grace_seconds: Annotated[float, _doc("A prompt that appears by itself ignores keys this long.", ge=0, le=5)] = 0.5
+
+
+class Config(msgspec.Struct, frozen=True):
+    """The whole configuration."""
+
+    models: Models = Models()
+    orchestrator: Orchestrator = Orchestrator()
+    retrieval: Retrieval = Retrieval()
+    coding: Coding = Coding()
+    compile: Compile = Compile()
+    index: Index = Index()
+    testing: Testing = Testing()
+    sandbox: Sandbox = Sandbox()
+    workspace: WorkspaceSection = WorkspaceSection()
+    ui: Ui = Ui()
+
+
+def user_config_path() -> Path:
+    """The person's own configuration file (``CRA_CONFIG_DIR`` moves it)."""
+    base = os.environ.get("CRA_CONFIG_DIR") or platformdirs.user_config_dir("cra")
+    return Path(base) / "config.toml"
+
+
+def repo_config_path(repo: Path) -> Path:
+    """A repository's configuration file."""
+    return repo / ".clean_room" / "config.toml"
+
+
+def sections() -> dict[str, type[Section]]:
+    """Section name to its struct, in file order."""
+    return {f.name: f.type for f in msgspec.structs.fields(Config)}
+
+
+def parse(text: str, file: str) -> dict[str, dict[str, Any]]:
+    """TOML text to checked raw values per section.
+
+    Raises:
+        ConfigError: on broken TOML, an unknown section or key, or a value of the wrong kind.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(file, "", f"this is not valid TOML: {error}") from None
+    known = sections()
+    for name, table in raw.items():
+        if name not in known:
+            raise ConfigError(file, name, "there is no such section", nearest(name, known))
+        if not isinstance(table, dict):
+            raise ConfigError(file, name, f"expected a section [{name}], found {table!r}")
+        _check_section(file, name, known[name], table)
+    return raw
+
+
+def _check_section(file: str, name: str, section: type[Section], table: dict[str, Any]) -> None:
+    fields = {f.name: f for f in msgspec.structs.fields(section)}
+    for key, value in table.items():
+        if key not in fields:
+            raise ConfigError(file, f"{name}.{key}", "there is no such key", nearest(key, fields))
+        if key == "overrides":
+            _check_overrides(file, name, value)
+        check_value(file, f"{name}.{key}", fields[key].type, value)
+
+
+def _check_overrides(file: str, name: str, table: Any) -> None:
+    known = [f.name for f in msgspec.structs.fields(Override)]
+    for stage, entry in table.items() if isinstance(table, dict) else ():
+        for key in entry if isinstance(entry, dict) else ():
+            if key not in known:
+                raise ConfigError(file, f"{name}.overrides.{stage}.{key}", "there is no such key", nearest(key, known))
+
+
+def check_value(file: str, key: str, kind: Any, value: Any) -> Any:
+    """``value`` as its field's type.
+
+    Raises:
+        ConfigError: naming file, key, what was expected and what was found.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        raise ConfigError(file, key, f"expected {expected_of(kind)}, found {value!r}") from None
+
+
+def merge(*layers: dict[str, dict[str, Any]]) -> Config:
+    """Later layers win, key by key; overrides are merged stage by stage."""
+    total: dict[str, dict[str, Any]] = {}
+    for layer in layers:
+        for name, table in layer.items():
+            into = total.setdefault(name, {})
+            for key, value in table.items():
+                old = into.get(key)
+                into[key] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+    return msgspec.convert(total, Config)
+
+
+def load(repo: Path | None = None, extra: dict[str, dict[str, Any]] | None = None) -> Config:
+    """The configuration for a repository: person's file, repository's file, then ``extra`` (command line).
+
+    Raises:
+        ConfigError: if a file cannot be read or holds a wrong key or value.
+    """
+    layers = []
+    for path in (user_config_path(), repo_config_path(repo) if repo else None):
+        if path is not None and path.is_file():
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise ConfigError(str(path), "", f"this file cannot be read: {error}") from None
+            layers.append(parse(text, str(path)))
+    return merge(*layers, extra or {})
