@@ -1,0 +1,231 @@
+"""The audit log: one writer, append-only events, one row a call. ``.clean_room/raw.sqlite``.
+
+Writes collect in one transaction for a turn of the event loop and are committed together; :meth:`AuditLog.durable`
+waits for that commit. Listeners (panes, ``--json``) are told only what has been committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlite_utils import Database
+
+from agent.audit.rows import CachedCall, CallAnswer, CallDraft, CallVerdict, LabelSource
+from agent.audit.schema import migrations
+from agent.events import (
+    ChecksRun,
+    CompileFinished,
+    Envelope,
+    ErrorClassified,
+    PlanAdjusted,
+    RunFinished,
+    encode_event,
+)
+
+Listener = Callable[[Envelope], None]
+
+
+def now_text() -> str:
+    """The time as ISO 8601 in UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def log_path(repo: Path) -> Path:
+    """Where a repository's log lives. The folder ignores itself."""
+    folder = repo / ".clean_room"
+    folder.mkdir(parents=True, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return folder / "raw.sqlite"
+
+
+def open_database(path: Path | str) -> Database:
+    """A connection with the schema brought up to date: WAL, five seconds of patience with other writers.
+
+    Raises:
+        LogError: if the file is no database or cannot be written.
+    """
+    try:
+        connection = sqlite3.connect(str(path), isolation_level=None, check_same_thread=False, timeout=5.0)
+        db = Database(connection)
+        connection.execute("pragma journal_mode=wal")
+        connection.execute("pragma synchronous=normal")
+        if migrations.pending(db):
+            migrations.apply(db)
+    except sqlite3.Error as error:
+        raise LogError(f"The audit log {path} cannot be opened ({error}). Move the file away to start a new one.") from error
+    return db
+
+
+class LogError(Exception):
+    """The log cannot be read or written; the text says which file and what to do."""
+
+
+class AuditLog:
+    """The single writer of one log file. Use it from one thread: that of the event loop."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.db = open_database(path)
+        self._connection = self.db.conn
+        self._pending: list[tuple[Listener, Envelope]] = []
+        self._waiters: list[asyncio.Future[None]] = []
+        self._scheduled = False
+        self._in_transaction = False
+        self._known_prompts: set[str] = set()
+
+    def start_run(self, run_id: str, **fields: Any) -> None:
+        """A new row in ``runs``; ``fields`` are its columns."""
+        self._write()
+        row = {"id": run_id, "started_at": now_text(), **fields}
+        self._insert("runs", row)
+
+    def append(self, envelope: Envelope, listeners: tuple[Listener, ...] = ()) -> None:
+        """Log an event; ``listeners`` hear of it after the commit."""
+        self._write()
+        event = envelope.event
+        self._connection.execute(
+            "insert into events (run_id, seq, t, type, data) values (?, ?, ?, ?, ?)",
+            (envelope.run_id, envelope.seq, envelope.t, type(event).__name__, encode_event(event).decode()),
+        )
+        self._project(envelope)
+        self._pending += [(listener, envelope) for listener in listeners]
+
+    def insert_call(self, draft: CallDraft) -> int:
+        """A row for a call that is about to be asked. Returns its id."""
+        self._write()
+        row = {
+            "run_id": draft.run_id, "seq": draft.seq, "stage": draft.stage, "item": draft.item,
+            "binary": int(draft.binary), "attempt": draft.attempt, "system_sha": self._prompt(draft.system),
+            "state_sha": self._prompt(draft.state), "question": draft.question, "model": draft.model,
+            "provider": draft.provider, "options": draft.options, "cache_key": draft.cache_key, "created_at": now_text(),
+        }  # fmt: skip
+        return self._insert("calls", row)
+
+    def answer_call(self, call_id: int, answer: CallAnswer) -> None:
+        """The raw answer, written before it is parsed."""
+        self._update_call(call_id, answer)
+
+    def settle_call(self, call_id: int, verdict: CallVerdict) -> None:
+        """The verdict, written before it is used."""
+        self._update_call(call_id, verdict)
+
+    def add_label(
+        self, call_id: int, label: bool | None, source: LabelSource, note: str = "", guideline: str = ""
+    ) -> int:
+        """Append a label (None takes the earlier ones back). Returns its id."""
+        self._write()
+        value = None if label is None else int(label)
+        row = {"call_id": call_id, "label": value, "source": source, "note": note, "guideline": guideline}
+        return self._insert("labels", {**row, "created_at": now_text()})
+
+    def find_cached(self, cache_key: str) -> CachedCall | None:
+        """The newest answered call with this key."""
+        row = self._connection.execute(
+            "select id, raw, p_yes, coalesce(cached_from, id) from calls"
+            " where cache_key = ? and raw is not null and coalesce(error, '') = '' order by id desc limit 1",
+            (cache_key,),
+        ).fetchone()
+        if row is None:
+            return None
+        label = self._connection.execute(
+            "select label from labels join calls on calls.id = labels.call_id"
+            " where calls.cache_key = ? and labels.source != 'outcome' order by labels.id desc limit 1",
+            (cache_key,),
+        ).fetchone()
+        return CachedCall(row[3], row[1], row[2], None if label is None or label[0] is None else bool(label[0]))
+
+    async def durable(self) -> None:
+        """Return once everything written so far is committed."""
+        if not self._in_transaction:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    def flush(self) -> None:
+        """Commit now and tell the listeners."""
+        self._scheduled = False
+        if self._in_transaction:
+            self._in_transaction = False
+            self._connection.execute("commit")
+        pending, self._pending = self._pending, []
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        for listener, envelope in pending:
+            listener(envelope)
+
+    def close(self) -> None:
+        """Commit and close."""
+        self.flush()
+        self.db.close()
+
+    def _write(self) -> None:
+        if not self._in_transaction:
+            self._connection.execute("begin immediate")
+            self._in_transaction = True
+        if not self._scheduled:
+            try:
+                asyncio.get_running_loop().call_soon(self.flush)
+                self._scheduled = True
+            except RuntimeError:
+                pass  # no loop: the caller flushes
+
+    def _prompt(self, text: str) -> str:
+        sha = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if sha not in self._known_prompts:
+            safe = text.encode("utf-8", "replace").decode()
+            self._connection.execute("insert or ignore into prompts (sha, text) values (?, ?)", (sha, safe))
+            self._known_prompts.add(sha)
+        return sha
+
+    def _insert(self, table: str, row: dict[str, Any]) -> int:
+        marks = ", ".join("?" * len(row))
+        cursor = self._connection.execute(
+            f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values())
+        )
+        return int(cursor.lastrowid or 0)
+
+    def _update_call(self, call_id: int, values: CallAnswer | CallVerdict) -> None:
+        self._write()
+        row = msgspec.structs.asdict(values)
+        marks = ", ".join(f"{name} = ?" for name in row)
+        self._connection.execute(f"update calls set {marks} where id = ?", (*row.values(), call_id))
+
+    def _project(self, envelope: Envelope) -> None:
+        event = envelope.event
+        place = {"run_id": envelope.run_id, "event_seq": envelope.seq}
+        match event:
+            case CompileFinished():
+                row = {"symbol": event.symbol, "file": event.file, "ok": event.ok, "link": event.link, "ms": event.ms}
+                self._insert("compile_attempts", {**place, **row, "diagnostics": _json(event.diagnostics)})
+            case ErrorClassified():
+                row = {"symbol": event.symbol, "file": event.file, "category": event.category, "how": event.how}
+                texts = {"headers": _json(event.headers), "path": _json(event.path)}
+                self._insert("classifications", {**place, **row, **texts})
+            case PlanAdjusted():
+                plans = {"before": _json(event.before), "after": _json(event.after)}
+                self._insert("adjustments", {**place, **plans, "rationale": event.rationale, "calls": event.calls})
+            case ChecksRun():
+                now = None if event.now is None else _json(event.now)
+                row = {"step_id": event.step_id, "baseline": _json(event.baseline), "now": now}
+                self._insert("checks", {**place, **row})
+            case RunFinished():
+                self._connection.execute(
+                    "update runs set finished_at = ?, status = ?, reason = ?, calls = ?, seconds = ? where id = ?",
+                    (now_text(), event.status, event.reason, event.calls, event.seconds, envelope.run_id),
+                )
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

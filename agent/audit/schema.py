@@ -1,0 +1,66 @@
+"""Tables of ``raw.sqlite``, as numbered migrations. A table is only ever added to, never rewritten."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+migrations = Migrations("cra")
+
+_FIRST = """
+create table runs (
+  id text primary key, task text not null, repo text not null, started_at text not null, finished_at text,
+  status text, reason text, model text, config text, branch text, base_commit text, worktree text, version text,
+  calls integer not null default 0, seconds real, demo text
+);
+create table events (
+  id integer primary key, run_id text not null references runs(id), seq integer not null, t real not null,
+  type text not null, data text not null, unique (run_id, seq)
+);
+create table prompts (sha text primary key, text text not null);
+create table calls (
+  id integer primary key, run_id text not null references runs(id), seq integer not null,
+  stage text not null, item text not null, binary integer not null, attempt integer not null default 1,
+  system_sha text not null references prompts(sha), state_sha text not null references prompts(sha),
+  question text not null, raw text, verdict integer, p_yes real, score real, threshold real, source text,
+  defaulted integer not null default 0, cached integer not null default 0, cached_from integer,
+  overridden integer not null default 0, explanation text, model text, provider text, options text, finish text,
+  prompt_tokens integer, cached_tokens integer, completion_tokens integer, ms real, error text,
+  cache_key text, created_at text not null
+);
+create index calls_run on calls(run_id, seq);
+create index calls_cache on calls(cache_key) where cache_key is not null;
+create index calls_stage on calls(stage, model);
+create table labels (
+  id integer primary key, call_id integer not null references calls(id), label integer, source text not null,
+  note text not null default '', guideline text not null default '', created_at text not null
+);
+create index labels_call on labels(call_id, id);
+create table compile_attempts (
+  id integer primary key, run_id text not null, event_seq integer not null, symbol text, file text not null,
+  ok integer not null, link integer not null, diagnostics text not null, ms real
+);
+create table classifications (
+  id integer primary key, run_id text not null, event_seq integer not null, symbol text, file text not null,
+  category text not null, how text not null, headers text not null, path text not null
+);
+create table adjustments (
+  id integer primary key, run_id text not null, event_seq integer not null, before text not null,
+  after text not null, rationale text, calls integer
+);
+create table checks (
+  id integer primary key, run_id text not null, event_seq integer not null, step_id text, baseline text not null,
+  now text
+);
+create view call_texts as
+  select calls.*, s.text as system, st.text || calls.question as prompt, st.text as state
+  from calls join prompts s on s.sha = calls.system_sha join prompts st on st.sha = calls.state_sha;
+"""
+
+
+@migrations()
+def first(db: Database) -> None:
+    """Runs, events, calls, content-addressed prompts, labels, and the tables projected from events."""
+    for statement in _FIRST.strip().split(";"):
+        if statement.strip():
+            db.execute(statement)

@@ -1,0 +1,91 @@
+"""What every phase of one run shares: configuration, log, gate, models. Handed down, never global."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from agent.audit.log import AuditLog, Listener
+from agent.config import Config
+from agent.events import CallFinished, Envelope, Event, IncludeAdded, Notice
+from agent.gate import Gate
+from agent.judgment.thresholds import Thresholds
+from agent.models.types import ModelTarget, Provider
+
+
+class Router(Protocol):
+    """Who answers a stage (``agent/models/router.py``)."""
+
+    def target(self, stage: str) -> ModelTarget:
+        """The stage's model and limits."""
+        ...
+
+    def provider(self, target: ModelTarget) -> Provider:
+        """The pooled provider that speaks to it."""
+        ...
+
+
+class RunContext:
+    """One run. ``emit`` logs an event, then tells the listeners; ``llm(stage)`` asks a stage's model."""
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        config: Config,
+        log: AuditLog,
+        router: Router,
+        gate: Gate | None = None,
+        thresholds: Thresholds | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.run_id = run_id
+        self.config = config
+        self.log = log
+        self.router = router
+        self.gate = gate or Gate()
+        self.gate.emit = self.emit
+        self.thresholds = thresholds or Thresholds([])
+        self.clock = clock
+        self.started = clock()
+        self.listeners: list[Listener] = []
+        self.calls = 0
+        self.cached_calls = 0
+        self.includes_added = 0
+        self._seq = 0
+        self._call_seq = 0
+
+    def emit(self, event: Event) -> None:
+        """Append to the log; listeners hear of it after the commit."""
+        self._seq += 1
+        self._count(event)
+        envelope = Envelope(self.run_id, self._seq, round(self.seconds(), 4), event)  # type: ignore[arg-type]
+        self.log.append(envelope, tuple(self.listeners))
+
+    def notice(self, level: str, text: str, stage: str = "") -> None:
+        """A sentence for the person; ``level`` is info, warning or error."""
+        self.emit(Notice(level, text, stage))  # type: ignore[arg-type]
+
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return self.clock() - self.started
+
+    def next_call(self) -> int:
+        """The next call's number in this run, from 1."""
+        self._call_seq += 1
+        return self._call_seq
+
+    def llm(self, stage: str) -> StageLlm:
+        """The stage's model, ready to be asked."""
+        return StageLlm(self, stage, self.router.target(stage))
+
+    def _count(self, event: Event) -> None:
+        if isinstance(event, CallFinished):
+            self.calls += not event.cached
+            self.cached_calls += event.cached
+        elif isinstance(event, IncludeAdded):
+            self.includes_added += 1 if event.kept else -1
+
+
+from agent.judgment.asking import StageLlm  # noqa: E402 - the two name each other; StageLlm only needs the type

@@ -1,0 +1,164 @@
+"""The gate: where a decision waits for a person.
+
+Modes: ``run`` lets everything pass, ``step`` waits before each verdict is used, ``stage`` waits at the end of each stage.
+Breakpoints stop a running run at a stage, an item, an uncertain or a defaulted answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fnmatch
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from agent.events import Event, GateResolved, GateWaiting
+
+Mode = Literal["run", "step", "stage"]
+Action = Literal["accept", "flip", "skip_stage", "continue", "stop"]
+Choice = Literal["apply", "keep", "discard"]
+
+
+class Stopped(Exception):
+    """The person stopped the run. Work so far stays on its branch."""
+
+
+class Breakpoint(msgspec.Struct, frozen=True):
+    """Stops at a verdict whose stage and item match the globs and, if given, whose P(yes) lies in ``band`` (low, high)
+    or whose answer was defaulted."""
+
+    stage: str = "*"
+    item: str = "*"
+    band: tuple[float, float] | None = None
+    defaulted: bool = False
+
+    def matches(self, pending: PendingVerdict) -> bool:
+        """Whether this breakpoint stops at a verdict."""
+        if not (fnmatch.fnmatchcase(pending.stage, self.stage) and fnmatch.fnmatchcase(pending.item, self.item)):
+            return False
+        if self.band is not None and not (
+            pending.p_yes is not None and self.band[0] <= pending.p_yes <= self.band[1]
+        ):
+            return False
+        return pending.defaulted or not self.defaulted
+
+
+class PendingVerdict(msgspec.Struct, frozen=True):
+    """A verdict that is about to be used."""
+
+    call_id: int
+    stage: str
+    item: str
+    verdict: bool
+    p_yes: float | None = None
+    defaulted: bool = False
+
+
+class Gate:
+    """One run's gate. ``emit`` takes the events; the interface calls :meth:`resolve`, :meth:`pause` and so on."""
+
+    def __init__(self, emit: Callable[[Event], None] | None = None, mode: Mode = "run") -> None:
+        self.emit = emit or (lambda event: None)
+        self.mode: Mode = mode
+        self.breakpoints: list[Breakpoint] = []
+        self.stopped = False
+        self._waiting: asyncio.Future[str] | None = None
+        self._kind = ""
+        self._skipped: set[str] = set()
+
+    @property
+    def waiting(self) -> str:
+        """What the gate waits for: ``verdict``, ``stage``, ``diff``, or "" when it does not."""
+        return self._kind if self._waiting is not None else ""
+
+    @property
+    def stepping(self) -> bool:
+        """Whether verdicts may have to wait, so that asking ahead should stay within the concurrency limit."""
+        return self.mode == "step" or bool(self.breakpoints)
+
+    def pause(self) -> None:
+        """Wait at the next decision."""
+        self.mode = "step"
+
+    def resume(self) -> None:
+        """Let everything pass from here on."""
+        self.mode = "run"
+        self.resolve("continue")
+
+    def step_stage(self) -> None:
+        """Run to the end of the current stage and wait there."""
+        self.mode = "stage"
+        self.resolve("continue")
+
+    def stop(self) -> None:
+        """Stop the run at the next decision, or now if one waits."""
+        self.stopped = True
+        self.resolve("stop")
+
+    def resolve(self, action: str) -> bool:
+        """Answer what is waiting. False when nothing was."""
+        if self._waiting is None or self._waiting.done():
+            return False
+        self._waiting.set_result(action)
+        return True
+
+    async def verdict(self, pending: PendingVerdict) -> Action:
+        """Wait for the person if the mode or a breakpoint says so. Returns ``accept`` or ``flip``.
+
+        Raises:
+            Stopped: if the person stopped the run.
+        """
+        self._raise_if_stopped()
+        reason = self._reason(pending)
+        if not reason:
+            return "accept"
+        place = {"stage": pending.stage, "item": pending.item, "call_id": pending.call_id, "verdict": pending.verdict}
+        self.emit(GateWaiting("verdict", reason=reason, **place))  # type: ignore[arg-type]
+        action = await self._wait("verdict")
+        if action == "skip_stage":
+            self._skipped.add(pending.stage)
+        used = (not pending.verdict) if action == "flip" else pending.verdict
+        self.emit(GateResolved("verdict", action, **{**place, "verdict": used}))  # type: ignore[arg-type]
+        self._raise_if_stopped()
+        return "flip" if action == "flip" else "accept"
+
+    async def stage_edge(self, stage: str) -> None:
+        """The end of a stage.
+
+        Raises:
+            Stopped: if the person stopped the run.
+        """
+        self._raise_if_stopped()
+        self._skipped.discard(stage)
+        if self.mode != "stage":
+            return
+        self.emit(GateWaiting("stage", stage=stage, reason="end of stage"))
+        action = await self._wait("stage")
+        self.emit(GateResolved("stage", action, stage=stage))
+        self._raise_if_stopped()
+
+    async def diff(self) -> Choice:
+        """Wait until the person says what becomes of the diff."""
+        self.emit(GateWaiting("diff", reason="the diff is ready"))
+        action = await self._wait("diff")
+        self.emit(GateResolved("diff", action))
+        return action if action in ("apply", "discard") else "keep"  # type: ignore[return-value]
+
+    def _reason(self, pending: PendingVerdict) -> str:
+        if any(point.matches(pending) for point in self.breakpoints) and pending.stage not in self._skipped:
+            return "breakpoint"
+        return "step" if self.mode == "step" and pending.stage not in self._skipped else ""
+
+    async def _wait(self, kind: str) -> str:
+        self._kind = kind
+        self._waiting = asyncio.get_running_loop().create_future()
+        try:
+            return await self._waiting
+        finally:
+            self._waiting = None
+            self._kind = ""
+
+    def _raise_if_stopped(self) -> None:
+        if self.stopped:
+            raise Stopped

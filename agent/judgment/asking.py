@@ -1,0 +1,182 @@
+"""One call: budget, log row, question, raw answer. The row stands in the log before anybody parses it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent.audit.rows import CallAnswer, CallDraft, CallVerdict
+from agent.events import CallFinished, CallStarted
+from agent.models.budget import check_budget
+from agent.models.types import Completion, CompletionRequest, ModelError, ModelTarget
+
+if TYPE_CHECKING:
+    from agent.context import RunContext
+
+
+_ONE_ITEM_ONLY = ("context", "cut")
+"""Errors that say something about one item, not about the server: its judgment gets the default."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is asked. The prompt is ``state + question``: what all items share, then the item."""
+
+    system: str
+    state: str
+    question: str
+    item: str
+    binary: bool = False
+    schema: dict[str, Any] | None = None
+    attempt: int = 1
+    temperature: float | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+
+    @property
+    def prompt(self) -> str:
+        """The user message."""
+        return self.state + self.question
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """An answered call: its row's id, the raw answer, and whether it came from an earlier run."""
+
+    call_id: int
+    completion: Completion
+    cached: bool = False
+    label: bool | None = None
+
+    @property
+    def text(self) -> str:
+        """The raw answer."""
+        return self.completion.text
+
+    @property
+    def finish(self) -> str:
+        """``stop``, ``length`` or ``context``."""
+        return self.completion.finish
+
+
+class StageLlm:
+    """A stage's model within one run."""
+
+    def __init__(self, ctx: RunContext, stage: str, target: ModelTarget) -> None:
+        self.ctx = ctx
+        self.stage = stage
+        self.target = target
+        self.provider = ctx.router.provider(target)
+
+    async def generate(
+        self,
+        *,
+        system: str,
+        prompt: str,
+        item: str,
+        state: str = "",
+        attempt: int = 1,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        schema: dict[str, Any] | None = None,
+        stop: tuple[str, ...] = (),
+    ) -> Asked:
+        """Ask for text. ``state`` is the part shared with other calls; the user message is ``state + prompt``.
+
+        Raises:
+            ModelError: if the model cannot answer; the row and the event say so.
+        """
+        asked = await self.ask(
+            Question(system, state, prompt, item, False, schema, attempt, temperature, max_tokens, stop)
+        )
+        await self.ctx.log.durable()
+        self.finished(asked, item, attempt=attempt)
+        return asked
+
+    async def ask(self, question: Question) -> Asked:
+        """Log, ask, log the raw answer. The caller settles the call and emits its CallFinished.
+
+        Raises:
+            ModelError: if the model cannot answer; then the call is settled already.
+        """
+        ctx, target = self.ctx, self._target(question)
+        key = cache_key(self.stage, target, question, ctx.config.models.constrain_answers)
+        call_id = ctx.log.insert_call(self._draft(question, target, key))
+        ctx.emit(CallStarted(call_id, self.stage, question.item, target.model, question.binary, question.attempt))
+        earlier = ctx.log.find_cached(key) if question.binary else None
+        if earlier is not None and earlier.call_id != call_id:
+            completion = Completion(earlier.raw, earlier.p_yes, target.model, target.provider)
+            answer = CallAnswer(earlier.raw, earlier.p_yes, cached=True, cached_from=earlier.call_id)
+            ctx.log.answer_call(call_id, answer)
+            return Asked(call_id, completion, True, earlier.label)
+        completion = await self._complete(question, target, call_id)
+        ctx.log.answer_call(call_id, _answer(completion))
+        return Asked(call_id, completion)
+
+    def finished(
+        self, asked: Asked, item: str, verdict: CallVerdict | None = None, *, attempt: int = 1
+    ) -> CallFinished:
+        """Settle a call and tell the world. Returns the event."""
+        got = asked.completion
+        verdict = verdict or CallVerdict(None)
+        if verdict.verdict is not None:
+            self.ctx.log.settle_call(asked.call_id, verdict)
+        event = CallFinished(
+            asked.call_id, self.stage, item,
+            verdict=verdict.verdict, p_yes=got.p_yes, score=verdict.score, threshold=verdict.threshold,
+            source=verdict.source, defaulted=verdict.defaulted, cached=asked.cached, overridden=verdict.overridden,
+            model=got.model or self.target.model, provider=got.provider or self.target.provider, ms=round(got.ms, 1),
+            prompt_tokens=got.prompt_tokens, cached_tokens=got.cached_tokens, completion_tokens=got.completion_tokens,
+            explanation=verdict.explanation, attempt=attempt,
+        )  # type: ignore[arg-type]  # fmt: skip
+        self.ctx.emit(event)
+        return event
+
+    async def _complete(self, question: Question, target: ModelTarget, call_id: int) -> Completion:
+        request = CompletionRequest(
+            system=question.system, prompt=question.prompt, stage=self.stage, target=target,
+            yes_no=question.binary and self.ctx.config.models.constrain_answers, schema=question.schema,
+            temperature=question.temperature, state=question.state, question=question.question, stop=question.stop,
+        )  # fmt: skip
+        try:
+            await check_budget(question.system, question.prompt, target, self.provider)
+            return await self.provider.complete(request)
+        except ModelError as error:
+            if question.binary and error.kind in _ONE_ITEM_ONLY:
+                self.ctx.notice("warning", f"{question.item}: {error}", self.stage)
+                return Completion("", model=target.model, provider=target.provider)
+            self.ctx.log.answer_call(call_id, CallAnswer(error=str(error)))
+            self.ctx.emit(CallFinished(call_id, self.stage, question.item, model=target.model, error=str(error)))
+            raise
+
+    def _target(self, question: Question) -> ModelTarget:
+        limit = question.max_tokens
+        return self.target if limit is None else msgspec.structs.replace(self.target, max_tokens=limit)
+
+    def _draft(self, question: Question, target: ModelTarget, key: str) -> CallDraft:
+        return CallDraft(
+            self.ctx.run_id, self.ctx.next_call(), self.stage, question.item, question.binary, question.attempt,
+            question.system, question.state, question.question, target.model, target.provider,
+            _options(target, question, self.ctx.config.models.constrain_answers), key if question.binary else None,
+        )  # fmt: skip
+
+
+def _options(target: ModelTarget, question: Question, constrain: bool) -> str:
+    values = {
+        "max_tokens": target.max_tokens, "context_window": target.context_window, "seed": target.seed,
+        "temperature": target.temperature if question.temperature is None else question.temperature,
+        "thinking": target.thinking, "constrained": question.binary and constrain, "schema": question.schema is not None,
+    }  # fmt: skip
+    return msgspec.json.encode(values).decode()
+
+
+def cache_key(stage: str, target: ModelTarget, question: Question, constrain: bool) -> str:
+    """(stage, model, sha256 of system and prompt, decoding options): what must agree for a verdict to be reused."""
+    parts = (stage, target.provider, target.model, question.system, question.prompt, _options(target, question, constrain))
+    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _answer(got: Completion) -> CallAnswer:
+    return CallAnswer(
+        got.text, got.p_yes, got.finish, got.prompt_tokens, got.cached_tokens, got.completion_tokens, got.ms
+    )

@@ -1,0 +1,132 @@
+"""Independent yes/no judgments: one item, one call, one row (seed 002, part 1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+from agent.audit.rows import CallVerdict
+from agent.events import CallFinished
+from agent.gate import PendingVerdict
+from agent.judgment.asking import Asked, Question, StageLlm
+from agent.judgment.verdict import decide, flipped
+
+T = TypeVar("T")
+
+
+class AllOmitted(Exception):
+    """No item of a stage got a readable answer, and the call site asked to fail loudly then."""
+
+
+async def run_binary_judgment(
+    items: Sequence[T],
+    *,
+    system_prompt: str,
+    task_context: str,
+    llm: StageLlm,
+    format_item: Callable[[T], str],
+    item_key: Callable[[T], Hashable],
+    stage_name: str,
+    default_action: str = "excluded",
+    label_item: Callable[[T], str] | None = None,
+    rank: Callable[[T], int | None] | None = None,
+    on_verdict: Callable[[T, CallFinished], None] | None = None,
+    fail_if_all_omitted: bool = False,
+) -> tuple[dict[Hashable, bool], set[Hashable]]:
+    """One yes/no call per item; up to ``models.concurrency`` in flight; verdicts applied in item order.
+
+    The prompt is ``task_context`` first, then ``format_item(item)``, so that all items share a byte-identical prefix.
+    What is no answer gets the default (False) and its key is in the second value. ``label_item`` names an item in the log
+    (its key by default), ``rank`` gives its place (from 1) in the search's order, ``on_verdict`` hears each verdict.
+
+    Returns:
+        (verdicts by key, keys that were omitted)
+
+    Raises:
+        ModelError: if the model cannot be asked at all.
+        Stopped: if the person stopped the run at the gate.
+        AllOmitted: if nothing could be read and ``fail_if_all_omitted``.
+    """
+    labels = [str((label_item or item_key)(item)) for item in items]
+    questions = [
+        Question(system_prompt, task_context, format_item(item), label, binary=True)
+        for item, label in zip(items, labels, strict=True)
+    ]
+    batch = _Batch(llm, labels, questions)
+    verdicts: dict[Hashable, bool] = {}
+    omitted: set[Hashable] = set()
+    threshold = llm.ctx.thresholds.get(stage_name, llm.target.model)
+    try:
+        for place, item in enumerate(items):
+            asked = await batch.answer(place)
+            verdict = decide(asked, threshold, rank(item) if rank else None, default_action)
+            event = await _apply(llm, asked, batch.labels[place], verdict)
+            batch.release(place)
+            key = item_key(item)
+            verdicts[key] = bool(event.verdict)
+            if event.defaulted and not event.overridden:
+                omitted.add(key)
+            if on_verdict is not None:
+                on_verdict(item, event)
+    finally:
+        await batch.cancel()
+    if items and len(omitted) == len(set(verdicts)):
+        _report_silence(llm, stage_name, len(omitted), default_action, fail_if_all_omitted)
+    return verdicts, omitted
+
+
+async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: CallVerdict) -> CallFinished:
+    pending = PendingVerdict(
+        asked.call_id, llm.stage, label, bool(verdict.verdict), asked.completion.p_yes, verdict.defaulted
+    )
+    if await llm.ctx.gate.verdict(pending) == "flip":
+        verdict = flipped(verdict)
+        llm.ctx.log.add_label(asked.call_id, verdict.verdict, "override")
+    return llm.finished(asked, label, verdict)
+
+
+def _report_silence(llm: StageLlm, stage: str, count: int, default_action: str, loud: bool) -> None:
+    text = (
+        f"None of the {count} answers of {llm.target.model} in stage {stage} could be read as yes or no, so every item "
+        f"is {default_action}. Look at the raw answers in the call list; another model or constrained answers may help."
+    )
+    if loud:
+        raise AllOmitted(text)
+    llm.ctx.notice("warning", text, stage)
+
+
+class _Batch:
+    """The calls of one batch in flight. Identical prompts are asked once; each item still has its row."""
+
+    def __init__(self, llm: StageLlm, labels: list[str], questions: list[Question]) -> None:
+        self.llm = llm
+        self.labels = labels
+        self._limit = asyncio.Semaphore(llm.ctx.config.models.concurrency)
+        self._applied = [asyncio.Event() for _ in questions]
+        self._tasks: list[asyncio.Task[Asked]] = []
+        first: dict[str, int] = {}
+        for place, question in enumerate(questions):
+            twin = first.setdefault(question.question, place)
+            self._tasks.append(asyncio.create_task(self._ask(place, question, twin)))
+
+    async def answer(self, place: int) -> Asked:
+        return await self._tasks[place]
+
+    def release(self, place: int) -> None:
+        self._applied[place].set()
+
+    async def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _ask(self, place: int, question: Question, twin: int) -> Asked:
+        if twin != place:
+            await asyncio.wait([self._tasks[twin]])  # its answer then comes from the log
+        async with self._limit:
+            asked = await self.llm.ask(question)
+            await self.llm.ctx.log.durable()
+            if self.llm.ctx.gate.stepping:
+                await self._applied[place].wait()  # ask ahead of the person only up to the limit
+        return asked
