@@ -183,6 +183,8 @@ class CascadePass(Event):
 
 
 class SymbolClassified(Event):
+    """A symbol's final class. In the call stream its item is ``path:symbol``."""
+
     symbol: str
     detail_level: DetailLevel
     path: str

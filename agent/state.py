@@ -1,0 +1,443 @@
+"""What is shown of a run: a pure fold over its events. No I/O; the same code serves a live, a replayed and a resumed run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent import events as ev
+from agent.values import CheckResult, DetailLevel, Diagnostic, FailureSignal, PlanStep, Rung, RunStatus
+
+Activity = Literal[
+    "idle", "loading model", "indexing", "judging", "planning", "writing", "compiling", "testing", "waiting for you",
+    "stopped", "complete", "partial", "failed",
+]  # fmt: skip
+
+_GENERATIONS = ("function_implement", "implement", "test_implement", "header_gen", "scaffold", "documentation")
+
+
+@dataclass(slots=True)
+class Call:
+    """One row of the call stream."""
+
+    call_id: int
+    stage: str
+    item: str
+    model: str = ""
+    binary: bool = True
+    attempt: int = 1
+    done: bool = False
+    verdict: bool | None = None
+    p_yes: float | None = None
+    score: float | None = None
+    threshold: float | None = None
+    source: str | None = None
+    defaulted: bool = False
+    cached: bool = False
+    overridden: bool = False
+    ms: float = 0.0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    explanation: str = ""
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Stage:
+    """A phase on the left. ``asked``/``yes`` count its calls so far."""
+
+    name: str
+    title: str = ""
+    total: int | None = None
+    asked: int = 0
+    yes: int = 0
+    done: bool = False
+    ms: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(slots=True)
+class StepState:
+    """A plan step and how it fares."""
+
+    step: PlanStep
+    status: Literal["pending", "running", "done", "failed", "dropped"] = "pending"
+    detail: str = ""
+    commit: str = ""
+
+
+@dataclass(slots=True)
+class SymbolState:
+    """A symbol's way through the cascade: the verdict of each pass it was asked in, then its class."""
+
+    symbol: str
+    path: str = ""
+    kind: str = ""
+    passes: dict[int, bool] = field(default_factory=dict)
+    detail_level: DetailLevel | None = None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class CompileEntry:
+    """One entry of the Compile pane: a compile, a classification, an include or a recovery, in order."""
+
+    kind: Literal["compile", "classified", "include", "recovery"]
+    file: str
+    symbol: str = ""
+    ok: bool | None = None
+    link: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+    ms: float = 0.0
+    category: str = ""
+    how: str = ""
+    path: tuple[Rung, ...] = ()
+    text: str = ""
+    line: int = 0
+    attempt_consumed: bool | None = None
+
+
+@dataclass(slots=True)
+class Adjustment:
+    """One adjustment round: the matrix of verdicts, filling in, and the plan before and after."""
+
+    round_no: int
+    failures: tuple[str, ...]
+    remaining: tuple[str, ...]
+    executed: tuple[str, ...] = ()
+    expected_calls: int = 0
+    viability: dict[str, bool] = field(default_factory=dict)
+    root_causes: dict[tuple[int, str], bool] = field(default_factory=dict)
+    new_steps: dict[int, bool] = field(default_factory=dict)
+    before: tuple[PlanStep, ...] = ()
+    after: tuple[PlanStep, ...] | None = None
+    rationale: str = ""
+    changes: tuple[str, ...] = ()
+    calls: int = 0
+
+
+@dataclass(slots=True)
+class FunctionState:
+    """A function being written."""
+
+    symbol: str
+    path: str
+    status: Literal["writing", "done", "failed"] = "writing"
+    attempt: int = 1
+    max_attempts: int = 1
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class RunState:
+    """Everything the panes read. Feed it with :meth:`apply`; two equal event sequences give two equal states."""
+
+    run_id: str = ""
+    task: str = ""
+    repo: str = ""
+    branch: str = ""
+    worktree: str = ""
+    model: str = ""
+    t: float = 0.0
+    activity: Activity = "idle"
+    status: RunStatus | None = None
+    reason: str = ""
+    calls: list[Call] = field(default_factory=list)
+    call_index: dict[int, int] = field(default_factory=dict)
+    stages: dict[str, Stage] = field(default_factory=dict)
+    current_stage: str = ""
+    index: ev.IndexRefreshed | None = None
+    analysis: ev.TaskAnalysed | None = None
+    files: dict[str, ev.FileScoped] = field(default_factory=dict)
+    groups: tuple[tuple[str, ...], ...] = ()
+    passes: dict[int, ev.CascadePass] = field(default_factory=dict)
+    symbols: dict[str, SymbolState] = field(default_factory=dict)
+    context: ev.ContextAssembled | None = None
+    steps: dict[str, StepState] = field(default_factory=dict)
+    plan_how: str = ""
+    parts: tuple[str, ...] = ()
+    plan_notes: tuple[str, ...] = ()
+    functions: dict[str, FunctionState] = field(default_factory=dict)
+    compiles: list[CompileEntry] = field(default_factory=list)
+    edits: list[ev.EditApplied | ev.EditRejected] = field(default_factory=list)
+    signals: tuple[FailureSignal, ...] = ()
+    adjustments: list[Adjustment] = field(default_factory=list)
+    baseline: CheckResult | None = None
+    checks: CheckResult | None = None
+    newly_passing: tuple[str, ...] = ()
+    newly_failing: tuple[str, ...] = ()
+    checks_running: str = ""
+    diff: ev.DiffReady | None = None
+    diff_choice: str = ""
+    waiting: ev.GateWaiting | None = None
+    notices: list[tuple[float, ev.Notice]] = field(default_factory=list)
+    log: list[tuple[float, ev.Event]] = field(default_factory=list)
+    finished: ev.RunFinished | None = None
+
+    def apply(self, envelope: ev.Envelope) -> None:
+        """Fold one event in. Unknown kinds only reach the log."""
+        self.run_id = envelope.run_id
+        self.t = envelope.t
+        event = envelope.event
+        if not isinstance(event, ev.CallStarted | ev.CallFinished):
+            self.log.append((envelope.t, event))
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+
+    def call(self, call_id: int) -> Call | None:
+        """The call with this id."""
+        place = self.call_index.get(call_id)
+        return None if place is None else self.calls[place]
+
+    @property
+    def live(self) -> bool:
+        """Whether the run is going on."""
+        return bool(self.task) and self.finished is None
+
+
+def _run_started(state: RunState, e: ev.RunStarted) -> None:
+    state.task, state.repo, state.branch, state.model, state.worktree = e.task, e.repo, e.branch, e.model, e.worktree
+    state.activity = "indexing"
+
+
+def _run_finished(state: RunState, e: ev.RunFinished) -> None:
+    state.finished, state.status, state.reason = e, e.status, e.reason
+    state.activity = e.status
+    state.waiting = None
+    state.checks_running = ""
+
+
+def _stage_started(state: RunState, e: ev.StageStarted) -> None:
+    state.stages.pop(e.stage, None)
+    state.stages[e.stage] = Stage(e.stage, e.title or e.stage.replace("_", " "), e.total)
+    state.current_stage = e.stage
+    state.activity = "planning" if e.stage in ("plan", "adjustment") else "indexing" if e.stage == "index" else "judging"
+
+
+def _stage_finished(state: RunState, e: ev.StageFinished) -> None:
+    stage = state.stages.setdefault(e.stage, Stage(e.stage, e.stage.replace("_", " ")))
+    stage.done, stage.ms, stage.counts, stage.note = True, e.ms, dict(e.counts), e.note
+
+
+def _notice(state: RunState, e: ev.Notice) -> None:
+    state.notices.append((state.t, e))
+
+
+def _model_status(state: RunState, e: ev.ModelStatus) -> None:
+    if e.status == "loading":
+        state.activity = "loading model"
+    elif state.activity == "loading model":
+        state.activity = "judging"
+
+
+def _call_started(state: RunState, e: ev.CallStarted) -> None:
+    state.call_index[e.call_id] = len(state.calls)
+    state.calls.append(Call(e.call_id, e.stage, e.item, e.model, e.binary, e.attempt))
+    state.activity = "writing" if e.stage in _GENERATIONS else "judging" if e.binary else "planning"
+
+
+def _call_finished(state: RunState, e: ev.CallFinished) -> None:
+    call = state.call(e.call_id)
+    if call is None:
+        return
+    call.done = True
+    for name in (
+        "verdict", "p_yes", "score", "threshold", "source", "defaulted", "cached", "overridden", "ms",
+        "prompt_tokens", "cached_tokens", "completion_tokens", "explanation", "error",
+    ):  # fmt: skip
+        setattr(call, name, getattr(e, name))
+    call.model = e.model or call.model
+    stage = state.stages.get(e.stage)
+    if stage is not None:
+        stage.asked += 1
+        stage.yes += bool(e.verdict)
+    if e.verdict is not None and e.stage.startswith("precision_pass"):
+        _symbol(state, e.item).passes[int(e.stage[-1])] = e.verdict
+
+
+def _symbol(state: RunState, name: str) -> SymbolState:
+    return state.symbols.setdefault(name, SymbolState(name))
+
+
+def _indexed(state: RunState, e: ev.IndexRefreshed) -> None:
+    state.index = e
+
+
+def _analysed(state: RunState, e: ev.TaskAnalysed) -> None:
+    state.analysis = e
+
+
+def _file_scoped(state: RunState, e: ev.FileScoped) -> None:
+    state.files[e.path] = e
+
+
+def _grouped(state: RunState, e: ev.FilesGrouped) -> None:
+    state.groups = e.groups
+
+
+def _cascade_pass(state: RunState, e: ev.CascadePass) -> None:
+    state.passes[e.pass_no] = e
+
+
+def _classified_symbol(state: RunState, e: ev.SymbolClassified) -> None:
+    symbol = _symbol(state, f"{e.path}:{e.symbol}" if e.path else e.symbol)
+    symbol.path, symbol.kind, symbol.detail_level, symbol.reason = e.path, e.kind, e.detail_level, e.reason
+
+
+def _assembled(state: RunState, e: ev.ContextAssembled) -> None:
+    state.context = e
+
+
+def _plan_made(state: RunState, e: ev.PlanMade) -> None:
+    state.steps = {step.id: StepState(step) for step in e.steps}
+    state.plan_how, state.parts, state.plan_notes = e.how, e.parts, e.notes
+
+
+def _step_started(state: RunState, e: ev.StepStarted) -> None:
+    if e.step_id in state.steps:
+        state.steps[e.step_id].status = "running"
+    state.activity = "writing"
+
+
+def _step_finished(state: RunState, e: ev.StepFinished) -> None:
+    if e.step_id in state.steps:
+        step = state.steps[e.step_id]
+        step.status, step.detail, step.commit = ("done" if e.ok else "failed"), e.detail, e.commit
+
+
+def _signals(state: RunState, e: ev.FailureSignals) -> None:
+    state.signals = e.signals
+
+
+def _adjustment_started(state: RunState, e: ev.AdjustmentStarted) -> None:
+    state.adjustments.append(Adjustment(e.round_no, e.failures, e.remaining, e.executed, e.expected_calls))
+    state.activity = "planning"
+
+
+def _viability(state: RunState, e: ev.ViabilityVerdict) -> None:
+    if state.adjustments:
+        state.adjustments[-1].viability[e.step_id] = e.viable
+
+
+def _root_cause(state: RunState, e: ev.RootCauseVerdict) -> None:
+    if state.adjustments:
+        state.adjustments[-1].root_causes[e.failure, e.step_id] = e.caused
+
+
+def _new_step(state: RunState, e: ev.NewStepVerdict) -> None:
+    if state.adjustments:
+        state.adjustments[-1].new_steps[e.failure] = e.needed
+
+
+def _adjusted(state: RunState, e: ev.PlanAdjusted) -> None:
+    if state.adjustments:
+        last = state.adjustments[-1]
+        last.before, last.after, last.rationale, last.changes, last.calls = (
+            e.before, e.after, e.rationale, e.changes, e.calls,
+        )  # fmt: skip
+    kept = {step.id for step in e.after}
+    for step in e.before:
+        if step.id not in kept and step.id in state.steps:
+            state.steps[step.id].status = "dropped"
+    for step in e.after:
+        old = state.steps.get(step.id)
+        if old is None or old.status in ("pending", "failed"):
+            state.steps[step.id] = StepState(step)
+
+
+def _function_started(state: RunState, e: ev.FunctionStarted) -> None:
+    state.functions[e.symbol] = FunctionState(e.symbol, e.path, "writing", e.attempt, e.max_attempts)
+    state.activity = "writing"
+
+
+def _function_done(state: RunState, e: ev.FunctionImplemented) -> None:
+    function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
+    function.status, function.attempt = "done", e.attempts
+
+
+def _function_failed(state: RunState, e: ev.FunctionFailed) -> None:
+    function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
+    function.status, function.reason, function.attempt = "failed", e.reason, e.attempts
+
+
+def _compile_started(state: RunState, e: ev.CompileStarted) -> None:
+    state.activity = "compiling"
+
+
+def _compiled(state: RunState, e: ev.CompileFinished) -> None:
+    entry = CompileEntry("compile", e.file, e.symbol, e.ok, e.link, e.diagnostics, e.ms)
+    state.compiles.append(entry)
+
+
+def _error_classified(state: RunState, e: ev.ErrorClassified) -> None:
+    state.compiles.append(
+        CompileEntry("classified", e.file, e.symbol, category=e.category, how=e.how, path=e.path, text=e.context)
+    )
+
+
+def _include(state: RunState, e: ev.IncludeAdded) -> None:
+    text = e.text or f"#include <{e.header}>"
+    state.compiles.append(CompileEntry("include", e.file, e.symbol, e.kept, text=text, how=e.how, line=e.line))
+
+
+def _recovery(state: RunState, e: ev.RecoveryDone) -> None:
+    state.compiles.append(
+        CompileEntry(
+            "recovery", e.file, e.symbol, e.ok, category=e.category, text=e.action, attempt_consumed=e.attempt_consumed
+        )
+    )
+
+
+def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
+    state.edits.append(e)
+
+
+def _checks_started(state: RunState, e: ev.ChecksStarted) -> None:
+    state.checks_running = e.command
+    state.activity = "testing"
+
+
+def _checks(state: RunState, e: ev.ChecksRun) -> None:
+    state.baseline, state.checks_running = e.baseline, ""
+    if e.now is not None:
+        state.checks, state.newly_passing, state.newly_failing = e.now, e.newly_passing, e.newly_failing
+
+
+def _diff(state: RunState, e: ev.DiffReady) -> None:
+    state.diff = e
+
+
+def _diff_resolved(state: RunState, e: ev.DiffResolved) -> None:
+    state.diff_choice = e.choice
+
+
+def _gate_waiting(state: RunState, e: ev.GateWaiting) -> None:
+    state.waiting = e
+    state.activity = "waiting for you"
+
+
+def _gate_resolved(state: RunState, e: ev.GateResolved) -> None:
+    state.waiting = None
+    state.activity = "judging"
+
+
+_HANDLERS: dict[type, Callable[..., None]] = {
+    ev.RunStarted: _run_started, ev.RunFinished: _run_finished, ev.StageStarted: _stage_started,
+    ev.StageFinished: _stage_finished, ev.Notice: _notice, ev.ModelStatus: _model_status,
+    ev.CallStarted: _call_started, ev.CallFinished: _call_finished, ev.IndexRefreshed: _indexed,
+    ev.TaskAnalysed: _analysed, ev.FileScoped: _file_scoped, ev.FilesGrouped: _grouped,
+    ev.CascadePass: _cascade_pass, ev.SymbolClassified: _classified_symbol, ev.ContextAssembled: _assembled,
+    ev.PlanMade: _plan_made, ev.StepStarted: _step_started, ev.StepFinished: _step_finished,
+    ev.FailureSignals: _signals, ev.AdjustmentStarted: _adjustment_started, ev.ViabilityVerdict: _viability,
+    ev.RootCauseVerdict: _root_cause, ev.NewStepVerdict: _new_step, ev.PlanAdjusted: _adjusted,
+    ev.FunctionStarted: _function_started, ev.FunctionImplemented: _function_done,
+    ev.FunctionFailed: _function_failed, ev.CompileStarted: _compile_started, ev.CompileFinished: _compiled,
+    ev.ErrorClassified: _error_classified, ev.IncludeAdded: _include, ev.RecoveryDone: _recovery,
+    ev.EditApplied: _edit, ev.EditRejected: _edit, ev.ChecksStarted: _checks_started, ev.ChecksRun: _checks,
+    ev.DiffReady: _diff, ev.DiffResolved: _diff_resolved, ev.GateWaiting: _gate_waiting,
+    ev.GateResolved: _gate_resolved,
+}  # fmt: skip
