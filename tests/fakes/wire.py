@@ -1,0 +1,126 @@
+"""The JSON that real model servers send: OpenAI-style servers, Ollama, decision endpoints."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tests.fakes.script import Answer, RecordedCall
+
+CHAT = "/v1/chat/completions"
+OLLAMA = "/api/chat"
+DECIDE = "/v1/systemone"
+ASKING = (CHAT, OLLAMA, DECIDE)
+
+
+def count_tokens(text: str) -> int:
+    """The scripted tokenizer: four characters a token, rounded up."""
+    return -(-len(text) // 4)
+
+
+def parse_call(path: str, body: dict[str, Any]) -> tuple[str, str]:
+    """System prompt and prompt of a request."""
+    if path == DECIDE:
+        state = body.get("state", "")
+        questions = body.get("questions") or {}
+        asked = "\n".join(str(q.get("instructions", "")) for q in questions.values())
+        return "", f"{state if isinstance(state, str) else repr(state)}\n{asked}"
+    messages = body.get("messages") or []
+    system = "\n".join(m["content"] for m in messages if m.get("role") == "system")
+    return system, "\n".join(m["content"] for m in messages if m.get("role") != "system")
+
+
+def reply_to(call: RecordedCall, answer: Answer, kind: str) -> dict[str, Any]:
+    """The body of a successful reply in the protocol of the call's path."""
+    if call.path == DECIDE:
+        return _decision(call, answer)
+    return _ollama(call, answer) if call.path == OLLAMA else _openai(call, answer, kind)
+
+
+def error_body(path: str, status: int, message: str) -> dict[str, Any]:
+    """An error as the path's protocol words it."""
+    if path.startswith("/api/"):
+        return {"error": message}
+    return {"error": {"message": message, "type": "error", "code": status}}
+
+
+def p_yes_of(answer: Answer) -> float:
+    """The probability of yes that an answer stands for."""
+    if answer.p_yes is not None:
+        return answer.p_yes
+    word = answer.text.strip().strip('"').lower()
+    return 0.9 if word.startswith("yes") else 0.1
+
+
+def top_logprobs(p_yes: float) -> list[dict[str, Any]]:
+    """One token's alternatives: each word split over two spellings, and five percent for something else."""
+    mass = [("yes", p_yes * 0.8), ("Yes", p_yes * 0.2), ("no", (1 - p_yes) * 0.8), (" no", (1 - p_yes) * 0.2)]
+    mass = [*sorted(mass, key=lambda entry: -entry[1]), ("maybe", 0.05 / 0.95)]
+    return [{"token": token, "logprob": math.log(m * 0.95)} for token, m in mass if m > 0]
+
+
+def _tokens(call: RecordedCall, answer: Answer) -> tuple[int, int]:
+    prompt = count_tokens(call.text) if answer.prompt_tokens is None else answer.prompt_tokens
+    reply = count_tokens(answer.text) if answer.completion_tokens is None else answer.completion_tokens
+    return prompt, reply
+
+
+def _logprobs(answer: Answer) -> list[dict[str, Any]]:
+    top = top_logprobs(p_yes_of(answer))
+    return [{"token": answer.text[:12], "logprob": top[0]["logprob"], "top_logprobs": top}]
+
+
+def _openai(call: RecordedCall, answer: Answer, kind: str) -> dict[str, Any]:
+    prompt, reply = _tokens(call, answer)
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+    if answer.thinking:
+        message["reasoning_content"] = answer.thinking
+    choice: dict[str, Any] = {"index": 0, "finish_reason": answer.finish, "message": message}
+    if call.body.get("logprobs") and answer.logprobs:
+        choice["logprobs"] = {"content": _logprobs(answer)}
+    body: dict[str, Any] = {
+        "id": f"chatcmpl-{call.index}",
+        "object": "chat.completion",
+        "model": call.model,
+        "choices": [choice],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": reply,
+            "total_tokens": prompt + reply,
+            "prompt_tokens_details": {"cached_tokens": answer.cached_tokens},
+        },
+    }
+    if kind == "llama":
+        body["timings"] = {"cache_n": answer.cached_tokens, "prompt_n": prompt - answer.cached_tokens}
+    return body
+
+
+def _ollama(call: RecordedCall, answer: Answer) -> dict[str, Any]:
+    prompt, reply = _tokens(call, answer)
+    message = {"role": "assistant", "content": answer.text}
+    if answer.thinking:
+        message["thinking"] = answer.thinking
+    body: dict[str, Any] = {
+        "model": call.model,
+        "created_at": "2026-01-01T00:00:00Z",
+        "message": message,
+        "done": True,
+        "done_reason": answer.finish,
+        "total_duration": 5_000_000,
+        "load_duration": int(answer.load_ms * 1e6),
+        "prompt_eval_count": prompt,
+        "eval_count": reply,
+    }
+    if call.body.get("logprobs") and answer.logprobs:
+        body["logprobs"] = _logprobs(answer)
+    return body
+
+
+def _decision(call: RecordedCall, answer: Answer) -> dict[str, Any]:
+    questions = call.body.get("questions") or {}
+    p_yes = p_yes_of(answer)
+    return {
+        "model": call.model,
+        "answers": {key: {"type": "noul", "noul": p_yes, "confidence": max(p_yes, 1 - p_yes)} for key in questions},
+        "usage": {"input_tokens": count_tokens(call.text), "output_tokens": 0},
+    }
