@@ -1,0 +1,58 @@
+"""A file's bytes as editable text, and back, so that everything outside an edit stays byte for byte what it was."""
+
+from __future__ import annotations
+
+import codecs
+
+import msgspec
+
+_BOM = codecs.BOM_UTF8
+
+
+class TextFile(msgspec.Struct, frozen=True):
+    """Decoded text with what is needed to write it back: ``text`` has the file's own line endings in it."""
+
+    text: str
+    encoding: str
+    bom: bytes
+    newline: str
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of ``text`` in this file's encoding, byte-order mark included.
+
+        Raises:
+            UnicodeEncodeError: a character that the file's encoding does not have.
+        """
+        return self.bom + text.encode(self.encoding)
+
+    def with_newlines(self, text: str) -> str:
+        """``text`` with its line endings turned into this file's own."""
+        return to_newline(text, self.newline)
+
+
+def to_newline(text: str, newline: str) -> str:
+    """``text`` with every ``\\r\\n`` or ``\\n`` written as ``newline``."""
+    unix = text.replace("\r\n", "\n")
+    return unix if newline == "\n" else unix.replace("\n", newline)
+
+
+def newline_of(data: bytes) -> str:
+    """The line ending most lines of ``data`` have; ``\\n`` when it has none."""
+    crlf = data.count(b"\r\n")
+    return "\r\n" if crlf > data.count(b"\n") - crlf else "\n"
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether the bytes are no text: a NUL byte, as git decides it."""
+    return b"\0" in data[:8000]
+
+
+def read_text(data: bytes) -> TextFile:
+    """Text of ``data``: UTF-8 where it is valid UTF-8, else Latin-1, which maps every byte to itself."""
+    bom = _BOM if data.startswith(_BOM) else b""
+    body = data[len(bom) :]
+    try:
+        text, encoding = body.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        text, encoding = body.decode("latin-1"), "latin-1"
+    return TextFile(text=text, encoding=encoding, bom=bom, newline=newline_of(body))
