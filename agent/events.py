@@ -31,7 +31,7 @@ class Event(msgspec.Struct, frozen=True, tag=True, tag_field="type", omit_defaul
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
-class RunStarted(Event):
+class RunStarted(Event, frozen=True):
     task: str
     repo: str
     branch: str = ""
@@ -41,7 +41,7 @@ class RunStarted(Event):
     resumed_from: str = ""
 
 
-class RunFinished(Event):
+class RunFinished(Event, frozen=True):
     """The last event of a run. ``functions`` counts functions written and compiled, ``stubs_left`` those still stubs."""
 
     status: RunStatus
@@ -59,7 +59,7 @@ class RunFinished(Event):
     applied: bool = False
 
 
-class StageStarted(Event):
+class StageStarted(Event, frozen=True):
     """A stage began. ``total`` is the number of items it will look at, None when it cannot be known."""
 
     stage: str
@@ -67,14 +67,14 @@ class StageStarted(Event):
     title: str = ""
 
 
-class StageFinished(Event):
+class StageFinished(Event, frozen=True):
     stage: str
     ms: float = 0.0
     counts: dict[str, int] = {}
     note: str = ""
 
 
-class Notice(Event):
+class Notice(Event, frozen=True):
     """Something the person should read. ``text`` is a whole sentence: what happened, where, what to do."""
 
     level: Literal["info", "warning", "error"]
@@ -82,7 +82,7 @@ class Notice(Event):
     stage: str = ""
 
 
-class ModelStatus(Event):
+class ModelStatus(Event, frozen=True):
     """What the model server is doing: loading, ready, or out of reach."""
 
     status: Literal["loading", "ready", "unreachable"]
@@ -93,7 +93,7 @@ class ModelStatus(Event):
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-class CallStarted(Event):
+class CallStarted(Event, frozen=True):
     call_id: int
     stage: str
     item: str
@@ -102,7 +102,7 @@ class CallStarted(Event):
     attempt: int = 1
 
 
-class CallFinished(Event):
+class CallFinished(Event, frozen=True):
     """A call was answered and, if binary, its verdict is about to be used.
 
     ``p_yes`` is the model's probability of yes, ``score`` what was compared with ``threshold``. ``explanation`` is the
@@ -134,7 +134,7 @@ class CallFinished(Event):
 # --- retrieval -------------------------------------------------------------------------------------------------------
 
 
-class IndexRefreshed(Event):
+class IndexRefreshed(Event, frozen=True):
     files: int
     symbols: int
     changed: int = 0
@@ -143,7 +143,7 @@ class IndexRefreshed(Event):
     languages: dict[str, int] = {}
 
 
-class TaskAnalysed(Event):
+class TaskAnalysed(Event, frozen=True):
     intent: str = ""
     kind: str = ""
     keywords: tuple[str, ...] = ()
@@ -151,13 +151,13 @@ class TaskAnalysed(Event):
     mentioned_symbols: tuple[str, ...] = ()
 
 
-class StagesRouted(Event):
+class StagesRouted(Event, frozen=True):
     selected: tuple[str, ...]
     available: tuple[str, ...] = ()
     how: str = ""
 
 
-class FileScoped(Event):
+class FileScoped(Event, frozen=True):
     """A file is in or out of scope. ``tier`` 0 to 4 as in design section 8."""
 
     path: str
@@ -167,11 +167,11 @@ class FileScoped(Event):
     judged: bool = True
 
 
-class FilesGrouped(Event):
+class FilesGrouped(Event, frozen=True):
     groups: tuple[tuple[str, ...], ...]
 
 
-class CascadePass(Event):
+class CascadePass(Event, frozen=True):
     """One pass of the precision cascade is through (seed 002). ``symbols`` are those that got a yes."""
 
     pass_no: int
@@ -182,7 +182,7 @@ class CascadePass(Event):
     no_symbols: tuple[str, ...] = ()
 
 
-class SymbolClassified(Event):
+class SymbolClassified(Event, frozen=True):
     """A symbol's final class. In the call stream its item is ``path:symbol``."""
 
     symbol: str
@@ -192,7 +192,7 @@ class SymbolClassified(Event):
     reason: str = ""
 
 
-class ContextAssembled(Event):
+class ContextAssembled(Event, frozen=True):
     """The context is put together. ``dropped`` names what did not fit, in the order it went."""
 
     tokens: int
@@ -205,19 +205,19 @@ class ContextAssembled(Event):
 # --- plan ------------------------------------------------------------------------------------------------------------
 
 
-class PlanMade(Event):
+class PlanMade(Event, frozen=True):
     steps: tuple[PlanStep, ...]
     how: str = ""
     parts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-class StepStarted(Event):
+class StepStarted(Event, frozen=True):
     step_id: str
     description: str = ""
 
 
-class StepFinished(Event):
+class StepFinished(Event, frozen=True):
     step_id: str
     ok: bool
     detail: str = ""
@@ -226,12 +226,12 @@ class StepFinished(Event):
     rolled_back: bool = False
 
 
-class FailureSignals(Event):
+class FailureSignals(Event, frozen=True):
     signals: tuple[FailureSignal, ...]
     step_id: str = ""
 
 
-class AdjustmentStarted(Event):
+class AdjustmentStarted(Event, frozen=True):
     """An adjustment round begins; ``expected_calls`` is the upper bound of the formula of seed 001 section 12."""
 
     round_no: int
@@ -241,14 +241,14 @@ class AdjustmentStarted(Event):
     expected_calls: int = 0
 
 
-class ViabilityVerdict(Event):
+class ViabilityVerdict(Event, frozen=True):
     step_id: str
     viable: bool
     defaulted: bool = False
     call_id: int | None = None
 
 
-class RootCauseVerdict(Event):
+class RootCauseVerdict(Event, frozen=True):
     failure: int
     step_id: str
     caused: bool
@@ -256,14 +256,14 @@ class RootCauseVerdict(Event):
     call_id: int | None = None
 
 
-class NewStepVerdict(Event):
+class NewStepVerdict(Event, frozen=True):
     failure: int
     needed: bool
     defaulted: bool = False
     call_id: int | None = None
 
 
-class PlanAdjusted(Event):
+class PlanAdjusted(Event, frozen=True):
     before: tuple[PlanStep, ...]
     after: tuple[PlanStep, ...]
     rationale: str = ""
@@ -275,35 +275,35 @@ class PlanAdjusted(Event):
 # --- doing -----------------------------------------------------------------------------------------------------------
 
 
-class FunctionStarted(Event):
+class FunctionStarted(Event, frozen=True):
     symbol: str
     path: str
     attempt: int = 1
     max_attempts: int = 1
 
 
-class FunctionImplemented(Event):
+class FunctionImplemented(Event, frozen=True):
     symbol: str
     path: str
     attempts: int = 1
     lines: int = 0
 
 
-class FunctionFailed(Event):
+class FunctionFailed(Event, frozen=True):
     symbol: str
     path: str
     reason: str
     attempts: int = 1
 
 
-class CompileStarted(Event):
+class CompileStarted(Event, frozen=True):
     file: str
     command: str = ""
     link: bool = False
     symbol: str = ""
 
 
-class CompileFinished(Event):
+class CompileFinished(Event, frozen=True):
     file: str
     ok: bool
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -312,7 +312,7 @@ class CompileFinished(Event):
     symbol: str = ""
 
 
-class ErrorClassified(Event):
+class ErrorClassified(Event, frozen=True):
     """Why a compile failed. ``path`` is the ladder of rungs from the first to the one that decided."""
 
     file: str
@@ -325,7 +325,7 @@ class ErrorClassified(Event):
     symbol: str = ""
 
 
-class IncludeAdded(Event):
+class IncludeAdded(Event, frozen=True):
     """An include line was put in. ``kept`` is False once a recompile showed that it did not help."""
 
     file: str
@@ -337,7 +337,7 @@ class IncludeAdded(Event):
     symbol: str = ""
 
 
-class RecoveryDone(Event):
+class RecoveryDone(Event, frozen=True):
     """What was done about a classified error and whether an attempt was spent on it."""
 
     file: str
@@ -348,7 +348,7 @@ class RecoveryDone(Event):
     symbol: str = ""
 
 
-class EditApplied(Event):
+class EditApplied(Event, frozen=True):
     path: str
     kind: str
     symbol: str = ""
@@ -356,7 +356,7 @@ class EditApplied(Event):
     removed: int = 0
 
 
-class EditRejected(Event):
+class EditRejected(Event, frozen=True):
     path: str
     reason: str
     nearest: str = ""
@@ -365,13 +365,13 @@ class EditRejected(Event):
 # --- checks, diff, gate ----------------------------------------------------------------------------------------------
 
 
-class ChecksStarted(Event):
+class ChecksStarted(Event, frozen=True):
     command: str
     baseline: bool = False
     step_id: str = ""
 
 
-class ChecksRun(Event):
+class ChecksRun(Event, frozen=True):
     """Checks were run. The first of a run is the baseline (``now`` is None)."""
 
     baseline: CheckResult
@@ -381,7 +381,7 @@ class ChecksRun(Event):
     step_id: str = ""
 
 
-class DiffReady(Event):
+class DiffReady(Event, frozen=True):
     diff: str
     files: tuple[str, ...] = ()
     added: int = 0
@@ -389,14 +389,14 @@ class DiffReady(Event):
     branch: str = ""
 
 
-class DiffResolved(Event):
+class DiffResolved(Event, frozen=True):
     """What became of the diff: applied to the person's tree, kept on its branch, or discarded."""
 
     choice: Literal["applied", "kept", "discarded"]
     detail: str = ""
 
 
-class GateWaiting(Event):
+class GateWaiting(Event, frozen=True):
     kind: Literal["verdict", "stage", "diff"]
     stage: str = ""
     item: str = ""
@@ -405,7 +405,7 @@ class GateWaiting(Event):
     reason: str = ""
 
 
-class GateResolved(Event):
+class GateResolved(Event, frozen=True):
     kind: Literal["verdict", "stage", "diff"]
     action: str
     stage: str = ""

@@ -23,7 +23,7 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
     """Base of the immutable values."""
 
 
-class Diagnostic(Value):
+class Diagnostic(Value, frozen=True):
     """One message of a compiler or linker.
 
     ``line`` and ``column`` are 1-based, 0 when unknown. ``includes`` holds the headers (without brackets) that the
@@ -41,7 +41,7 @@ class Diagnostic(Value):
     includes: tuple[str, ...] = ()
 
 
-class PlanStep(Value):
+class PlanStep(Value, frozen=True):
     """One step of a plan. ``kind`` says which implementer takes it."""
 
     id: str
@@ -55,7 +55,7 @@ class PlanStep(Value):
     )
 
 
-class FailureSignal(Value):
+class FailureSignal(Value, frozen=True):
     """One categorised failure (seed 001, section 4). ``message`` holds at most 500 characters."""
 
     category: FailureCategory
@@ -63,7 +63,7 @@ class FailureSignal(Value):
     source: str
 
 
-class CheckResult(Value):
+class CheckResult(Value, frozen=True):
     """What one run of the checks measured. Counts are None when the runner's output does not tell them."""
 
     command: str
@@ -78,7 +78,7 @@ class CheckResult(Value):
     output: str = ""
 
 
-class Rung(Value):
+class Rung(Value, frozen=True):
     """One rung of the error-classification ladder: what was asked of whom, and the answer."""
 
     question: str
