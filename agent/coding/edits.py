@@ -1,5 +1,4 @@
-"""Search/replace edits, read from a reply and applied to bytes. A mistake of the model is a result, never an exception.
-no exception.
+"""Search/replace edits, read from a reply and applied to bytes. A model's mistake is a result, never an exception.
 
 The format, as the prompts describe it::
 
@@ -91,13 +90,17 @@ def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
         close = -1 if middle < 0 else _index(lines, middle + 1, _CLOSE)
         reopened = _index(lines, position + 1, _OPEN)
         if middle < 0 or close < 0 or -1 < reopened < close:
+            missing = "=======" if middle < 0 or -1 < reopened < middle else ">>>>>>> REPLACE"
             problems.append(
-                f"The edit block that starts at line {position + 1} of the reply has no "
-                f"{'=======' if middle < 0 or -1 < reopened < middle else '>>>>>>> REPLACE'} line, so it was not
-                used." ) position = reopened if reopened > 0 else len(lines) continue edits.append(Edit(path,
-                "\n".join(lines[position + 1 : middle]), "\n".join(lines[middle + 1 : close]))) position = close + 1
-                if not edits and not problems: problems.append("The reply holds no <<<<<<< SEARCH block.") return
-                ParsedEdits(tuple(edits), tuple(problems))
+                f"The edit block at line {position + 1} of the reply has no {missing} line, so it was not used."
+            )
+            position = reopened if reopened > 0 else len(lines)
+            continue
+        edits.append(Edit(path, "\n".join(lines[position + 1 : middle]), "\n".join(lines[middle + 1 : close])))
+        position = close + 1
+    if not edits and not problems:
+        problems.append("The reply holds no <<<<<<< SEARCH block.")
+    return ParsedEdits(tuple(edits), tuple(problems))
 
 
 def _index(lines: Sequence[str], start: int, pattern: re.Pattern[str]) -> int:

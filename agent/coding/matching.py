@@ -100,8 +100,8 @@ def _runs(lines: Sequence[str], wanted: Sequence[str]) -> list[int]:
         return []
     first, size = wanted[0], len(wanted)
     return [
-        at for at in range(len(lines) - size + 1) if lines[at] == first and list(lines[at : at + size]) ==
-        list(wanted) ]
+        at for at in range(len(lines) - size + 1) if lines[at] == first and list(lines[at : at + size]) == list(wanted)
+    ]
 
 
 def _within(text: str, search: str, replace: str) -> Match | int | None:
