@@ -1,0 +1,54 @@
+"""``cra config``: write, show and find the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+import tomli_w
+
+from agent import config as cfg
+from agent.config_template import template
+
+
+@click.group()
+def config() -> None:
+    """Write, show or find the configuration."""
+
+
+@config.command()
+@click.option("--repo", type=click.Path(file_okay=False, path_type=Path), help="Write the repository's file instead of yours.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def init(repo: Path | None, force: bool) -> None:
+    """Write a commented template whose values run as they are."""
+    path = cfg.repo_config_path(repo) if repo else cfg.user_config_path()
+    if path.exists() and not force:
+        raise click.UsageError(f"{path} exists already; nothing was changed. Use --force to replace it.")
+    if repo is not None and not repo.is_dir():
+        raise click.UsageError(f"{repo} is no folder.")
+    if repo is not None:
+        from agent.audit.log import log_path
+
+        log_path(repo)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(template(), encoding="utf-8")
+    temporary.replace(path)
+    click.echo(str(path))
+
+
+@config.command()
+@click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
+def show(repo: Path) -> None:
+    """Print the configuration in force, defaults included."""
+    values = msgspec.to_builtins(cfg.load(repo))
+    click.echo(tomli_w.dumps(values), nl=False)
+
+
+@config.command()
+@click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
+def path(repo: Path) -> None:
+    """Print where configuration is looked for; the later file wins."""
+    for file in (cfg.user_config_path(), cfg.repo_config_path(repo.resolve())):
+        click.echo(f"{file}{'' if file.is_file() else '  (not there)'}")
