@@ -1,0 +1,223 @@
+"""Bring a run's changes into the person's files: a three-way merge file by file, all of it or nothing.
+
+First everything is read, merged and checked in memory. Only if no file conflicts is a journal written (old contents
+included), then each file is replaced in one go. An error on the way puts the old contents back; so does
+:func:`recover` after a kill. The person's index, branch and stash are never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from agent.workspace.git import WorkspaceError, paths, run_git
+from agent.workspace.journal import Journal, recover
+from agent.workspace.paths import write_atomically
+
+__all__ = ["Apply", "ApplyResult", "recover"]
+
+_LINK = "120000"
+_SUBMODULE = "160000"
+
+
+class ApplyResult(msgspec.Struct, frozen=True):
+    """``text`` is the sentence to show; ``files`` were written, ``conflicts`` stood in the way (from git's top level).
+
+    ``merged`` are those of ``files`` that the person had also changed meanwhile.
+    """
+
+    ok: bool
+    text: str
+    files: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+
+
+class _Side(msgspec.Struct, frozen=True):
+    mode: str
+    data: bytes
+
+
+class _Change(msgspec.Struct, frozen=True):
+    """What to do with one file: ``data`` None deletes it."""
+
+    path: str
+    data: bytes | None
+    mode: str = ""
+
+
+class _Conflict(Exception):
+    """Why a file cannot be merged."""
+
+
+class Apply:
+    """One apply. ``place`` is the run's checkout, ``target`` the person's top folder, ``repo`` where ``.clean_room`` is."""
+
+    def __init__(self, place: Path, target: Path, repo: Path, run_id: str, base: str, plain: bool) -> None:
+        self._place, self._target, self._repo, self._run = place, target, repo, run_id
+        self._base, self._plain = base, plain
+
+    def run(self) -> ApplyResult:
+        """Apply, or say why not. Blocking.
+
+        Raises:
+            WorkspaceError: git or the disk failed; the person's files are as they were.
+        """
+        changes: list[_Change] = []
+        conflicts: list[str] = []
+        reasons: list[str] = []
+        merged: list[str] = []
+        touched = self._touched()
+        for path in touched:
+            try:
+                change, both = self._plan(path)
+            except _Conflict as reason:
+                conflicts.append(path)
+                reasons.append(f"{path}: {reason}")
+                continue
+            if change is not None:
+                changes.append(change)
+                merged += [path] if both else []
+        if conflicts:
+            text = "Nothing was applied, since your files changed in the same places. " + "; ".join(reasons[:5])
+            return ApplyResult(False, text + ". The work is still on its branch.", conflicts=tuple(conflicts))
+        if not touched:
+            return ApplyResult(True, "The run changed no file, so there was nothing to apply.")
+        if not changes:
+            return ApplyResult(True, "Your files hold these changes already, so nothing was written.")
+        self._write(changes)
+        text = f"Applied to {len(changes)} file{'s' if len(changes) != 1 else ''}."
+        if merged:
+            text += f" Merged with your own edits in {', '.join(merged[:5])}."
+        return ApplyResult(True, text, tuple(change.path for change in changes), merged=tuple(merged))
+
+    def _touched(self) -> list[str]:
+        options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules")
+        return paths(run_git(self._place, "diff", *options, self._base, "HEAD"))
+
+    def _plan(self, path: str) -> tuple[_Change | None, bool]:
+        base, run = self._side(self._base, path), self._side("HEAD", path)
+        user = self._user(path)
+        if _same(user, run):
+            return None, False
+        if _same(user, base) or (user and base and user.mode == base.mode and self._equal_to_git(path, user, base)):
+            return _Change(path, run.data if run else None, run.mode if run else ""), False
+        if base is None:
+            raise _Conflict("the run adds it, and you have another file there")
+        if user is None:
+            raise _Conflict("the run changes it, and you deleted it")
+        if run is None:
+            raise _Conflict("the run deletes it, and you changed it")
+        if _LINK in (base.mode, user.mode, run.mode):
+            raise _Conflict("a symbolic link was changed on both sides")
+        mode = run.mode if run.mode != base.mode else user.mode
+        return _Change(path, self._merge(base.data, user.data, run.data), mode), True
+
+    def _side(self, commit: str, path: str) -> _Side | None:
+        listed = run_git(self._place, "--literal-pathspecs", "ls-tree", "-z", commit, "--", path).stdout
+        if not listed:
+            return None
+        mode = listed.split(b" ", 1)[0].decode()
+        if mode == _SUBMODULE:
+            raise _Conflict("it is a submodule")
+        filters = () if self._plain or mode == _LINK else ("--filters",)
+        kind = filters or ("blob",)
+        return _Side(mode, run_git(self._place, "cat-file", *kind, f"{commit}:{path}").stdout)
+
+    def _user(self, path: str) -> _Side | None:
+        full = self._target / path
+        self._guard(full, path)
+        try:
+            info = full.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISLNK(info.st_mode):
+            return _Side(_LINK, os.fsencode(os.readlink(full)))
+        if not stat.S_ISREG(info.st_mode):
+            raise _Conflict("there is a folder or a special file of that name")
+        try:
+            return _Side("100755" if info.st_mode & 0o100 else "100644", full.read_bytes())
+        except OSError as error:
+            raise _Conflict(f"it cannot be read ({error.strerror})") from error
+
+    def _guard(self, full: Path, path: str) -> None:
+        parent = full.parent
+        while not parent.exists() and not parent.is_symlink():
+            parent = parent.parent
+        if not parent.is_dir():
+            raise _Conflict(f"{parent.name} is a file, so no folder of that name can be made")
+        if not parent.resolve().is_relative_to(self._target.resolve()):
+            raise _Conflict(f"the folder of {path} is a link that leads out of the repository")
+
+    def _equal_to_git(self, path: str, user: _Side, base: _Side) -> bool:
+        """Whether git sees no difference, since it converts newlines or runs a filter for this file."""
+        if self._plain or user.mode == _LINK:
+            return False
+        hashing = ("hash-object", f"--path={path}", "--stdin")
+        hashed = run_git(self._target, *hashing, input=user.data, check=False).stdout
+        listed = run_git(self._place, "rev-parse", f"{self._base}:{path}", check=False).stdout
+        return bool(hashed) and hashed == listed and (b"\r\n" in user.data) == (b"\r\n" in base.data)
+
+    def _merge(self, base: bytes, user: bytes, run: bytes) -> bytes:
+        if b"\0" in base + user + run:
+            raise _Conflict("it is a binary file that both sides changed")
+        with tempfile.TemporaryDirectory(prefix="merge-") as folder:
+            names = []
+            for name, data in (("yours", user), ("base", base), ("run", run)):
+                (Path(folder) / name).write_bytes(data)
+                names.append(str(Path(folder) / name))
+            result = run_git(Path(folder), "merge-file", "-p", "-q", *names, check=False)
+        if result.returncode != 0:
+            raise _Conflict("the run and you changed the same lines")
+        return result.stdout
+
+    def _write(self, changes: list[_Change]) -> None:
+        journal = Journal(self._repo, self._run, self._target)
+        try:
+            for change in changes:
+                journal.remember(change.path, change.data)
+            journal.seal()
+            for change in changes:
+                self._write_one(change)
+        except BaseException as error:
+            journal.undo()
+            if isinstance(error, OSError):
+                raise WorkspaceError(f"The changes could not be written ({error}); your files are as they were.") from error
+            raise
+        journal.done()
+
+    def _write_one(self, change: _Change) -> None:
+        full = self._target / change.path
+        if change.data is None:
+            full.unlink()
+            _drop_empty(full.parent, self._target)
+        elif change.mode == _LINK:
+            temporary = full.with_name(f".{full.name}.link")
+            full.parent.mkdir(parents=True, exist_ok=True)
+            os.symlink(os.fsdecode(change.data), temporary)
+            os.replace(temporary, full)
+        else:
+            if full.is_symlink():
+                full.unlink()
+            write_atomically(full, change.data)
+            now = stat.S_IMODE(full.stat().st_mode)
+            executable = change.mode == "100755"
+            if executable != bool(now & 0o100):
+                full.chmod(now | ((now & 0o444) >> 2) if executable else now & ~0o111)
+
+
+def _same(one: _Side | None, other: _Side | None) -> bool:
+    return one == other
+
+
+def _drop_empty(folder: Path, top: Path) -> None:
+    while folder != top:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent

@@ -1,0 +1,99 @@
+"""The person's tree as it is now, as a git tree object, without touching their index, stash or checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from agent.workspace.git import paths, run_git, text
+
+LARGEST_CARRIED = 50 * 1024 * 1024
+"""Untracked files above this many bytes are left behind (and named): they are data, not source."""
+
+
+class Snapshot(NamedTuple):
+    """``tree`` is the object id; ``notes`` are sentences about what could not be taken along."""
+
+    tree: str
+    notes: tuple[str, ...]
+
+
+def snapshot(top: Path, scratch: Path, carry_uncommitted: bool = True) -> Snapshot:
+    """The tree of ``top``: tracked files as they are on disk plus untracked files that are not ignored.
+
+    Works on a copy of the index in ``scratch`` (an existing folder). Objects are written to the repository's database,
+    where nothing refers to them until the run's branch does; refs, index and files stay as they are.
+
+    Raises:
+        GitError: git could not read a tracked file.
+    """
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="index-") as folder:
+        index = Path(folder) / "index"
+        own = top / text(run_git(top, "rev-parse", "--git-path", "index"))
+        env = {"GIT_INDEX_FILE": str(index)}
+        if not carry_uncommitted:
+            head = run_git(top, "rev-parse", "--verify", "-q", "HEAD^{tree}", check=False)
+            if head.returncode == 0:
+                return Snapshot(text(head), ())
+            run_git(top, "read-tree", "--empty", env=env)
+            return Snapshot(text(run_git(top, "write-tree", env=env)), ())
+        if own.exists():
+            shutil.copy2(own, index)
+        else:
+            run_git(top, "read-tree", "--empty", env=env)
+        notes = list(_unmerged(top, env))
+        run_git(top, "add", "-u", "--", ":/", env=env)
+        untracked, left = _untracked(top)
+        notes += left
+        if untracked:
+            listed = b"".join(os.fsencode(path) + b"\0" for path in untracked)
+            run_git(top, "update-index", "--add", "-z", "--stdin", env=env, input=listed)
+        return Snapshot(text(run_git(top, "write-tree", env=env)), tuple(notes))
+
+
+def submodules(top: Path) -> list[str]:
+    """Paths of the submodules that the index of ``top`` records."""
+    entries = paths(run_git(top, "ls-files", "-s", "-z"))
+    return [entry.split("\t", 1)[1] for entry in entries if entry.startswith("160000 ")]
+
+
+def _unmerged(top: Path, env: dict[str, str]) -> list[str]:
+    names = sorted({entry.split("\t", 1)[1] for entry in paths(run_git(top, "ls-files", "-u", "-z", env=env))})
+    if not names:
+        return []
+    return [f"A merge is not finished ({_some(names)}): the run starts from these files as they are on disk."]
+
+
+def _untracked(top: Path) -> tuple[list[str], list[str]]:
+    taken: list[str] = []
+    nested: list[str] = []
+    large: list[str] = []
+    unreadable: list[str] = []
+    for path in paths(run_git(top, "ls-files", "-o", "--exclude-standard", "-z", "--", ":/")):
+        full = top / path
+        if path.endswith("/"):
+            nested.append(path)
+        elif full.is_symlink():
+            taken.append(path)
+        elif not os.access(full, os.R_OK):
+            unreadable.append(path)
+        elif full.stat().st_size > LARGEST_CARRIED:
+            large.append(path)
+        else:
+            taken.append(path)
+    notes = []
+    if nested:
+        notes.append(f"Not included, since they are repositories of their own: {_some(nested)}.")
+    if large:
+        notes.append(f"Not included, since they are over {LARGEST_CARRIED >> 20} MB and untracked: {_some(large)}.")
+    if unreadable:
+        notes.append(f"Not included, since they cannot be read: {_some(unreadable)}.")
+    return taken, notes
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

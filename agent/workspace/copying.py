@@ -1,0 +1,82 @@
+"""A copy of a folder that is no git repository, with a repository of its own for commits and diffs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+from agent.workspace.git import WorkspaceError, run_git
+
+LARGEST_COPY = 1024 * 1024 * 1024
+MOST_FILES = 50_000
+"""Above these a folder is hardly a project (a home directory, say): the person is asked for a repository instead."""
+
+SKIPPED_FOLDERS = frozenset(
+    {".clean_room", ".git", "__pycache__", "node_modules", ".venv", "venv", ".tox"}
+    | {".mypy_cache", ".pytest_cache", ".ruff_cache"}
+)
+"""Never copied: made by tools, and rebuilt by them."""
+
+
+def copy_tree(source: Path, target: Path) -> list[str]:
+    """Copy ``source`` to ``target`` (which must not exist); links stay links. Returns notes on what was left out.
+
+    Written to a folder beside and renamed at the end, so that a half-made copy is never taken for a whole one.
+
+    Raises:
+        WorkspaceError: the folder is too large, or cannot be read or written.
+    """
+    partial = target.with_name(target.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    size = count = 0
+    skipped: list[str] = []
+    try:
+        for folder, names, files in os.walk(source):
+            here = Path(folder)
+            relative = here.relative_to(source)
+            links = [name for name in names if (here / name).is_symlink()]
+            names[:] = sorted(name for name in names if name not in SKIPPED_FOLDERS and name not in links)
+            (partial / relative).mkdir(parents=True, exist_ok=True)
+            for name in (*files, *links):
+                path = here / name
+                info = path.lstat()
+                if not stat.S_ISREG(info.st_mode) and not stat.S_ISLNK(info.st_mode):
+                    continue
+                if stat.S_ISREG(info.st_mode) and not os.access(path, os.R_OK):
+                    skipped.append(str(relative / name))
+                    continue
+                size += info.st_size
+                count += 1
+                if size > LARGEST_COPY or count > MOST_FILES:
+                    raise WorkspaceError(
+                        f"{source} is not a git repository and too large to copy "
+                        f"(over {LARGEST_COPY >> 20} MB or {MOST_FILES:,} files). Give the path of the project itself, "
+                        "or make it a repository with: git init"
+                    )
+                shutil.copy2(path, partial / relative / name, follow_symlinks=False)
+        os.rename(partial, target)
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise WorkspaceError(f"{source} could not be copied to {target}: {error}.") from error
+    except WorkspaceError:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return [f"Not included, since they cannot be read: {', '.join(skipped[:5])}."] if skipped else []
+
+
+def start_history(root: Path, branch: str) -> str:
+    """Make ``root`` a repository of its own with one commit on ``branch``; returns the commit.
+
+    Contents are kept byte by byte: no newline conversion, no filters.
+    """
+    run_git(root, "init", "-q")
+    attributes = root / ".git" / "info" / "attributes"
+    attributes.parent.mkdir(parents=True, exist_ok=True)
+    attributes.write_text("* -text -filter -ident -working-tree-encoding\n", encoding="utf-8")
+    run_git(root, "config", "core.autocrlf", "false")
+    run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-q", "--allow-empty", "--no-verify", "-m", "As it was when the run began")
+    return run_git(root, "rev-parse", "HEAD").stdout.decode().strip()

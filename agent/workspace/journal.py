@@ -1,0 +1,145 @@
+"""A journal of old file contents, so that an apply that is cut off can be undone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import msgspec
+
+from agent.workspace.git import WorkspaceError
+from agent.workspace.paths import write_atomically
+from agent.workspace.record import FOLDER, work_folder
+
+_SUFFIX = ".apply"
+_LIST = "journal.json"
+
+
+class _Old(msgspec.Struct):
+    """A file before: ``kind`` is "absent", "file" (contents in ``saved``) or "link" (to ``link``).
+
+    ``new`` is the hash of what comes, ``folder`` the topmost folder that has to be made for it, "" if none.
+    """
+
+    path: str
+    kind: str
+    saved: str = ""
+    link: str = ""
+    mode: int = 0
+    new: str = ""
+    folder: str = ""
+
+
+class _Listing(msgspec.Struct):
+    target: str
+    files: list[_Old]
+
+
+class Journal:
+    """Old contents of the files that one apply will replace; see :func:`recover`."""
+
+    def __init__(self, repo: Path, run: str, target: Path) -> None:
+        self._folder = work_folder(repo) / f"{run}{_SUFFIX}"
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir()
+        self._listing = _Listing(str(target), [])
+
+    def remember(self, path: str, new: bytes | None) -> None:
+        """Save what is at ``path`` now; ``new`` is what will be there (None: nothing)."""
+        full = Path(self._listing.target) / path
+        digest = "" if new is None else hashlib.sha256(new).hexdigest()
+        if full.is_symlink():
+            old = _Old(path, "link", link=os.readlink(full), new=digest)
+        elif full.exists():
+            saved = str(len(self._listing.files))
+            write_atomically(self._folder / saved, full.read_bytes())
+            old = _Old(path, "file", saved=saved, mode=stat.S_IMODE(full.stat().st_mode), new=digest)
+        else:
+            old = _Old(path, "absent", new=digest, folder=_missing(full.parent))
+        self._listing.files.append(old)
+
+    def seal(self) -> None:
+        """From here on a cut-off apply is undone by :func:`recover`."""
+        write_atomically(self._folder / _LIST, msgspec.json.encode(self._listing))
+
+    def undo(self) -> None:
+        """Put the old contents back."""
+        if (self._folder / _LIST).exists():
+            _undo(self._folder, self._listing)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def done(self) -> None:
+        """The apply is through: forget the old contents."""
+        (self._folder / _LIST).unlink()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def recover(repo: Path) -> list[str]:
+    """Undo applies that were cut off, and return the files put back. Files the person changed since are left alone."""
+    restored: list[str] = []
+    for folder in sorted((repo / FOLDER / "work").glob(f"*{_SUFFIX}")):
+        try:
+            listing = msgspec.json.decode((folder / _LIST).read_bytes(), type=_Listing)
+        except FileNotFoundError:
+            shutil.rmtree(folder, ignore_errors=True)  # cut off before the first file was written
+            continue
+        except (OSError, msgspec.MsgspecError) as error:
+            raise WorkspaceError(
+                f"An apply was cut off and its journal {folder / _LIST} cannot be read ({error}). "
+                "The old contents lie beside it, numbered; compare them with your files, then remove the folder."
+            ) from error
+        restored += _undo(folder, listing)
+        shutil.rmtree(folder, ignore_errors=True)
+    return restored
+
+
+def _undo(folder: Path, listing: _Listing) -> list[str]:
+    restored = []
+    for old in listing.files:
+        full = Path(listing.target) / old.path
+        if _digest(full) != old.new:  # not written yet, or the person's own work since then
+            continue
+        if old.kind == "absent":
+            full.unlink()
+            _drop_made(full.parent, old.folder)
+        elif old.kind == "link":
+            full.unlink(missing_ok=True)
+            full.parent.mkdir(parents=True, exist_ok=True)
+            os.symlink(old.link, full)
+        else:
+            if full.is_symlink():
+                full.unlink()
+            write_atomically(full, (folder / old.saved).read_bytes())
+            full.chmod(old.mode)
+        restored.append(old.path)
+    return restored
+
+
+def _digest(full: Path) -> str:
+    if full.is_symlink():
+        return hashlib.sha256(os.fsencode(os.readlink(full))).hexdigest()
+    try:
+        return hashlib.sha256(full.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return "?"
+
+
+def _missing(folder: Path) -> str:
+    top = ""
+    while not folder.exists():
+        top, folder = str(folder), folder.parent
+    return top
+
+
+def _drop_made(folder: Path, made: str) -> None:
+    while made and folder.is_relative_to(made):
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent
