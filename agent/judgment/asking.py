@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from agent.audit.rows import CallAnswer, CallDraft, CallVerdict
 from agent.events import CallFinished, CallStarted
+from agent.judgment.cache import cache_key, decoding_options
 from agent.models.budget import check_budget
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelTarget
 
@@ -100,11 +100,17 @@ class StageLlm:
             ModelError: if the model cannot answer; then the call is settled already.
         """
         ctx, target = self.ctx, self._target(question)
-        key = cache_key(self.stage, target, question, ctx.config.models.constrain_answers)
-        call_id = ctx.log.insert_call(self._draft(question, target, key))
+        options = decoding_options(
+            target,
+            temperature=question.temperature,
+            constrained=question.binary and ctx.config.models.constrain_answers,
+            schema=question.schema is not None,
+        )
+        key = cache_key(self.stage, target, question.system, question.prompt, options) if question.binary else None
+        call_id = ctx.log.insert_call(self._draft(question, target, options, key))
         ctx.emit(CallStarted(call_id, self.stage, question.item, target.model, question.binary, question.attempt))
-        earlier = ctx.log.find_cached(key) if question.binary else None
-        if earlier is not None and earlier.call_id != call_id:
+        earlier = ctx.log.find_cached(key) if key else None
+        if earlier is not None:
             completion = Completion(earlier.raw, earlier.p_yes, target.model, target.provider)
             answer = CallAnswer(earlier.raw, earlier.p_yes, cached=True, cached_from=earlier.call_id)
             ctx.log.answer_call(call_id, answer)
@@ -153,27 +159,11 @@ class StageLlm:
         limit = question.max_tokens
         return self.target if limit is None else msgspec.structs.replace(self.target, max_tokens=limit)
 
-    def _draft(self, question: Question, target: ModelTarget, key: str) -> CallDraft:
+    def _draft(self, question: Question, target: ModelTarget, options: str, key: str | None) -> CallDraft:
         return CallDraft(
             self.ctx.run_id, self.ctx.next_call(), self.stage, question.item, question.binary, question.attempt,
-            question.system, question.state, question.question, target.model, target.provider,
-            _options(target, question, self.ctx.config.models.constrain_answers), key if question.binary else None,
+            question.system, question.state, question.question, target.model, target.provider, options, key,
         )  # fmt: skip
-
-
-def _options(target: ModelTarget, question: Question, constrain: bool) -> str:
-    values = {
-        "max_tokens": target.max_tokens, "context_window": target.context_window, "seed": target.seed,
-        "temperature": target.temperature if question.temperature is None else question.temperature,
-        "thinking": target.thinking, "constrained": question.binary and constrain, "schema": question.schema is not None,
-    }  # fmt: skip
-    return msgspec.json.encode(values).decode()
-
-
-def cache_key(stage: str, target: ModelTarget, question: Question, constrain: bool) -> str:
-    """(stage, model, sha256 of system and prompt, decoding options): what must agree for a verdict to be reused."""
-    parts = (stage, target.provider, target.model, question.system, question.prompt, _options(target, question, constrain))
-    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _answer(got: Completion) -> CallAnswer:
