@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent.audit.log import AuditLog, Listener
 from agent.config import Config
-from agent.events import CallFinished, Envelope, Event, IncludeAdded, Notice
+from agent.events import CallFinished, Envelope, Event, IncludeAdded, Notice, StageFinished, StageStarted
 from agent.gate import Gate
 from agent.judgment.thresholds import Thresholds
 from agent.models.types import ModelTarget, Provider
@@ -24,6 +26,14 @@ class Router(Protocol):
     def provider(self, target: ModelTarget) -> Provider:
         """The pooled provider that speaks to it."""
         ...
+
+
+@dataclass
+class StageReport:
+    """What a stage says at its end: ``counts`` by name, and a sentence where one is due."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    note: str = ""
 
 
 class RunContext:
@@ -75,6 +85,19 @@ class RunContext:
         """The next call's number in this run, from 1."""
         self._call_seq += 1
         return self._call_seq
+
+    @asynccontextmanager
+    async def stage(self, name: str, total: int | None = None, title: str = "") -> AsyncIterator[StageReport]:
+        """A stage from its start to its edge, where the gate may wait. A stage that raises is not reported as finished.
+
+        Raises:
+            Stopped: at the edge, if the person stopped the run.
+        """
+        self.emit(StageStarted(name, total, title))
+        begun, report = self.clock(), StageReport()
+        yield report
+        self.emit(StageFinished(name, round((self.clock() - begun) * 1000, 1), report.counts, report.note))
+        await self.gate.stage_edge(name)
 
     def llm(self, stage: str) -> StageLlm:
         """The stage's model, ready to be asked."""
