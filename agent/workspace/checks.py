@@ -1,0 +1,154 @@
+"""The project's own checks: which command runs them, what a run of it measured, and what changed between two runs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from collections.abc import Collection
+from pathlib import Path
+
+from agent.values import CheckResult
+from agent.workspace.sandbox import Limits, run_command
+from agent.workspace.testoutput import read_outcome
+
+_TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?!=)", re.M)
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_KEPT_OUTPUT = 64 * 1024
+_BUILD_BROKE = re.compile(
+    r"^make(?:\[\d+\])?: \*\*\* |: (?:fatal )?error: |^ninja: build stopped|undefined reference|^collect2: error", re.M
+)
+
+
+def find_test_command(root: Path, configured: str = "") -> str:
+    """The command that runs the tests of the project in ``root``; "" when none is found.
+
+    In this order: what the person configured; a Makefile's ``test`` or ``check`` target; pytest, where the project
+    says or shows that it uses it; unittest files; a CMake or Meson build with tests.
+    """
+    if configured.strip():
+        return configured.strip()
+    for target in ("test", "tests", "check"):
+        if target in make_targets(root):
+            return f"make {target}"
+    if _uses_pytest(root):
+        return "pytest"
+    if (root / "meson.build").is_file() and "test(" in _text(root / "meson.build") and shutil.which("meson"):
+        return "sh -c 'test -d build || meson setup build; meson test -C build'"
+    if (root / "CMakeLists.txt").is_file() and "enable_testing" in _text(root / "CMakeLists.txt") and shutil.which("ctest"):
+        return "sh -c 'cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure'"
+    return ""
+
+
+def make_targets(root: Path) -> set[str]:
+    """Names of the targets that the Makefile in ``root`` spells out (pattern rules and variables are not followed)."""
+    for name in _MAKEFILES:
+        if (root / name).is_file():
+            found = _TARGET.finditer(_text(root / name))
+            return {target for match in found for target in match["names"].split() if not target.startswith(".")}
+    return set()
+
+
+async def run_checks(
+    root: Path, command: str, timeout: float = 300.0, *, limits: Limits | None = None, env: dict[str, str] | None = None
+) -> CheckResult:
+    """Run the checks once. The exit code decides ``ok``; a build that broke has no counts, or 0 passed.
+
+    Raises:
+        WorkspaceError: ``root`` does not exist or the command is empty.
+    """
+    result = await run_command(_named(command), root, timeout, limits=limits, env=env)
+    outcome = read_outcome(result.output)
+    passed, failed = outcome.passed, outcome.failed
+    if passed is None and not result.ok and _BUILD_BROKE.search(result.output):
+        passed = 0
+    return CheckResult(
+        command=command,
+        exit_code=result.exit_code,
+        ok=result.ok,
+        passed=passed,
+        failed=failed,
+        failing=outcome.failing,
+        passing=outcome.passing,
+        seconds=result.seconds,
+        timed_out=result.timed_out,
+        output=_shortened(result.output),
+    )
+
+
+def compare(baseline: CheckResult | None, now: CheckResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(newly passing, newly failing) test names.
+
+    A test that passed in the baseline and is named in neither list now (the build broke, the runner died) counts as
+    newly failing, unless all is well now: some runners name only what fails.
+    """
+    if baseline is None:
+        return now.passing, now.failing
+    before_good, before_bad = set(baseline.passing), set(baseline.failing)
+    now_good, now_bad = set(now.passing), set(now.failing)
+    gone = [name for name in baseline.passing if name not in now_good | now_bad] if _lost(baseline, now) else []
+    newly_passing = [name for name in now.passing if name not in before_good]
+    if now.ok:
+        newly_passing += [name for name in baseline.failing if name not in now_good]
+    newly_failing = [name for name in now.failing if name not in before_bad] + gone
+    return tuple(newly_passing), tuple(newly_failing)
+
+
+def worse(baseline: CheckResult | None, now: CheckResult) -> bool:
+    """Whether ``now`` lost something that ``baseline`` had: a test, the count of passed tests, or success itself."""
+    if now.ok or baseline is None:
+        return False
+    if baseline.ok or compare(baseline, now)[1]:
+        return True
+    return baseline.passed is not None and (now.passed or 0) < baseline.passed
+
+
+def _lost(baseline: CheckResult, now: CheckResult) -> bool:
+    if now.ok:
+        return False
+    return bool(now.passing) or (now.passed or 0) < (baseline.passed or len(baseline.passing))
+
+
+def _named(command: str) -> str:
+    """pytest with one line a test, so that passing tests have names too; only where the command is plainly pytest."""
+    words = command.split()
+    if words and words[0] in ("pytest", "py.test") and not _has_report(words[1:]):
+        return f"{command} -rA"
+    if words[:3] in (["python", "-m", "pytest"], ["python3", "-m", "pytest"]) and not _has_report(words[3:]):
+        return f"{command} -rA"
+    return command
+
+
+def _has_report(options: Collection[str]) -> bool:
+    return any(option.startswith("-r") or option in ("-v", "-vv", "--verbose") for option in options)
+
+
+def _uses_pytest(root: Path) -> bool:
+    if (root / "pytest.ini").is_file() or (root / "conftest.py").is_file():
+        return True
+    if "[tool:pytest]" in _text(root / "setup.cfg") or "[pytest]" in _text(root / "tox.ini"):
+        return True
+    try:
+        project = tomllib.loads(_text(root / "pyproject.toml"))
+    except tomllib.TOMLDecodeError:
+        project = {}
+    if "pytest" in project.get("tool", {}):
+        return True
+    folders = [root, *(root / name for name in ("tests", "test") if (root / name).is_dir())]
+    return any(next(folder.glob(pattern), None) for folder in folders for pattern in ("test_*.py", "*_test.py")) or any(
+        next(folder.rglob("test_*.py"), None) for folder in folders[1:]
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _shortened(output: str) -> str:
+    if len(output) <= _KEPT_OUTPUT:
+        return output
+    head = _KEPT_OUTPUT // 4
+    return f"{output[:head]}\n… {len(output) - _KEPT_OUTPUT:,} characters left out …\n{output[head - _KEPT_OUTPUT:]}"

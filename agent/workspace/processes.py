@@ -1,0 +1,47 @@
+"""Find and end every process of a job, also those that left its process group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+JOB_VARIABLE = "CRA_JOB"
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def members(job: str) -> list[int]:
+    """Processes whose environment carries ``job`` (Linux; elsewhere none). A daemon cannot shed what it was started with."""
+    mark = f"{JOB_VARIABLE}={job}".encode()
+    found = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with contextlib.suppress(OSError):
+                    if mark in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                        found.append(int(name))
+    return found
+
+
+def memory(pids: list[int]) -> int:
+    """Bytes of memory that these processes hold together, shared pages counted once each."""
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = Path(f"/proc/{pid}/statm").read_bytes().split()
+            total += (int(fields[1]) - int(fields[2])) * _PAGE
+    return total
+
+
+def kill_job(group: int, job: str) -> None:
+    """End the process group and every member of the job, whatever session it moved to."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+    for _ in range(5):  # a process that forks while we look is caught on the next round
+        pids = members(job)
+        if not pids:
+            return
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)

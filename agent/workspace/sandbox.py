@@ -1,0 +1,248 @@
+"""Run one command of the project: limits, no stdin, a scrubbed environment, and no network where the machine allows it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agent.workspace import launch
+from agent.workspace.environment import sandbox_environment
+from agent.workspace.git import WorkspaceError
+from agent.workspace.isolation import Isolation, isolation, run_place, wrap
+from agent.workspace.processes import JOB_VARIABLE, kill_job, members, memory
+
+TIMED_OUT = 124
+"""Exit code of a command that ran out of time, as of coreutils' timeout."""
+
+_SHELL_SIGNS = set("|&;<>()$`\\*?[]#~{}!\n")
+_SHELL_WORDS = frozenset({"cd", "source", ".", "export", "set", "ulimit", "exec", "eval", "if", "for", "while", "test", "["})
+_WATCH_SECONDS = 0.25
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What a command may use. Sizes in bytes, ``cpu`` in seconds a process (None: the timeout, and a little).
+
+    Memory is watched (resident, of all processes together) and not set as RLIMIT_AS: a sanitizer reserves terabytes of
+    address space that it never touches.
+    """
+
+    memory: int = 4 << 30
+    file_size: int = 1 << 30
+    processes: int = 512
+    cpu: int | None = None
+    output: int = 1 << 20
+    flood: int = 256 << 20
+
+
+class CommandResult(msgspec.Struct, frozen=True):
+    """What a command did.
+
+    ``output`` is stdout and stderr in the order they came, undecodable bytes replaced, the middle left out above
+    ``Limits.output``. ``exit_code`` is a shell's: 128 + n after signal n, 124 after ``timed_out``. ``signal`` is n or None.
+    ``reason`` says in a sentence why it was stopped, if it was. ``isolation`` is how it was shut in.
+    """
+
+    exit_code: int
+    output: str
+    seconds: float
+    timed_out: bool = False
+    signal: int | None = None
+    reason: str = ""
+    isolation: Isolation = "none"
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ran to its end and exited with 0."""
+        return self.exit_code == 0 and not self.timed_out
+
+
+def needs_shell(command: str) -> bool:
+    """Whether a command line uses something that only a shell understands."""
+    if _SHELL_SIGNS & set(command):
+        return True
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return True
+    return not words or words[0] in _SHELL_WORDS or "=" in words[0]
+
+
+def command_line(command: str | Sequence[str]) -> list[str]:
+    """The argument list of a command: split without a shell where that means the same.
+
+    ``pytest`` and ``python`` that are not on PATH become this interpreter's.
+
+    Raises:
+        WorkspaceError: the command is empty.
+    """
+    if isinstance(command, str):
+        if not command.strip():
+            raise WorkspaceError("The command to run is empty. Set testing.test_command in the configuration.")
+        if needs_shell(command):
+            return ["/bin/sh", "-c", command]
+        words = shlex.split(command)
+    else:
+        words = [str(word) for word in command]
+        if not words:
+            raise WorkspaceError("The command to run is empty.")
+    if words[0] in ("pytest", "py.test") and shutil.which(words[0]) is None:
+        return [sys.executable, "-m", "pytest", *words[1:]]
+    if words[0] in ("python", "python3") and shutil.which(words[0]) is None:
+        return [sys.executable, *words[1:]]
+    return words
+
+
+async def run_command(
+    command: str | Sequence[str],
+    cwd: Path,
+    timeout: float = 300.0,
+    *,
+    limits: Limits | None = None,
+    env: Mapping[str, str] | None = None,
+    writable: Sequence[Path] = (),
+) -> CommandResult:
+    """Run ``command`` in ``cwd`` and wait, at most ``timeout`` seconds.
+
+    Then, or when cancelled, all its processes are ended; so is what it left running when it ended by itself. Where bubblewrap works, only the run's checkout around ``cwd``, ``writable``
+    and the system's temporary folders can be written.
+
+    Raises:
+        WorkspaceError: ``cwd`` does not exist or the command is empty. A command that cannot be found exits with 127.
+    """
+    cwd = Path(cwd).resolve()
+    if not cwd.is_dir():
+        raise WorkspaceError(f"There is no folder {cwd} to run a command in.")
+    words = command_line(command)
+    kind = await asyncio.to_thread(isolation)
+    home = Path(tempfile.mkdtemp(prefix="cra-home-"))
+    try:
+        job = _Job(words, cwd, timeout, limits or Limits(), kind, home)
+        return await job.run(sandbox_environment(home, env), [run_place(cwd), home, *writable])
+    finally:
+        await asyncio.to_thread(shutil.rmtree, home, True)
+
+
+class _Job:
+    def __init__(self, words: list[str], cwd: Path, timeout: float, limits: Limits, kind: Isolation, home: Path) -> None:
+        self._words, self._cwd, self._timeout, self._limits, self._kind = words, cwd, timeout, limits, kind
+        self._id = uuid.uuid4().hex
+        self._output = _Output(limits.output)
+        self._reason = ""
+        self._timed_out = False
+        self._stopped = asyncio.Event()
+
+    def _line(self, writable: list[Path]) -> list[str]:
+        cpu = self._limits.cpu or int(self._timeout) + 5
+        settings = [f"CPU={cpu}", f"FSIZE={self._limits.file_size}", "CORE=0", f"PROCESSES={self._limits.processes}"]
+        if self._kind == "unshare":
+            settings.append("LOOPBACK=1")
+        inner = [sys.executable, "-I", "-S", launch.__file__, *settings, "--", *self._words]
+        return wrap(self._kind, inner, self._cwd, writable)
+
+    async def run(self, env: dict[str, str], writable: list[Path]) -> CommandResult:
+        start = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            *self._line(writable),
+            cwd=self._cwd,
+            env=env | {JOB_VARIABLE: self._id},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+        reader = asyncio.create_task(self._read(process))
+        watch = asyncio.create_task(self._watch())
+        try:
+            await self._wait(process)
+        finally:
+            watch.cancel()
+            await asyncio.shield(asyncio.to_thread(kill_job, process.pid, self._id))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(process.wait()), 5)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(reader), 2)
+            reader.cancel()
+            process._transport.close()  # type: ignore[attr-defined]
+        return self._result(process.returncode, time.monotonic() - start)
+
+    async def _wait(self, process: asyncio.subprocess.Process) -> None:
+        ended = asyncio.create_task(process.wait())
+        stopped = asyncio.create_task(self._stopped.wait())
+        try:
+            done, _ = await asyncio.wait({ended, stopped}, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ended.cancel()
+            stopped.cancel()
+        if not done:
+            self._timed_out = True
+            self._reason = f"Stopped after {self._timeout:g} s, the time allowed."
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while chunk := await process.stdout.read(1 << 16):
+            self._output.add(chunk)
+            if self._output.total > self._limits.flood and not self._reason:
+                self._stop(f"Stopped after {self._limits.flood >> 20} MB of output.")
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            used = await asyncio.to_thread(lambda: memory(members(self._id)))
+            if used > self._limits.memory:
+                self._stop(f"Stopped at {used >> 20} MB of memory; {self._limits.memory >> 20} MB are allowed.")
+                return
+
+    def _stop(self, reason: str) -> None:
+        self._reason = reason
+        self._stopped.set()
+
+    def _result(self, code: int | None, seconds: float) -> CommandResult:
+        code = -signal.SIGKILL if code is None else code
+        number = -code if code < 0 else code - 128 if 128 < code <= 128 + 64 else None
+        if self._timed_out:
+            code, number = TIMED_OUT, signal.SIGKILL
+        elif self._reason:
+            code, number = 128 + signal.SIGKILL, signal.SIGKILL
+        elif code < 0:
+            code = 128 - code
+        output = self._output.text()
+        if self._reason:
+            output += ("" if not output or output.endswith("\n") else "\n") + self._reason + "\n"
+        number = None if number is None else int(number)
+        return CommandResult(code, output, round(seconds, 4), self._timed_out, number, self._reason, self._kind)
+
+
+class _Output:
+    """The first quarter and the last three quarters of what came, since the verdict of a test run is at its end."""
+
+    def __init__(self, cap: int) -> None:
+        self._head_cap, self._tail_cap = cap // 4, cap - cap // 4
+        self._head, self._tail = bytearray(), bytearray()
+        self.total = 0
+
+    def add(self, chunk: bytes) -> None:
+        self.total += len(chunk)
+        room = self._head_cap - len(self._head)
+        self._head += chunk[:room] if room > 0 else b""
+        self._tail += chunk[room:] if room > 0 else chunk
+        if len(self._tail) > 2 * self._tail_cap:
+            del self._tail[: -self._tail_cap]
+
+    def text(self) -> str:
+        tail = bytes(self._tail[-self._tail_cap :])
+        left_out = self.total - len(self._head) - len(tail)
+        head = self._head.decode("utf-8", "replace")
+        if left_out <= 0:
+            return (bytes(self._head) + tail).decode("utf-8", "replace").replace("\r\n", "\n")
+        return f"{head}\n… {left_out:,} bytes left out …\n{tail.decode('utf-8', 'replace')}".replace("\r\n", "\n")
