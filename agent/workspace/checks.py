@@ -113,9 +113,9 @@ def _named(command: str) -> str:
     """pytest with one line a test, so that passing tests have names too; only where the command is plainly pytest."""
     words = command.split()
     if words and words[0] in ("pytest", "py.test") and not _has_report(words[1:]):
-        return f"{command} -rA"
+        return f"{command} -rfEp"
     if words[:3] in (["python", "-m", "pytest"], ["python3", "-m", "pytest"]) and not _has_report(words[3:]):
-        return f"{command} -rA"
+        return f"{command} -rfEp"
     return command
 
 

@@ -114,8 +114,9 @@ async def run_command(
 ) -> CommandResult:
     """Run ``command`` in ``cwd`` and wait, at most ``timeout`` seconds.
 
-    Then, or when cancelled, all its processes are ended; so is what it left running when it ended by itself. Where bubblewrap works, only the run's checkout around ``cwd``, ``writable``
-    and the system's temporary folders can be written.
+    Then, or when cancelled, all its processes are ended; so is what it left running when it ended by itself. Where
+    bubblewrap works, only the run's checkout around ``cwd``, ``writable`` and the system's temporary folders can be
+    written.
 
     Raises:
         WorkspaceError: ``cwd`` does not exist or the command is empty. A command that cannot be found exits with 127.

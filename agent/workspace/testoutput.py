@@ -27,7 +27,9 @@ _UNITTEST_END = re.compile(r"^(OK|FAILED)(?: \((?P<what>[^)]*)\))?$")
 _UNITTEST_BAD = re.compile(r"^(?:FAIL|ERROR): (?P<name>\w+(?: \([\w.]+\))?)\s*$")
 _UNITTEST_LINE = re.compile(r"^(?P<name>\w+ \([\w.]+\)).* \.\.\. (?P<word>ok|FAIL|ERROR|expected failure|skipped\b.*)$")
 
-_TAP = re.compile(r"^\s*(?P<no>not )?ok\b(?: (?P<number>\d+))?(?:\s*-?\s*(?P<name>[^#]*?))?\s*(?:#\s*(?P<mark>skip|todo)\b.*)?$", re.I)
+_TAP = re.compile(
+    r"^\s*(?P<no>not )?ok\b(?: (?P<number>\d+))?(?:\s*-?\s*(?P<name>[^#]*?))?\s*(?:#\s*(?P<mark>skip|todo)\b.*)?$", re.I
+)
 _TAP_PLAN = re.compile(r"^(?:1\.\.\d+|TAP version \d+)")
 
 _CTEST = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (?P<name>\S+) \.+\s*(?P<word>Passed|\*\*\*\S.*?|Not Run.*?)\s+[\d.]+ sec")
@@ -41,15 +43,22 @@ _UNITY = re.compile(r"^(?P<n>\d+) Tests (?P<bad>\d+) Failures (?P<ignored>\d+) I
 _UNITY_LINE = re.compile(r"^\S+:\d+:(?P<name>\w+):(?P<word>PASS|FAIL)\b")
 _CUNIT = re.compile(r"^\s*tests\s+(?P<total>\d+)\s+(?P<ran>\d+)\s+(?P<passed>\d+)\s+(?P<failed>\d+)\s")
 
-_LINE = re.compile(r"^\s*\[?(?P<word>PASS|PASSED|OK|FAIL|FAILED|ERROR|XPASS|XFAIL)\]?\s*(?:[:\-]\s*|\s)(?P<name>[\w./:\[\]<>-]+)\s*$")
+_LINE = re.compile(
+    r"^\s*\[?(?P<word>PASS|PASSED|OK|FAIL|FAILED|ERROR|XPASS|XFAIL)\]?\s*(?:[:\-]\s*|\s)(?P<name>[\w./:\[\]<>-]+)\s*$"
+)
 _LINE_AFTER = re.compile(
-    r"^\s*(?:\d+[.)]\s+)?(?P<name>[A-Za-z_][\w./:-]*)\s*(?:\.{2,}|:|\s-|\s{1,})\s*\[?(?P<word>PASS|PASSED|OK|ok|FAIL|FAILED)\]?\s*$"
+    r"^\s*(?:\d+[.)]\s+)?(?P<name>[A-Za-z_][\w./:-]*)\s*(?:\.{2,}|:|\s-|\s{1,})\s*"
+    r"\[?(?P<word>PASS|PASSED|OK|ok|FAIL|FAILED)\]?\s*$"
 )
 _SUMMARY = re.compile(
-    r"\b(?:(?P<p>\d+)\s*(?:tests?\s+)?(?:passed|passes|ok|succeeded)\b|(?:passed|pass|passes|ok|succeeded)\s*[:=]\s*(?P<p2>\d+))", re.I
+    r"\b(?:(?P<p>\d+)\s*(?:tests?\s+)?(?:passed|passes|ok|succeeded)\b"
+    r"|(?:passed|pass|passes|ok|succeeded)\s*[:=]\s*(?P<p2>\d+))",
+    re.I,
 )
 _SUMMARY_BAD = re.compile(
-    r"\b(?:(?P<f>\d+)\s*(?:tests?\s+)?(?:failed|failures?|fails|errors?)\b|(?:failed|fail|failures?|fails)\s*[:=]\s*(?P<f2>\d+))", re.I
+    r"\b(?:(?P<f>\d+)\s*(?:tests?\s+)?(?:failed|failures?|fails|errors?)\b"
+    r"|(?:failed|fail|failures?|fails)\s*[:=]\s*(?P<f2>\d+))",
+    re.I,
 )
 _OF = re.compile(r"\b(?P<p>\d+)\s*(?:/|of|out of)\s*(?P<n>\d+)\s+(?:tests?|checks?)?\s*(?:passed|pass|ok)\b", re.I)
 
@@ -91,7 +100,7 @@ def read_outcome(output: str) -> Outcome:
     readers = [_pytest, _unittest, _ctest, _check, _gtest, *([_tap] if tap else [])]
     specific = False
     for line in lines:
-        specific = any([reader(line, tally) for reader in readers]) or specific
+        specific = any(reader(line, tally) for reader in readers) or specific
     if not specific:
         _plain(lines, tally)
     passing = tuple(name for name, good in tally.named.items() if good)
