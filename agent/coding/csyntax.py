@@ -154,7 +154,7 @@ def _function(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Nod
     body = node.child_by_field_name("body")
     whole = source[node.start_byte : body.start_byte if body is not None else node.end_byte]
     parameters = tuple(_parameters(parameter_list))
-    doc, doc_start = _comment_above(source, node)
+    doc, doc_start = comment_above(source, node)
     words = re.findall(r"\w+", specifiers)
     glue = "" if before.endswith(("*", "(")) else " "
     yield CFunction(
@@ -256,7 +256,7 @@ def _abstract_slot(node: tree_sitter.Node) -> int:
         node = deeper
 
 
-def _comment_above(source: bytes, node: tree_sitter.Node) -> tuple[str, int]:
+def comment_above(source: bytes, node: tree_sitter.Node) -> tuple[str, int]:
     """The comments that touch the node from above (no blank line between), with where they begin."""
     start, row = -1, node.start_point[0]
     comment = node.prev_sibling

@@ -131,7 +131,14 @@ _newline = st.sampled_from(["\n", "\r\n"])
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(_line, max_size=6), st.lists(_line, max_size=6), _newline, st.booleans(), st.booleans(), st.data())
+@given(
+    st.lists(_line, min_size=1, max_size=6),
+    st.lists(_line, max_size=6),
+    _newline,
+    st.booleans(),
+    st.booleans(),
+    st.data(),
+)
 def test_an_edit_and_its_inverse_give_the_same_bytes(
     before: list[str], after: list[str], newline: str, bom: bool, final: bool, data: st.DataObject
 ) -> None:

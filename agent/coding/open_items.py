@@ -1,0 +1,203 @@
+"""What is still to be written, by facts alone: stubs, functions declared but defined nowhere, and types that are only named.
+
+Everything here reads a mapping of project paths to bytes and asks no model (design section 9, facts first).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Literal
+
+import msgspec
+
+from agent.coding.csyntax import CFunction, functions
+from agent.coding.ctypes_open import TypeFacts, type_facts
+from agent.coding.py_stubs import find_py_stubs
+from agent.coding.signature import definition_head
+from agent.coding.stub_detection import find_stubs
+
+_FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})
+
+
+class OpenFunction(msgspec.Struct, frozen=True):
+    """A function without a real body. ``path`` is the file it belongs in (which may not exist yet), ``header`` the one that
+    declares it ("" when none does). ``name`` is qualified for Python methods. ``doc`` is the contract as it stands in the
+    source, comment markers included for C. ``line`` is that of the stub or the declaration, 1-based."""
+
+    name: str
+    path: str
+    header: str
+    signature: str
+    doc: str
+    why: Literal["stub", "undefined"]
+    language: Literal["c", "python"] = "c"
+    line: int = 0
+
+
+class OpenType(msgspec.Struct, frozen=True):
+    """A struct or union that a header only names. ``spelling`` is ``struct tag``; ``users`` the functions that take or
+    return it; ``typedefs`` its other names; ``path`` the source file its definition belongs in."""
+
+    name: str
+    spelling: str
+    typedefs: tuple[str, ...]
+    header: str
+    path: str
+    doc: str
+    users: tuple[str, ...] = ()
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a path is that of a test by the usual names."""
+    parts = PurePosixPath(path).parts
+    stem = PurePosixPath(path).stem
+    in_folder = any(part in ("test", "tests", "testing") for part in parts[:-1])
+    return (
+        in_folder
+        or stem.startswith("test_")
+        or stem.endswith(("_test", "_tests"))
+        or stem in ("test", "tests", "conftest")
+    )
+
+
+def is_foreign_path(path: str) -> bool:
+    """Whether a path lies in a folder of code that is not the project's own."""
+    return any(part in _FOREIGN for part in PurePosixPath(path).parts[:-1])
+
+
+def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
+    """The open functions of the project: C ones in header order, headers by path, then those of no header, then Python.
+
+    Tests, vendored folders and ``main`` are left out. A prototype counts as undefined when no file defines the name.
+    """
+    own = {path: data for path, data in files.items() if not is_foreign_path(path)}
+    parsed = {path: functions(data) for path, data in own.items() if _suffix(path) in (".c", ".h")}
+    defined = {function.name for found in parsed.values() for function in found if function.defined}
+    stubs = {path: {stub.name: stub for stub in find_stubs(own[path])} for path in parsed}
+    declared: dict[str, tuple[str, CFunction]] = {}
+    for path in sorted(parsed, key=lambda path: (_suffix(path) != ".h", path)):
+        for function in parsed[path]:
+            if not function.defined and not is_test_path(path):
+                declared.setdefault(function.name, (path, function))
+    found: list[OpenFunction] = []
+    for name, (path, prototype) in declared.items():
+        place = next((source for source in parsed if name in stubs[source] and not is_test_path(source)), "")
+        header = path if _suffix(path) == ".h" else ""
+        if place:
+            found.append(_open(prototype, place, header, stubs[place][name].doc, "stub", stubs[place][name].line))
+        elif name not in defined and name != "main":
+            place = source_of(path, own) if header else path
+            found.append(_open(prototype, place, header, "", "undefined", prototype.line))
+    for path in sorted(parsed):
+        if not is_test_path(path):
+            rest = [stub for stub in stubs[path].values() if stub.name not in declared]
+            found.extend(_open(stub, path, "", stub.doc, "stub", stub.line) for stub in rest)
+    return found + _python(own)
+
+
+def _open(
+    function: CFunction, path: str, header: str, other_doc: str, why: Literal["stub", "undefined"], line: int
+) -> OpenFunction:
+    doc = function.doc or other_doc
+    return OpenFunction(function.name, path, header, definition_head(function), doc, why, line=line)
+
+
+def _python(files: Mapping[str, bytes]) -> list[OpenFunction]:
+    return [
+        OpenFunction(stub.name, path, "", stub.signature, stub.doc, "stub", "python", stub.line)
+        for path in sorted(files)
+        if _suffix(path) == ".py" and not is_test_path(path)
+        for stub in find_py_stubs(files[path])
+    ]
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix
+
+
+def source_of(header: str, files: Iterable[str] | Mapping[str, bytes]) -> str:
+    """The source file a header's functions belong in: the same name beside it, else elsewhere, else the only one that
+    includes it, else a new file (in ``src`` where headers live in ``include``)."""
+    stem, folder = PurePosixPath(header).stem, PurePosixPath(header).parent
+    sources = [path for path in files if _suffix(path) == ".c" and not is_test_path(path)]
+    beside = str(folder / f"{stem}.c")
+    if beside in sources:
+        return beside
+    named = sorted((path for path in sources if PurePosixPath(path).stem == stem), key=lambda path: (len(path), path))
+    if named:
+        return named[0]
+    if isinstance(files, Mapping):
+        include = re.compile(
+            rb'^[ \t]*#[ \t]*include[ \t]*[<"](?:[^">\n]*/)?' + re.escape(stem).encode() + rb'\.h[>"]', re.M
+        )
+        users = [
+            path for path in sources if include.search(files[path]) and not re.search(rb"\bmain\s*\(", files[path])
+        ]
+        if len(users) == 1:
+            return users[0]
+    parts = list(folder.parts)
+    if "include" in parts:
+        return str(PurePosixPath(*parts[: parts.index("include")], "src", f"{stem}.c"))
+    return beside
+
+
+def find_open_types(files: Mapping[str, bytes], open_functions: Sequence[OpenFunction] = ()) -> list[OpenType]:
+    """Structs and unions that a project header names, that no file defines, and that an open function uses.
+
+    ``open_functions`` defaults to those of ``files``. A type that no open function's declaration names is left alone: it may
+    be another library's.
+    """
+    own = {path: data for path, data in files.items() if not is_foreign_path(path) and _suffix(path) in (".c", ".h")}
+    wanted = [function for function in (open_functions or find_open_functions(files)) if function.language == "c"]
+    facts: dict[str, TypeFacts] = {path: type_facts(own[path]) for path in sorted(own)}
+    defined = {spelling for fact in facts.values() for spelling in fact.defined}
+    found: dict[str, OpenType] = {}
+    for header, fact in facts.items():
+        if _suffix(header) != ".h" or is_test_path(header):
+            continue
+        for spelling, doc in fact.named.items():
+            if spelling in defined or spelling in found:
+                continue
+            typedefs = tuple(
+                dict.fromkeys(alias for other in facts.values() for alias in other.typedefs.get(spelling, ()))
+            )
+            names = re.compile(
+                r"\b(?:" + "|".join([re.escape(spelling).replace(r"\ ", r"\s+"), *map(re.escape, typedefs)]) + r")\b"
+            )
+            users = tuple(function.name for function in wanted if names.search(function.signature))
+            if users:
+                tag = spelling.split()[-1]
+                found[spelling] = OpenType(tag, spelling, typedefs, header, source_of(header, own), doc, users)
+    return list(found.values())
+
+
+def in_dependency_order(wanted: Sequence[OpenFunction]) -> list[OpenFunction]:
+    """``wanted`` with a function after those that its contract mentions (``other()`` or the bare name), else as given.
+
+    Stubs have no calls yet, so the contracts are the only evidence. A cycle keeps the given order.
+    """
+    names = {function.name: function for function in wanted}
+    needs = {
+        function.name: [other for other in names if other != function.name and _mentions(function.doc, other)]
+        for function in wanted
+    }
+    ordered: dict[str, OpenFunction] = {}
+    open_now: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in ordered or name in open_now:
+            return
+        open_now.add(name)
+        for other in needs[name]:
+            visit(other)
+        ordered[name] = names[name]
+
+    for function in wanted:
+        visit(function.name)
+    return list(ordered.values())
+
+
+def _mentions(doc: str, name: str) -> bool:
+    return bool(re.search(rb"(?<!\w)" + re.escape(name).encode() + rb"(?!\w)", doc.encode()))
