@@ -27,6 +27,10 @@ class Router(Protocol):
         """The pooled provider that speaks to it."""
         ...
 
+    async def aclose(self) -> None:
+        """Close connections and end child processes."""
+        ...
+
 
 @dataclass
 class StageReport:

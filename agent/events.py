@@ -397,7 +397,7 @@ class DiffResolved(Event, frozen=True):
 
 
 class GateWaiting(Event, frozen=True):
-    kind: Literal["verdict", "stage", "diff"]
+    kind: Literal["verdict", "stage"]
     stage: str = ""
     item: str = ""
     call_id: int | None = None
@@ -406,7 +406,7 @@ class GateWaiting(Event, frozen=True):
 
 
 class GateResolved(Event, frozen=True):
-    kind: Literal["verdict", "stage", "diff"]
+    kind: Literal["verdict", "stage"]
     action: str
     stage: str = ""
     item: str = ""

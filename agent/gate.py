@@ -17,7 +17,6 @@ from agent.events import Event, GateResolved, GateWaiting
 
 Mode = Literal["run", "step", "stage"]
 Action = Literal["accept", "flip", "skip_stage", "continue", "stop"]
-Choice = Literal["apply", "keep", "discard"]
 
 
 class Stopped(Exception):
@@ -69,7 +68,7 @@ class Gate:
 
     @property
     def waiting(self) -> str:
-        """What the gate waits for: ``verdict``, ``stage``, ``diff``, or "" when it does not."""
+        """What the gate waits for: ``verdict``, ``stage``, or "" when it does not."""
         return self._kind if self._waiting is not None else ""
 
     @property
@@ -137,13 +136,6 @@ class Gate:
         action = await self._wait("stage")
         self.emit(GateResolved("stage", action, stage=stage))
         self._raise_if_stopped()
-
-    async def diff(self) -> Choice:
-        """Wait until the person says what becomes of the diff."""
-        self.emit(GateWaiting("diff", reason="the diff is ready"))
-        action = await self._wait("diff")
-        self.emit(GateResolved("diff", action))
-        return action if action in ("apply", "discard") else "keep"  # type: ignore[return-value]
 
     def _reason(self, pending: PendingVerdict) -> str:
         if any(point.matches(pending) for point in self.breakpoints) and pending.stage not in self._skipped:

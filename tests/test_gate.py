@@ -95,14 +95,5 @@ async def test_step_stage_waits_at_the_edge_only() -> None:
     assert gate.mode == "run"
 
 
-async def test_a_diff_that_is_left_alone_is_kept() -> None:
-    gate = Gate()
-    for action, choice in (("apply", "apply"), ("discard", "discard"), ("stop", "keep"), ("continue", "keep")):
-        task = asyncio.create_task(gate.diff())
-        await asyncio.sleep(0)
-        gate.resolve(action)
-        assert await task == choice
-
-
 def test_resolving_when_nothing_waits_says_so() -> None:
     assert Gate().resolve("accept") is False

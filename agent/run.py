@@ -1,0 +1,141 @@
+"""One task from start to end. This file names the steps; the rooms do the work."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.context import RunContext
+from agent.events import DiffReady, DiffResolved, RunFinished, RunStarted
+from agent.flow.checking import Checks
+from agent.flow.diffs import count_lines
+from agent.flow.outcome import Outcome, judge_outcome
+from agent.flow.plan import plan_run
+from agent.flow.steps import StepRunner
+from agent.flow.survey import Survey, survey
+from agent.gate import Stopped
+from agent.judgment.batched import Unreadable
+from agent.judgment.binary import AllOmitted
+from agent.models.types import ModelError
+from agent.planning.schema import PlanError
+from agent.values import RunStatus
+from agent.workspace.git import WorkspaceError
+from agent.workspace.worktree import Workspace
+
+_BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError)
+"""Errors that end a run with a sentence. Anything else is a fault of ours and ends it with its traceback in the log."""
+
+
+class Run:
+    """A task on a repository. Make it with :func:`agent.flow.launch.open_run`, listen with ``ctx.listeners``, execute it once,
+    then say what becomes of the change: :meth:`apply`, :meth:`keep` or :meth:`discard`."""
+
+    def __init__(
+        self,
+        ctx: RunContext,
+        task: str,
+        workspace: Workspace,
+        *,
+        hidden: tuple[str, ...] = (),
+        apply_when_complete: bool = False,
+    ) -> None:
+        self.ctx = ctx
+        self.task = task
+        self.workspace = workspace
+        self.hidden = hidden
+        self.apply_when_complete = apply_when_complete
+        self.outcome = Outcome()
+        self.checks = Checks(ctx, workspace)
+
+    async def execute(self) -> RunFinished:
+        """Do the task. Every way out ends in a RunFinished event; work done so far stays on the run's branch."""
+        broken: tuple[RunStatus, str] | None = None
+        try:
+            await self._phases()
+        except (Stopped, asyncio.CancelledError):
+            broken = "stopped", "The person stopped the run."
+        except _BREAKS_OFF as error:
+            broken = self._broken_off(error)
+        except Exception as error:
+            broken = self._broken_off(error)
+            await self._finish(broken)
+            raise
+        return await self._finish(broken)
+
+    async def _phases(self) -> None:
+        self._announce()
+        self.outcome.baseline = await self.checks.baseline()
+        found = await survey(self.ctx, self.workspace, self.task, self.hidden)
+        plan = await plan_run(self.ctx, found)
+        self.outcome.planned = plan.steps
+        await StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome).run(plan)
+        await self._measure(found)
+
+    def _announce(self) -> None:
+        workspace, target = self.workspace, self.ctx.router.target("function_implement")
+        places = (str(workspace.repo), workspace.branch, workspace.base, str(workspace.root))
+        self.ctx.emit(RunStarted(self.task, *places, target.model))
+        for note in workspace.notes:
+            self.ctx.notice("info", note)
+
+    async def _measure(self, found: Survey) -> None:
+        self.outcome.final = await self.checks.final()
+        self.outcome.stubs_left = len(await asyncio.to_thread(found.still_open, self.outcome.targets))
+
+    async def _finish(self, broken: tuple[RunStatus, str] | None) -> RunFinished:
+        ctx, outcome = self.ctx, self.outcome
+        diff = await self._show_diff()
+        status, reason = broken or judge_outcome(outcome, bool(diff))
+        applied = status == "complete" and self.apply_when_complete and (await self.apply())[0]
+        finished = RunFinished(
+            status, reason, ctx.calls, ctx.cached_calls, round(ctx.seconds(), 1), len(outcome.functions_done),
+            len(outcome.functions_failed), outcome.stubs_left, ctx.includes_added, outcome.baseline, outcome.final,
+            self.workspace.branch if diff else "", applied,
+        )  # fmt: skip
+        ctx.emit(finished)
+        await ctx.log.durable()
+        return finished
+
+    async def _show_diff(self) -> str:
+        try:
+            await self.workspace.commit("Work in progress when the run ended")
+            diff = await self.workspace.diff()
+            files = await self.workspace.changed_files()
+        except WorkspaceError as error:
+            self.ctx.notice("error", f"The diff cannot be shown: {error}")
+            return ""
+        self.outcome.changed = tuple(files)
+        self.ctx.emit(DiffReady(diff, tuple(files), *count_lines(diff), self.workspace.branch))
+        return diff
+
+    def _broken_off(self, error: Exception) -> tuple[RunStatus, str]:
+        text = f"{error} {getattr(error, 'hint', '')}".strip() or type(error).__name__
+        self.ctx.notice("error", text)
+        return ("partial" if self.outcome.steps_done else "failed"), text
+
+    async def apply(self) -> tuple[bool, str]:
+        """Bring the change into the person's files, whole or not at all. Returns whether it was, and a sentence."""
+        result = await self.workspace.apply_to_user_tree()
+        if not result.ok:
+            self.ctx.notice("error", result.text)
+            return False, result.text
+        self.ctx.emit(DiffResolved("applied", result.text))
+        await self.workspace.keep()
+        return True, result.text
+
+    async def keep(self) -> str:
+        """Leave the change on its branch. Returns a sentence that says where."""
+        text = await self.workspace.keep()
+        self.ctx.emit(DiffResolved("kept", text))
+        return text
+
+    async def discard(self) -> str:
+        """Delete the branch. Returns a sentence."""
+        text = await self.workspace.discard()
+        self.ctx.emit(DiffResolved("discarded", text))
+        return text
+
+    async def aclose(self) -> None:
+        """Commit the log and let go of models."""
+        await self.ctx.log.durable()
+        await self.ctx.router.aclose()
+        self.ctx.log.close()
