@@ -76,7 +76,8 @@ def topological_order(nodes: Sequence[N], depends_on: Mapping[N, Iterable[N]]) -
 
 def find_cycle(nodes: Sequence[N], depends_on: Mapping[N, Iterable[N]]) -> tuple[N, ...]:
     """One cycle, as nodes of which each depends on the next and the last on the first; empty when there is none."""
-    left = set(nodes) - set(topological_order(nodes, depends_on))
+    ordered = topological_order(nodes, depends_on)
+    left = {n for n in nodes if n not in ordered}
     # Every node left either lies on a cycle or depends, in some steps, on one: walking dependencies must come round.
     trail: list[N] = []
     node = next((n for n in nodes if n in left), None)

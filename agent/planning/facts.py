@@ -1,0 +1,84 @@
+"""A plan without a model: every open point that the task asks for becomes a step (design section 9, facts first)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agent.graph import break_cycles
+from agent.planning.asked_for import asked_for
+from agent.planning.schema import Edge, OpenPoint, Plan, PlanStep, check_steps, ordered
+
+
+def plan_from_facts(task: str, open_points: Sequence[OpenPoint], edges: Sequence[Edge] = ()) -> Plan | None:
+    """The plan that the facts alone make, or None when the task is not (only) about what is declared and missing.
+
+    ``open_points`` come in the order of their headers, which decides wherever no fact does. A function depends on the
+    open types that its signature names, on the open points it is known to use, and on those of the files that its
+    file includes; all others stay independent of each other, so that they can be written at the same time.
+    """
+    wanted = asked_for(task, open_points)
+    if not wanted:
+        return None
+    wanted = _with_types(wanted, open_points)
+    ids = {_key(point): f"s{number}" for number, point in enumerate(wanted, 1)}
+    needs, given_up = break_cycles(list(ids.values()), _needs(wanted, edges, ids))
+    steps = tuple(_step(point, ids[_key(point)], needs[ids[_key(point)]]) for point in wanted)
+    check_steps(steps)
+    names = {ids[_key(point)]: point.name for point in wanted}
+    notes = tuple(f"{names[a]} and {names[b]} use each other; {names[a]} does not wait for {names[b]}" for a, b in given_up)
+    return Plan(ordered(steps), "facts", (), notes)
+
+
+def _with_types(wanted: Sequence[OpenPoint], points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
+    """The wanted points, types first, with the open types that their signatures name."""
+    names = {name for point in wanted for name in re.findall(r"\w+", point.signature)}
+    chosen = {_key(p) for p in wanted} | {_key(p) for p in points if p.kind == "type" and p.name in names}
+    found = {_key(p): p for p in points if _key(p) in chosen}
+    return tuple(sorted(found.values(), key=lambda point: point.kind != "type"))
+
+
+def _needs(
+    wanted: Sequence[OpenPoint], edges: Sequence[Edge], ids: dict[tuple[str, str], str]
+) -> dict[tuple[str, str], float | None]:
+    """(step, step it needs) to how firmly: 1.0 a type in the signature, 0.9 a call, 0.8 an include."""
+    needs: dict[tuple[str, str], float | None] = {}
+    calls = {(edge.source, edge.target) for edge in edges if edge.kind == "call"}
+    includes = {(edge.source, edge.target) for edge in edges if edge.kind == "include"}
+    for user in wanted:
+        words = set(re.findall(r"\w+", user.signature))
+        for used in wanted:
+            if used is user:
+                continue
+            weight = 0.0
+            if used.kind == "type" and used.name in words and user.kind == "function":
+                weight = 1.0
+            elif (user.name, used.name) in calls:
+                weight = 0.9
+            elif _unit(user) != _unit(used) and any((a, b) in includes for a in _files(user) for b in _files(used)):
+                weight = 0.8
+            if weight:
+                needs[ids[_key(user)], ids[_key(used)]] = weight
+    return needs
+
+
+def _step(point: OpenPoint, step: str, needs: tuple[str, ...]) -> PlanStep:
+    declared = f", as declared in {point.header}" if point.header and point.header != point.path else ""
+    if point.kind == "type":
+        text = f"Define {point.name} in {point.path}{declared}: it is declared without its members."
+    else:
+        text = f"Implement {point.name} in {point.path}{declared}."
+    kind = "type_definition" if point.kind == "type" else "function_implement"
+    return PlanStep(step, text, (point.path,), (point.name,), needs, "", kind)  # type: ignore[arg-type]
+
+
+def _key(point: OpenPoint) -> tuple[str, str]:
+    return point.path, point.name
+
+
+def _unit(point: OpenPoint) -> str:
+    return point.header or point.path
+
+
+def _files(point: OpenPoint) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path for path in (point.path, point.header) if path))
