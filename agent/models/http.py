@@ -1,0 +1,163 @@
+"""Talking JSON to one server: one pooled client, patient reads, retries where they help, errors that say what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import ssl
+from typing import Any
+
+import httpx
+import msgspec
+
+from agent.models import faults
+from agent.models.lanes import LaneTransport
+from agent.models.types import ModelError, ModelTarget
+
+CONNECT_SECONDS = 5.0
+RETRIES = 3
+BACKOFF_SECONDS = 0.25
+MAX_REPLY_BYTES = 64 << 20
+"""No answer is this long; a reply that is gets dropped unread."""
+
+_RETRY_STATUS = frozenset((429, 500, 502, 503, 504))
+_BROKEN = (httpx.ConnectError, httpx.ConnectTimeout, httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
+
+
+def key_headers(key_env: str) -> dict[str, str]:
+    """The authorisation header for the key in the environment variable ``key_env``; nothing when it is empty.
+
+    Raises:
+        ModelError: ``unauthorised`` if the variable is named but not set.
+    """
+    if not key_env:
+        return {}
+    key = os.environ.get(key_env, "").strip()
+    if not key:
+        raise faults.key_missing(key_env)
+    return {"Authorization": f"Bearer {key}"}
+
+
+class JsonClient:
+    """POST and GET of JSON under one base URL. Not bound to a model: the target comes with each request."""
+
+    def __init__(self, base_url: str, provider: str, headers: dict[str, str] | None = None) -> None:
+        self.base_url = base_url.rstrip("/")
+        self.provider = provider
+        self._headers = headers or {}
+        self._client: httpx.AsyncClient | None = None
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            verify: ssl.SSLContext | bool = (
+                httpx.create_ssl_context() if self.base_url.startswith("https") else False
+            )
+            self._client = httpx.AsyncClient(transport=LaneTransport(verify), headers=self._headers)
+        return self._client
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def post(self, path: str, body: dict[str, Any], target: ModelTarget, retries: int = RETRIES) -> dict[str, Any]:
+        """The reply's JSON object. Retries broken connections, 429 and 5xx with jittered backoff, nothing else: a model
+        that loads for minutes is waited for, since asking again would abort the load.
+
+        Raises:
+            ModelError: with a sentence and a hint.
+        """
+        timeout = httpx.Timeout(target.first_byte_timeout, connect=CONNECT_SECONDS, pool=None)
+        loading_until = asyncio.get_running_loop().time() + target.first_byte_timeout
+        attempt = 0
+        while True:
+            retry_after = 0.0
+            try:
+                status, raw, headers = await self._send("POST", path, body, target.api_key_env, timeout)
+            except _BROKEN as error:
+                failure = faults.unreachable(self.provider, self.base_url, _why(error))
+            except httpx.TimeoutException:
+                raise faults.too_slow(self.base_url, target.first_byte_timeout) from None
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise faults.unreachable(self.provider, self.base_url, _why(error)) from None
+            else:
+                reply = _parse(raw)
+                if status == 200 and isinstance(reply, dict) and not _holds_error(reply):
+                    return reply
+                if status == 200 and not isinstance(reply, dict):
+                    raise faults.not_json(self.base_url + path, raw)
+                said = faults.message_of(reply, raw)
+                if status == 503 and faults.LOADING.search(said) and loading_until > asyncio.get_running_loop().time():
+                    await asyncio.sleep(0.5)
+                    continue
+                failure = faults.of_status(
+                    self.provider, self.base_url, target.model, target.api_key_env, status, said
+                )
+                if status not in _RETRY_STATUS or failure.kind in ("memory", "context", "not_pulled"):
+                    raise failure
+                retry_after = _seconds(headers.get("retry-after"))
+            if attempt >= retries:
+                raise failure
+            await asyncio.sleep(max(retry_after, BACKOFF_SECONDS * 2**attempt * random.uniform(0.5, 1.5)))
+            attempt += 1
+
+    async def get(self, path: str, key_env: str = "", seconds: float = CONNECT_SECONDS) -> tuple[int, Any]:
+        """Status and JSON (None when it is none) of one GET, asked once.
+
+        Raises:
+            ModelError: if nobody answers.
+        """
+        try:
+            status, raw, _ = await self._send("GET", path, None, key_env, httpx.Timeout(seconds, pool=None))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise faults.unreachable(self.provider, self.base_url, _why(error)) from None
+        return status, _parse(raw)
+
+    async def _send(
+        self, method: str, path: str, body: dict[str, Any] | None, key_env: str, timeout: httpx.Timeout
+    ) -> tuple[int, bytes, httpx.Headers]:
+        client = self._open()
+        content = None if body is None else msgspec.json.encode(body)
+        headers = {"Content-Type": "application/json", **key_headers(key_env)}
+        request = client.build_request(method, self.base_url + path, content=content, headers=headers, timeout=timeout)
+        response = await client.send(request, stream=True)
+        try:
+            chunks, size = [], 0
+            async for chunk in response.aiter_bytes():
+                size += len(chunk)
+                if size > MAX_REPLY_BYTES:
+                    raise faults.too_large(self.base_url + path, MAX_REPLY_BYTES)
+                chunks.append(chunk)
+        finally:
+            await response.aclose()
+        return response.status_code, b"".join(chunks), response.headers
+
+
+def _parse(raw: bytes) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _holds_error(reply: dict[str, Any]) -> bool:
+    """Ollama reports an error in the middle of an answer with status 200 (field notes E.2)."""
+    return bool(reply.get("error")) and not reply.get("choices") and not reply.get("answers")
+
+
+def _seconds(value: str | None) -> float:
+    try:
+        return min(30.0, max(0.0, float(value or 0)))
+    except ValueError:
+        return 0.0
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, httpx.ConnectTimeout):
+        return f"no connection within {CONNECT_SECONDS:.0f} seconds"
+    return str(error) or type(error).__name__
+
+
+__all__ = ["JsonClient", "ModelError", "key_headers"]

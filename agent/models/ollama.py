@@ -1,0 +1,132 @@
+"""Ollama by its native ``/api/chat``: its ``/v1`` drops the window, so a prompt would be cut in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.models import faults
+from agent.models.openai import TOP_LOGPROBS
+from agent.models.probability import p_yes
+from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
+from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
+
+YES_NO_FORMAT = {"type": "string", "enum": ["yes", "no"]}
+
+
+class OllamaProvider(HttpProvider):
+    """One Ollama server. ``logprobs`` came late (2025-11) and ``think`` is refused for some models: both are dropped
+    once a server or model has refused them."""
+
+    name = "ollama"
+    default_url = "http://127.0.0.1:11434"
+
+    def __init__(self, base_url: str = "", **kwargs: Any) -> None:
+        super().__init__(base_url.rstrip("/").removesuffix("/v1"), **kwargs)
+        self._refused: set[tuple[str, str]] = set()
+        self._with_logprobs: bool | None = None
+
+    async def ask(self, request: CompletionRequest) -> Completion:
+        target = request.target
+        try:
+            reply = await self.client.post("/api/chat", self.body(request), target)
+        except ModelError as error:
+            refused = next((name for name in ("think", "logprobs") if name in str(error).lower()), "")
+            if error.kind != "protocol" or not refused or (target.model, refused) in self._refused:
+                raise
+            self._refused.add((target.model, refused))
+            reply = await self.client.post("/api/chat", self.body(request), target)
+        return self._read(request, reply)
+
+    def body(self, request: CompletionRequest) -> dict[str, Any]:
+        """The request in JSON: every limit is sent."""
+        target = request.target
+        options: dict[str, Any] = {
+            "num_ctx": target.context_window,
+            "num_predict": target.max_tokens,
+            "temperature": target.temperature if request.temperature is None else request.temperature,
+            "seed": target.seed if request.seed is None else request.seed,
+        }
+        if request.stop:
+            options["stop"] = list(request.stop)
+        body: dict[str, Any] = {
+            "model": target.model,
+            "messages": messages_of(request),
+            "stream": False,
+            "options": options,
+            "keep_alive": _keep_alive(target.keep_alive),
+            "think": target.thinking,
+            "truncate": False,
+        }
+        if request.schema is not None:
+            body["format"] = request.schema
+        elif request.yes_no:
+            body["format"] = YES_NO_FORMAT
+        if request.yes_no:
+            body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        refused = {name for model, name in self._refused if model == target.model}
+        if "logprobs" in refused:
+            refused.add("top_logprobs")
+        return {key: value for key, value in body.items() if key not in refused}
+
+    def _read(self, request: CompletionRequest, reply: dict[str, Any]) -> Completion:
+        message = reply.get("message")
+        if not isinstance(message, dict):
+            raise faults.not_json(self.base_url, str(reply).encode())
+        target = request.target
+        thinking = str(message.get("thinking") or "")
+        if request.yes_no:
+            self._with_logprobs = bool(reply.get("logprobs"))
+        used, read = _int(reply.get("eval_count")), _int(reply.get("prompt_eval_count"))
+        finish = finish_of(str(reply.get("done_reason") or "stop"), used, target.max_tokens)
+        return Completion(
+            text=with_thinking(str(message.get("content") or ""), thinking),
+            p_yes=p_yes(reply.get("logprobs")) if request.yes_no and not thinking else None,
+            model=target.model,
+            provider=self.name,
+            # A prompt that fills the whole window was cut by it: nothing was left for a reply.
+            finish="context" if read >= target.context_window else finish,
+            prompt_tokens=read,
+            completion_tokens=used,
+            load_ms=_int(reply.get("load_duration")) / 1e6,
+        )
+
+    async def preload(self, target: ModelTarget) -> None:
+        """Load the model with the window that will be asked for, so that the first call need not reload it.
+
+        Raises:
+            ModelError: if the server is away, lacks the model, or has no room for it.
+        """
+        self._tell("loading", target.model)
+        body = {"model": target.model, "messages": [], "keep_alive": _keep_alive(target.keep_alive), "stream": False,
+                "options": {"num_ctx": target.context_window}}  # fmt: skip
+        await self.client.post("/api/chat", body, target)
+        self._tell("ready", target.model)
+
+    async def inspect(self, target: ModelTarget) -> ModelInfo:
+        status, tags = await self.client.get("/api/tags", target.api_key_env)
+        if status != 200 or not isinstance(tags, dict):
+            said = faults.message_of(tags)
+            raise faults.of_status(self.name, self.base_url, target.model, target.api_key_env, status, said)
+        names = tuple(str(m.get("name") or m.get("model") or "") for m in tags.get("models") or ())
+        if target.model not in names and f"{target.model}:latest" not in names:
+            info = self.missing(target.model)
+            return ModelInfo(ok=False, text=info.text, hint=info.hint, models=names)
+        return ModelInfo(ok=True, text=f"Ollama at {self.base_url} has {target.model}.", models=names,
+                         context_window=await self._trained_window(target), yes_no_probability=self._with_logprobs)  # fmt: skip
+
+    async def _trained_window(self, target: ModelTarget) -> int | None:
+        try:
+            shown = await self.client.post("/api/show", {"model": target.model}, target, retries=0)
+        except ModelError:
+            return None
+        found = (v for k, v in (shown.get("model_info") or {}).items() if k.endswith(".context_length"))
+        return _int(next(found, None)) or None
+
+
+def _keep_alive(text: str) -> str | int:
+    """Ollama takes a duration (``30m``) or a number of seconds (-1 keeps the model for good)."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _int(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) else 0

@@ -1,0 +1,186 @@
+"""``/v1/chat/completions``: llama-server, vLLM, SGLang, LM Studio and whatever else speaks it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from agent.models import faults
+from agent.models.probability import p_yes
+from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
+from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
+
+YES_NO_GRAMMAR = 'root ::= "yes" | "no"'
+TOP_LOGPROBS = 20
+"""The most that OpenAI's protocol allows; enough for every spelling of two words."""
+
+
+class OpenAIProvider(HttpProvider):
+    """One OpenAI-style server. What it can do beyond the protocol is found out once, by what else it answers."""
+
+    name = "openai"
+    default_url = "http://127.0.0.1:8080"
+
+    def __init__(self, base_url: str = "", **kwargs: Any) -> None:
+        super().__init__(base_url.rstrip("/").removesuffix("/v1"), **kwargs)
+        self._kind = ""
+        self._version = ""
+        self._window: int | None = None
+        self._probing = asyncio.Lock()
+        self._refused: set[str] = set()
+
+    async def kind(self, target: ModelTarget) -> str:
+        """``llama``, ``vllm``, ``sglang`` or ``plain``; asked once per server.
+
+        Raises:
+            ModelError: if nobody answers.
+        """
+        if self._kind:
+            return self._kind
+        async with self._probing:
+            if not self._kind:
+                self._kind = await self._probe(target)
+        return self._kind
+
+    async def _probe(self, target: ModelTarget) -> str:
+        status, props = await self.client.get("/props", target.api_key_env)
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + target.first_byte_timeout
+        while status == 503 and loop.time() < patience:  # llama-server says so while it loads its model
+            self._tell("loading", target.model)
+            await asyncio.sleep(0.5)
+            status, props = await self.client.get("/props", target.api_key_env)
+        if status == 200 and isinstance(props, dict):
+            self._window = _int((props.get("default_generation_settings") or {}).get("n_ctx")) or None
+            return "llama"
+        status, version = await self.client.get("/version", target.api_key_env)
+        if status == 200 and isinstance(version, dict) and "version" in version:
+            self._version = str(version["version"])
+            return "vllm"
+        status, _ = await self.client.get("/get_model_info", target.api_key_env)
+        return "sglang" if status == 200 else "plain"
+
+    async def ask(self, request: CompletionRequest) -> Completion:
+        target = request.target
+        try:
+            kind = await self.kind(target)
+        except ModelError:
+            kind = ""  # the request itself is retried and tells what is wrong
+        body = self.body(request, kind)
+        try:
+            reply = await self.client.post("/v1/chat/completions", body, target)
+        except ModelError as error:
+            extra = _extra_named(str(error), body) if error.kind == "protocol" else ""
+            if not extra:
+                raise
+            self._refused.add(extra)
+            reply = await self.client.post("/v1/chat/completions", self.body(request, kind), target)
+        return self._read(request, reply)
+
+    def body(self, request: CompletionRequest, kind: str) -> dict[str, Any]:
+        """The request in JSON, with what this kind of server understands and has not refused before."""
+        target = request.target
+        body: dict[str, Any] = {
+            "model": target.model,
+            "messages": messages_of(request),
+            "max_tokens": target.max_tokens,
+            "temperature": target.temperature if request.temperature is None else request.temperature,
+            "seed": target.seed if request.seed is None else request.seed,
+            "stream": False,
+        }
+        if request.stop:
+            body["stop"] = list(request.stop)
+        if kind == "llama":
+            body["cache_prompt"] = True
+        if kind in ("llama", "vllm", "sglang"):
+            body["chat_template_kwargs"] = {"enable_thinking": target.thinking}
+        if request.schema is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": request.schema, "strict": True},
+            }
+        if request.yes_no:
+            body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS, **self._yes_no(kind)}
+        return {key: value for key, value in body.items() if key not in self._refused}
+
+    def _yes_no(self, kind: str) -> dict[str, Any]:
+        if kind == "llama":
+            return {"grammar": YES_NO_GRAMMAR}
+        if kind == "vllm":  # guided_choice went away in 0.12, structured_outputs came in 0.11 (vLLM documentation)
+            modern = _version(self._version) >= (0, 11)
+            return {"structured_outputs": {"choice": ["yes", "no"]}} if modern else {"guided_choice": ["yes", "no"]}
+        return {"regex": "(yes|no)"} if kind == "sglang" else {}
+
+    def _read(self, request: CompletionRequest, reply: dict[str, Any]) -> Completion:
+        try:
+            choice = reply["choices"][0]
+            message = choice["message"]
+            text = message.get("content") or ""
+            thinking = message.get("reasoning_content") or message.get("reasoning") or ""
+            reason = choice.get("finish_reason") or "stop"
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise faults.not_json(self.base_url, str(reply).encode()) from None
+        usage = reply.get("usage") or {}
+        timings = reply.get("timings") or {}
+        details = usage.get("prompt_tokens_details") or {}
+        used = _int(usage.get("completion_tokens"))
+        return Completion(
+            text=with_thinking(text, thinking),
+            p_yes=p_yes((choice.get("logprobs") or {}).get("content")) if request.yes_no and not thinking else None,
+            model=request.target.model,
+            provider=self.name,
+            finish=finish_of(reason, used, request.target.max_tokens),
+            prompt_tokens=_int(usage.get("prompt_tokens")),
+            cached_tokens=_int(details.get("cached_tokens") or timings.get("cache_n")),
+            completion_tokens=used,
+        )
+
+    async def count_tokens(self, text: str, target: ModelTarget) -> int | None:
+        """By ``/tokenize`` where the server has it (llama-server takes ``content``, vLLM ``prompt``)."""
+        kind = await self.kind(target)
+        if kind not in ("llama", "vllm"):
+            return None
+        body = {"content": text} if kind == "llama" else {"model": target.model, "prompt": text}
+        reply = await self.client.post("/tokenize", body, target)
+        tokens = reply.get("tokens")
+        return len(tokens) if isinstance(tokens, list) else _int(reply.get("count")) or None
+
+    async def inspect(self, target: ModelTarget) -> ModelInfo:
+        status, reply = await self.client.get("/v1/models", target.api_key_env)
+        if status != 200:
+            said = faults.message_of(reply)
+            raise faults.of_status(self.name, self.base_url, target.model, target.api_key_env, status, said)
+        names = tuple(str(m.get("id", "")) for m in (reply or {}).get("data") or ())
+        kind = await self.kind(target)
+        # llama-server serves the one model it was started with, whatever name is asked for.
+        if kind != "llama" and names and target.model not in names:
+            error = faults.not_pulled(self.name, self.base_url, target.model)
+            return ModelInfo(ok=False, text=str(error), hint=f"{error.hint} It has: {', '.join(names[:8])}.",
+                             models=names)  # fmt: skip
+        if self._window is not None and self._window < target.context_window:
+            return ModelInfo(
+                ok=False, models=names, context_window=self._window,
+                text=f"The server at {self.base_url} runs with a window of {self._window:,} tokens, "
+                f"models.context_window asks for {target.context_window:,}.",
+                hint=f"Start it with -c {target.context_window}, or set models.context_window to {self._window}.",
+            )  # fmt: skip
+        return ModelInfo(ok=True, text=f"{_TITLES[kind]} at {self.base_url} is ready.", models=names,
+                         context_window=self._window, yes_no_probability=True if kind != "plain" else None)  # fmt: skip
+
+
+_TITLES = {"llama": "llama-server", "vllm": "vLLM", "sglang": "SGLang", "plain": "The model server", "": "The server"}
+_EXTRAS = ("top_logprobs", "logprobs", "chat_template_kwargs", "grammar", "structured_outputs", "guided_choice", "regex",
+           "response_format", "cache_prompt", "seed")  # fmt: skip
+
+
+def _extra_named(said: str, body: dict[str, Any]) -> str:
+    """The optional field of ``body`` that an error complains about."""
+    return next((name for name in _EXTRAS if name in body and name in said), "")
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
+
+
+def _int(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) else 0

@@ -1,0 +1,97 @@
+"""``POST /v1/systemone``: decision models, which answer typed questions about a state with probabilities.
+
+The wire shape (served by llama.cpp, Ollama 0.35 and later, LiteLLM, vLLM and others): the request holds ``model``,
+``state`` and ``questions`` by id, each with ``type`` and ``instructions``; the reply holds ``answers`` by the same ids, of a
+``noul`` question ``{"type": "noul", "noul": P(true)}``, and ``usage``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent.models import faults
+from agent.models.budget import check_budget
+from agent.models.server import HttpProvider
+from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
+
+YES_AT = 0.5
+"""The text says yes from here on; a fitted threshold decides elsewhere (issue: which files and symbols matter)."""
+
+
+class SystemOneProvider(HttpProvider):
+    """One decision server. It answers yes/no questions only."""
+
+    name = "systemone"
+    default_url = "http://127.0.0.1:11434"
+
+    def __init__(self, base_url: str = "", **kwargs: Any) -> None:
+        super().__init__(base_url.rstrip("/").removesuffix("/systemone").removesuffix("/v1"), **kwargs)
+
+    async def ask(self, request: CompletionRequest) -> Completion:
+        return (await self._ask_all([request]))[0]
+
+    async def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion]:
+        """Several questions about the same state in one exchange, answered in their order.
+
+        Raises:
+            ModelError: also when the state or the target differs between them.
+        """
+        if len({(r.state, r.target) for r in requests}) > 1:
+            raise ModelError("protocol", "Questions about different states were put into one decision request.")
+        text = "\n".join(r.question or r.prompt for r in requests)
+        await check_budget(requests[0].system * len(requests), requests[0].state + text, requests[0].target,
+                           stage=requests[0].stage)  # fmt: skip
+        return await self._ask_all(list(requests))
+
+    async def _ask_all(self, requests: list[CompletionRequest]) -> list[Completion]:
+        if not all(request.yes_no for request in requests):
+            stage = next(r.stage for r in requests if not r.yes_no)
+            raise ModelError(
+                "protocol",
+                f"The stage {stage!r} wants text, but the provider systemone only answers yes/no questions.",
+                f"Give {stage!r} another provider in models.overrides, and keep systemone for the yes/no stages.",
+            )
+        target = requests[0].target
+        questions = {f"q{n}": _question(request) for n, request in enumerate(requests, 1)}
+        body = {"model": target.model, "state": requests[0].state or requests[0].prompt, "questions": questions}
+        reply = await self.client.post("/v1/systemone", body, target)
+        answers = reply.get("answers")
+        usage = reply.get("usage") or {}
+        found = []
+        for key in questions:
+            p = _probability(answers.get(key) if isinstance(answers, dict) else None)
+            if p is None:
+                raise faults.not_json(self.base_url + "/v1/systemone", str(reply).encode())
+            found.append(
+                Completion(
+                    text="yes" if p >= YES_AT else "no",
+                    p_yes=p,
+                    model=target.model,
+                    provider=self.name,
+                    prompt_tokens=int(usage.get("input_tokens") or 0),
+                    completion_tokens=int(usage.get("output_tokens") or 0),
+                )
+            )
+        return found
+
+    async def inspect(self, target: ModelTarget) -> ModelInfo:
+        """Asks one tiny question: only the answer shows that the model decides."""
+        request = CompletionRequest(
+            system="Is this a greeting?", prompt="Good morning.", state="Good morning.", stage="check", target=target,
+            yes_no=True,
+        )  # fmt: skip
+        await self.ask(request)
+        return ModelInfo(ok=True, text=f"The decision model {target.model} at {self.base_url} answers.",
+                         yes_no_probability=True)  # fmt: skip
+
+
+def _question(request: CompletionRequest) -> dict[str, str]:
+    """The system prompt is what is asked, the item is what it is asked about; the shared context is the state."""
+    item = request.question if request.state else ""
+    return {"type": "noul", "instructions": f"{request.system}\n\n{item}".strip()}
+
+
+def _probability(answer: Any) -> float | None:
+    p = answer.get("noul") if isinstance(answer, dict) else None
+    return float(p) if isinstance(p, int | float) and not isinstance(p, bool) and 0 <= p <= 1 else None
