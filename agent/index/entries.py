@@ -1,0 +1,73 @@
+"""The values the index hands out."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agent.index.symbols.base import Symbol
+
+
+class FileEntry(msgspec.Struct, frozen=True):
+    """One indexed file. ``size`` in bytes; ``concepts`` and ``surface`` (public names) are ordered."""
+
+    path: str
+    language: str
+    lines: int
+    size: int
+    is_test: bool
+    purpose: str = ""
+    domain: str = ""
+    concepts: tuple[str, ...] = ()
+    surface: tuple[str, ...] = ()
+    sha: str = ""
+    errors: int = 0
+
+
+class IndexedSymbol(Symbol, frozen=True, omit_defaults=True):
+    """A symbol and the file it stands in."""
+
+    path: str = ""
+
+    @property
+    def key(self) -> str:
+        """``path:Qualified.name``, the spelling that reports and benchmarks use."""
+        return f"{self.path}:{self.qualified}"
+
+
+class LibrarySymbol(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A name that ``path`` takes from outside the project. ``module`` is the header or package, "" when not known."""
+
+    name: str
+    path: str
+    line: int
+    module: str = ""
+    kind: str = "name"
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A search result; ``reasons`` say which rankings brought it up, best first (``names #2``)."""
+
+    path: str
+    score: float
+    reasons: tuple[str, ...] = ()
+
+
+class RankedSymbol(msgspec.Struct, frozen=True):
+    """A symbol search result."""
+
+    symbol: IndexedSymbol
+    score: float
+    reasons: tuple[str, ...] = ()
+
+
+class RefreshReport(msgspec.Struct, frozen=True):
+    """What a refresh found: totals after it, files re-read (``changed``), skipped files by reason, time in ms."""
+
+    files: int
+    symbols: int
+    changed: int
+    removed: int = 0
+    skipped: dict[str, int] = {}
+    ms: int = 0
+    languages: dict[str, int] = {}
+    submodules: tuple[str, ...] = ()

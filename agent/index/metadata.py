@@ -1,0 +1,77 @@
+"""What a file is about, told without a model: purpose, domain, concepts and public surface (A23's deterministic part)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from agent.index.symbols.base import ParsedFile
+from agent.index.words import STOP_WORDS, split_identifier
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\"'`])|\n\s*\n")
+_NEUTRAL_FOLDERS = frozenset("src lib include source sources pkg packages python c code".split())
+_DULL = STOP_WORDS | frozenset(
+    "init main get set new free type self args kwargs str int size len data value name t h c py test".split()
+)
+_MAX_PURPOSE = 200
+_MAX_CONCEPTS = 8
+_MAX_SURFACE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """``purpose`` one sentence, ``domain`` a few words, ``concepts`` single words, ``surface`` public names in file order."""
+
+    purpose: str = ""
+    domain: str = ""
+    concepts: tuple[str, ...] = ()
+    surface: tuple[str, ...] = ()
+
+
+def first_sentence(text: str, limit: int = _MAX_PURPOSE) -> str:
+    """The first sentence of a comment or docstring, on one line, at most ``limit`` characters."""
+    for piece in _SENTENCE.split(text.strip()):
+        line = " ".join(piece.split())
+        if len(line) > 2 and re.search(r"[A-Za-z]{2}", line):
+            return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return ""
+
+
+def describe(path: str, parsed: ParsedFile) -> Metadata:
+    """Metadata of one parsed file."""
+    surface = _surface(parsed)
+    return Metadata(
+        purpose=first_sentence(parsed.doc),
+        domain=_domain(path),
+        concepts=_concepts(parsed),
+        surface=surface[:_MAX_SURFACE],
+    )
+
+
+def _domain(path: str) -> str:
+    pure = PurePosixPath(path)
+    folders = [part for part in pure.parts[:-1] if part.lower() not in _NEUTRAL_FOLDERS]
+    words = [word for part in [*folders[-2:], pure.stem] for word in split_identifier(part)]
+    return " ".join(dict.fromkeys(words))
+
+
+def _concepts(parsed: ParsedFile) -> tuple[str, ...]:
+    """The words that most symbols share, most frequent first, ties in order of appearance."""
+    counts: Counter[str] = Counter()
+    for symbol in parsed.symbols:
+        counts.update({w for w in split_identifier(symbol.name) if len(w) > 2 and w not in _DULL and not w.isdigit()})
+    return tuple(word for word, _ in counts.most_common(_MAX_CONCEPTS))
+
+
+def _surface(parsed: ParsedFile) -> tuple[str, ...]:
+    """Names that other files may use: not static, not underscored, not members of a private class."""
+    kept: dict[str, None] = {}
+    for symbol in parsed.symbols:
+        hidden = symbol.static or symbol.kind in ("enumerator", "method", "property")
+        if parsed.language == "python":
+            hidden = hidden or symbol.name.startswith("_") or bool(symbol.parent)
+        if not hidden:
+            kept.setdefault(symbol.name)
+    return tuple(kept)

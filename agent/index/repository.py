@@ -1,0 +1,312 @@
+"""The index of one repository: refresh it, ask it. Synchronous; every method may be called from any thread."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from agent.index import history, scan, search
+from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, Ranked, RankedSymbol, RefreshReport
+from agent.index.include_paths import include_paths, is_build_file
+from agent.index.metadata import describe
+from agent.index.references import References, select_symbols, write_edges
+from agent.index.resolve import Resolver
+from agent.index.store import FileRow, IndexUnavailable, Known, Store, put_file, put_skipped, remove_file
+from agent.index.symbols import language_of, parse_file
+
+Progress = Callable[[int, int, str], None]
+"""Called with files done, files to do and the path at hand."""
+
+_BATCH = 64
+_RACY_NS = 2_000_000_000
+_FILE_COLUMNS = (
+    "f.path, f.language, f.lines, f.size, f.is_test, coalesce(e.purpose, f.purpose), coalesce(e.domain, f.domain), "
+    "coalesce(e.concepts, f.concepts), f.surface, f.sha, f.errors"
+)
+
+
+class Index:
+    """Files, symbols, references, history and search of one folder. Open it with ``Index.open``."""
+
+    def __init__(self, root: Path, store: Store, max_file_bytes: int, include_dirs: tuple[str, ...]) -> None:
+        self.root = root
+        self._store = store
+        self._max_file_bytes = max_file_bytes
+        self._configured = include_dirs
+        self._references = References(store)
+        self._resolver: Resolver | None = None
+        self._refreshing = threading.RLock()
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        *,
+        db_path: Path | None = None,
+        max_file_bytes: int = scan.MAX_FILE_BYTES,
+        include_paths: Iterable[str] = (),
+    ) -> Index:
+        """Opens or creates the index of ``root``; nothing is read from the repository until ``refresh``.
+
+        The database is ``<root>/.clean_room/index.sqlite`` unless ``db_path`` names another place (a worktree's index
+        may live in the user's checkout). Raises ``IndexUnavailable`` when the root is no folder or the place not writable.
+        """
+        root = Path(os.path.abspath(root))
+        if not root.is_dir():
+            raise IndexUnavailable(f"{root} is not a folder. Name the repository to index.")
+        store = Store(Path(db_path) if db_path else root / scan.PRIVATE / "index.sqlite")
+        return cls(root, store, max_file_bytes, tuple(str(p) for p in include_paths))
+
+    def close(self) -> None:
+        """Closes the database. The index cannot be used afterwards."""
+        self._store.close()
+
+    # refreshing
+
+    def refresh(self, progress: Progress | None = None) -> RefreshReport:
+        """Brings the index up to date with the files and the history: only what changed is read. A damaged database is rebuilt."""
+        with self._refreshing:
+            try:
+                return self._refresh(progress)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                    raise IndexUnavailable(
+                        f"The index {self._store.path} is being written by another process. Try again when that has finished."
+                    ) from error
+                self._store.rebuild()
+                return self._refresh(progress)
+            finally:
+                self._references.forget()
+
+    def _refresh(self, progress: Progress | None) -> RefreshReport:
+        began = time.monotonic()
+        listing = scan.list_files(self.root)
+        known = self._store.known()
+        changed = self._update(listing.paths, known, progress)
+        gone = [known[path].id for path in known.keys() - set(listing.paths)]
+        with self._store.writing() as db:
+            for file_id in gone:
+                remove_file(db, file_id)
+        self._relate(changed, rebuild=bool(gone) or any(path not in known for path in changed))
+        history.refresh_history(self._store, self.root)
+        return self._report(listing, len(changed), len(gone), began)
+
+    def refresh_files(self, paths: Iterable[str]) -> list[str]:
+        """Re-reads just these paths (relative, ``/``-separated) after an edit; returns those that changed or went.
+
+        A path that the repository ignores is not taken in.
+        """
+        with self._refreshing:
+            asked = list(dict.fromkeys(str(p) for p in paths))
+            known = {path: k for path, k in self._store.known().items() if path in set(asked)}
+            fresh = [p for p in asked if p not in known and os.path.lexists(self.root / p)]
+            allowed = set(scan.list_files(self.root, fresh).paths) if fresh else set()
+            present = [
+                p
+                for p in asked
+                if (p in known or p in allowed) and (self.root / p).is_file() and not (self.root / p).is_symlink()
+            ]
+            changed = self._update(present, known, None)
+            gone = [p for p in known if p not in present]
+            with self._store.writing() as db:
+                for path in gone:
+                    remove_file(db, known[path].id)
+            if changed or gone:
+                self._relate(changed, rebuild=bool(gone) or any(p not in known for p in changed))
+                self._references.forget()
+            return changed + gone
+
+    def _update(self, paths: list[str], known: dict[str, Known], progress: Progress | None) -> list[str]:
+        """Reads and writes what differs from what is known, in batches of one transaction; returns the changed paths."""
+        work: list[tuple[str, os.stat_result]] = []
+        for path in paths:
+            try:
+                now = os.stat(os.path.join(self.root, path))
+            except (OSError, ValueError):
+                continue
+            before = known.get(path)
+            if before is None or before.mtime_ns != now.st_mtime_ns or before.size != now.st_size:
+                work.append((path, now))
+        changed: list[str] = []
+        for at in range(0, len(work), _BATCH):
+            with self._store.writing() as db:
+                for offset, (path, now) in enumerate(work[at : at + _BATCH]):
+                    if self._take(db, path, now, known.get(path)):
+                        changed.append(path)
+                    if progress:
+                        progress(at + offset + 1, len(work), path)
+        return changed
+
+    def _take(self, db: sqlite3.Connection, path: str, now: os.stat_result, before: Known | None) -> bool:
+        """Reads one file and writes it; False when its content is what was known."""
+        data, reason = scan.read_source(self.root / path, self._max_file_bytes)
+        # A file written within the clock's grain may change again without its time changing: look again next time.
+        mtime = now.st_mtime_ns if time.time_ns() - now.st_mtime_ns > _RACY_NS else -1
+        if reason:
+            put_skipped(db, path, reason, mtime, now.st_size)
+            return before is None or before.skipped != reason
+        sha = hashlib.sha256(data).hexdigest()
+        if before is not None and before.sha == sha:
+            db.execute("UPDATE files SET mtime_ns = ?, size = ? WHERE id = ?", (mtime, len(data), before.id))
+            return False
+        parsed = parse_file(path, data)
+        about = describe(path, parsed)
+        row = FileRow(
+            path, language_of(path), _count_lines(data), len(data), mtime, sha, scan.is_test(path),
+            about.purpose, about.domain, about.concepts, about.surface,
+        )  # fmt: skip
+        put_file(db, row, parsed, data.decode("utf-8", "replace"))
+        return True
+
+    def _relate(self, changed: list[str], *, rebuild: bool) -> None:
+        """Brings the edges up to date: of the changed files, or of all when files came, went or search paths changed."""
+        if rebuild or self._resolver is None or any(is_build_file(p) for p in changed):
+            paths = [row[0] for row in self._store.rows("SELECT path FROM files WHERE skipped = ''")]
+            folders = include_paths(self.root, paths, self._configured)
+            fingerprint = json.dumps(folders)
+            self._resolver = Resolver(paths, folders)
+            if rebuild or fingerprint != self._store.meta("include_paths"):
+                write_edges(self._store, self._resolver)
+                self._store.set_meta("include_paths", fingerprint)
+                return
+        if changed:
+            write_edges(self._store, self._resolver, changed)
+
+    def _report(self, listing: scan.Listing, changed: int, gone: int, began: float) -> RefreshReport:
+        skipped = Counter(listing.skipped)
+        skipped.update(dict(self._store.rows("SELECT skipped, count(*) FROM files WHERE skipped <> '' GROUP BY 1")))
+        languages = dict(
+            self._store.rows(
+                "SELECT language, count(*) FROM files WHERE skipped = '' AND language <> '' GROUP BY 1 ORDER BY 2 DESC, 1"
+            )
+        )
+        [(files,)] = self._store.rows("SELECT count(*) FROM files WHERE skipped = ''")
+        [(symbols,)] = self._store.rows("SELECT count(*) FROM symbols")
+        ms = round((time.monotonic() - began) * 1000)
+        return RefreshReport(files, symbols, changed, gone, dict(skipped), ms, languages, tuple(listing.submodules))
+
+    # files
+
+    def files(self) -> list[FileEntry]:
+        """All indexed files, by path."""
+        return self._files("1", ())
+
+    def file(self, path: str) -> FileEntry | None:
+        """One indexed file, or None."""
+        return next(iter(self._files("f.path = ?", (path,))), None)
+
+    def _files(self, where: str, parameters: tuple[object, ...]) -> list[FileEntry]:
+        sql = f"SELECT {_FILE_COLUMNS} FROM files f LEFT JOIN enrichment e ON e.sha = f.sha WHERE f.skipped = '' AND {where} ORDER BY f.path"
+        return [
+            FileEntry(
+                path,
+                language,
+                lines,
+                size,
+                bool(test),
+                purpose,
+                domain,
+                tuple(json.loads(concepts)),
+                tuple(json.loads(surface)),
+                sha,
+                errors,
+            )
+            for path, language, lines, size, test, purpose, domain, concepts, surface, sha, errors in self._store.rows(
+                sql, parameters
+            )
+        ]
+
+    def source(self, path: str) -> bytes:
+        """A file's bytes as they are on disk now; symbol ranges fit them after a refresh. b"" when it cannot be read."""
+        return scan.read_source(self.root / path, self._max_file_bytes)[0]
+
+    def text(self, path: str) -> str:
+        """A file's text as it is on disk now, newlines untouched; "" when it cannot be read."""
+        return self.source(path).decode("utf-8", "replace")
+
+    def set_enrichment(self, path: str, purpose: str, domain: str, concepts: Iterable[str]) -> bool:
+        """Keeps what a model said about a file, for as long as its content stays; False when the file is not indexed."""
+        entry = self.file(path)
+        if entry is None:
+            return False
+        with self._store.writing() as db:
+            row = (entry.sha, purpose, domain, json.dumps(list(concepts)))
+            db.execute("INSERT OR REPLACE INTO enrichment VALUES (?, ?, ?, ?)", row)
+        return True
+
+    def enriched(self, path: str) -> bool:
+        """True when ``set_enrichment`` was called for the file's present content."""
+        return bool(
+            self._store.rows("SELECT 1 FROM enrichment e JOIN files f ON f.sha = e.sha WHERE f.path = ?", (path,))
+        )
+
+    # symbols and references
+
+    def symbols(self, path: str | None = None) -> list[IndexedSymbol]:
+        """Symbols of one file, or of all, in file and position order."""
+        return (
+            select_symbols(self._store, "1") if path is None else select_symbols(self._store, "files.path = ?", (path,))
+        )
+
+    def find_symbols(self, name: str) -> list[IndexedSymbol]:
+        """Symbols by name (``close``) or qualified name (``Client.close``), exact; definitions before prototypes."""
+        parent, _, last = name.replace("::", ".").rpartition(".")
+        found = [
+            s
+            for s in self._references.defined(last)
+            if not parent or s.qualified == f"{parent}.{last}" or s.parent.endswith("." + parent)
+        ]
+        return sorted(found, key=lambda s: s.kind == "prototype")
+
+    def callers(self, symbol: IndexedSymbol) -> list[IndexedSymbol]:
+        """Symbols anywhere in the project that call or use ``symbol``."""
+        return self._references.callers(symbol)
+
+    def callees(self, symbol: IndexedSymbol) -> list[IndexedSymbol]:
+        """Project symbols called in ``symbol``."""
+        return self._references.callees(symbol)
+
+    def includes_of(self, path: str) -> list[str]:
+        """Project files that ``path`` includes or imports."""
+        return self._references.targets(path)
+
+    imports_of = includes_of
+
+    def used_by(self, path: str) -> list[str]:
+        """Project files that include or import ``path``."""
+        return self._references.sources(path)
+
+    def pair_of(self, path: str) -> str | None:
+        """The C source of a header, the header of a C source, or None."""
+        return self._references.pair(path)
+
+    def library_symbols(self, paths: Iterable[str]) -> list[LibrarySymbol]:
+        """Names that the files take from outside the project, in order of use."""
+        if self._resolver is None:
+            self._relate([], rebuild=False)
+        return self._references.library(paths, self._resolver or Resolver(()))
+
+    # history and search
+
+    def cochanged(self, path: str) -> list[tuple[str, int]]:
+        """Files that changed in the same commits as ``path``, with counts, most first."""
+        return history.cochanged(self._store, path)
+
+    def search_files(self, query: str, limit: int = 20, *, tests: bool = False) -> list[Ranked]:
+        """Source files by likelihood for a task in plain words; test files only when ``tests``."""
+        return search.rank_files(self._store, query, limit, tests)
+
+    def search_symbols(self, query: str, paths: Iterable[str] | None = None, limit: int = 20) -> list[RankedSymbol]:
+        """Symbols by likelihood, of ``paths`` or of the best-ranked files."""
+        return search.rank_symbols(self._store, query, limit, self.source, paths)
+
+
+def _count_lines(data: bytes) -> int:
+    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)

@@ -1,0 +1,174 @@
+"""Which files a repository holds, and which of them can be read as text. Never raises on what it finds there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+MAX_FILE_BYTES = 1 << 20
+"""Larger files are data or generated; the reference system's limit too."""
+
+PRIVATE = ".clean_room"
+_NEVER = frozenset((PRIVATE, ".git", ".hg", ".svn"))
+_CLUTTER = frozenset(
+    "node_modules __pycache__ .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .eggs .cache".split()
+)
+_TEST_FOLDERS = frozenset("test tests testing t spec specs unittest unittests testsuite".split())
+
+
+@dataclass(slots=True)
+class Listing:
+    """Paths relative to the root, ``/``-separated, sorted; ``skipped`` counts what was left out, by reason."""
+
+    paths: list[str] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    submodules: list[str] = field(default_factory=list)
+    git: bool = False
+
+
+def git_environment() -> dict[str, str]:
+    """The environment for git calls: no repository forced from outside (hooks set these), no prompts, English."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in ("GIT_SSH", "GIT_EXEC_PATH")}
+    return kept | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def git(root: Path, *arguments: str, timeout: float = 120.0) -> bytes | None:
+    """Output of one git command in ``root``; None when git is missing, fails or takes too long."""
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
+    try:
+        done = subprocess.run(
+            command, cwd=root, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def list_files(root: Path, only: list[str] | None = None) -> Listing:
+    """Tracked and untracked, not ignored files below ``root``; ``only`` limits the answer to the given paths.
+
+    Outside a git repository git's own ignore rules are applied through an empty repository elsewhere; without git
+    the tree is walked and only known clutter is left out.
+    """
+    listing = Listing()
+    limits = ["--", *(f":(literal){path}" for path in only)] if only else []
+    tracked = git(root, "ls-files", "-z", "--stage", *limits)
+    names: dict[str, str] = {}
+    if tracked is not None:
+        listing.git = True
+        for entry in tracked.split(b"\0"):
+            head, tab, name = entry.partition(b"\t")
+            if tab:
+                names[os.fsdecode(name)] = head[:6].decode("ascii", "replace")
+        others = git(root, "ls-files", "-z", "-o", "--exclude-standard", *limits) or b""
+        _add_untracked(names, others)
+    else:
+        loose = _ls_without_repository(root, limits)
+        if loose is not None:
+            _add_untracked(names, loose)
+        else:
+            names.update((path, "") for path in _walk(root) if not only or path in only)
+    real_root = os.path.realpath(root)
+    inside = cache(lambda folder: _inside(real_root, folder))
+    for name, mode in names.items():
+        _place(root, name, mode, listing, inside)
+    listing.paths.sort()
+    return listing
+
+
+def _add_untracked(names: dict[str, str], output: bytes) -> None:
+    for raw in output.split(b"\0"):
+        name = os.fsdecode(raw)
+        if name and name not in names and not _CLUTTER.intersection(name.rstrip("/").split("/")):
+            names[name] = "160000" if name.endswith("/") else ""
+
+
+def _ls_without_repository(root: Path, limits: list[str]) -> bytes | None:
+    with tempfile.TemporaryDirectory(prefix="cra-ls-") as empty:
+        made = git(Path(empty), "init", "-q", "--bare", empty)
+        if made is None:
+            return None
+        return git(
+            root, f"--git-dir={empty}", f"--work-tree={root}", "ls-files", "-z", "-o", "--exclude-standard", *limits
+        )
+
+
+def _walk(root: Path) -> list[str]:
+    found: list[str] = []
+    for folder, folders, files in os.walk(root, onerror=lambda _: None, followlinks=False):
+        folders[:] = sorted(f for f in folders if f not in _CLUTTER and f not in _NEVER)
+        inside = os.path.relpath(folder, root)
+        prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
+        found.extend(prefix + name for name in files)
+    return found
+
+
+def _place(root: Path, name: str, mode: str, listing: Listing, inside: Callable[[str], bool]) -> None:
+    """Sorts one listed name into the paths or the reasons for skipping."""
+    if _NEVER.intersection(name.split("/")):
+        return
+    if mode == "160000":
+        listing.submodules.append(name.rstrip("/"))
+        listing.skipped["submodule"] += 1
+        return
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        listing.skipped["file name is not UTF-8"] += 1
+        return
+    try:
+        kind = os.lstat(os.path.join(root, name)).st_mode
+    except (OSError, ValueError):
+        return  # deleted in the working tree: it is simply not there
+    if stat.S_ISLNK(kind) or mode == "120000":
+        listing.skipped["symbolic link"] += 1
+    elif not stat.S_ISREG(kind):
+        listing.skipped["not a regular file"] += 1
+    elif "/" in name and not inside(os.path.dirname(name)):
+        listing.skipped["symbolic link"] += 1
+    else:
+        listing.paths.append(name)
+
+
+def _inside(root: str, folder: str) -> bool:
+    """False when a folder on the way is a link that leads out of the root."""
+    real = os.path.realpath(os.path.join(root, folder))
+    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def read_source(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, str]:
+    """(content, "") or (b"", reason for leaving it out)."""
+    try:
+        size = path.stat().st_size
+        if size > max_bytes:
+            return b"", "too large"
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return b"", "unreadable"
+    if len(data) > max_bytes:
+        return b"", "too large"
+    if b"\0" in data:
+        return b"", "binary"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return b"", "not UTF-8"
+    return data, ""
+
+
+def is_test(path: str) -> bool:
+    """True for test code, by folder and name."""
+    pure = PurePosixPath(path.lower())
+    if _TEST_FOLDERS.intersection(pure.parts[:-1]):
+        return True
+    stem = pure.stem
+    return stem.startswith(("test_", "test-", "tests_")) or stem.endswith(("_test", "-test", "_tests", "-tests", "_spec")) or stem in (
+        "test", "tests", "conftest",
+    )  # fmt: skip

@@ -1,0 +1,318 @@
+"""C: symbols by tree-sitter, checked and completed by the tolerant scan of ``c_scan``."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from pathlib import PurePosixPath
+
+import tree_sitter_c
+from tree_sitter import Language, Node, Parser
+
+from agent.index.symbols.base import ParsedFile, Reference, Symbol, SymbolKind
+from agent.index.symbols.c_scan import Found, blanked, directives, functions, one_branch
+from agent.index.symbols.lexical import Lines, blank, is_licence, one_line, prose, text_of, uses
+
+LANGUAGE = "c"
+EXTENSIONS = (".c", ".h")
+
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ \t]*(\S?)")
+_INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
+_INCLUDES = frozenset((b"include", b"import", b"include_next"))
+_GUARD = re.compile(rb"_H_*\Z|_INCLUDED_*\Z|_HPP_*\Z", re.I)
+_NAME = re.compile(rb"(?<![\w.])(?<!->)(?P<name>[A-Za-z_]\w{2,})(?P<call>\s*\((?!\s*\*))?")
+_KEYWORDS = frozenset(
+    b"alignas alignof auto break case char const continue default double else enum extern float for goto inline int long "
+    b"register restrict return short signed sizeof static struct switch typedef typeof union unsigned void volatile while "
+    b"_Alignas _Alignof _Atomic _Bool _Complex _Generic _Noreturn _Static_assert _Thread_local bool true false NULL size_t "
+    b"ssize_t include define ifdef ifndef endif elif undef pragma defined __attribute__ nullptr error line warning".split()
+)
+_CONTAINERS = frozenset(
+    "translation_unit preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification "
+    "declaration_list ERROR".split()
+)
+_TYPES: dict[str, SymbolKind] = {"struct_specifier": "struct", "union_specifier": "union", "enum_specifier": "enum"}
+
+
+def is_header(path: str) -> bool:
+    """True for a C header by its name."""
+    return PurePosixPath(path).suffix.lower() in (".h", ".hh", ".hpp", ".inc")
+
+
+@cache
+def _language() -> Language:
+    return Language(tree_sitter_c.language())
+
+
+def parse(source: bytes) -> ParsedFile:
+    """Symbols and references of one C file. Never raises on broken code; byte ranges are those of ``source``."""
+    if source.startswith(b"\xef\xbb\xbf"):
+        source = b"   " + source[3:]
+    code, comments = blanked(source)
+    tree = Parser(_language()).parse(source)
+    errors = 0
+    if tree.root_node.has_error:
+        mended = one_branch(code, source)
+        tree = Parser(_language()).parse(mended) if mended != source else tree
+    if tree.root_node.has_error:
+        errors = max(1, sum(1 for _ in _errors(tree.root_node)))
+    reader = _Reader(source, code, comments)
+    reader.walk(tree.root_node)
+    if errors:
+        reader.second_look(functions(code))
+    reader.macros()
+    symbols = reader.finish()
+    references = reader.includes() + uses(reader.used_code(), symbols, reader.lines, _NAME, _KEYWORDS.__contains__)
+    return ParsedFile(LANGUAGE, symbols, tuple(references), reader.file_doc(), errors)
+
+
+def _errors(root: Node) -> list[Node]:
+    """Error nodes nearest the top, found without recursion into sound subtrees."""
+    found, stack = [], [root]
+    while stack:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            found.append(node)
+        elif node.has_error:
+            stack.extend(node.children)
+    return found
+
+
+class _Reader:
+    """Collects the symbols of one file."""
+
+    def __init__(self, source: bytes, code: bytes, comments: list[tuple[int, int]]) -> None:
+        self.source, self.code, self.comments = source, code, comments
+        self.comment_ends = [end for _, end in comments]
+        self.lines = Lines(source)
+        self.directives = directives(code)
+        self.symbols: list[Symbol] = []
+
+    def walk(self, root: Node) -> None:
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            kind = node.type
+            if kind in _CONTAINERS:
+                stack.extend(reversed(node.children))
+            elif kind == "function_definition":
+                self.function(node)
+            elif kind in ("declaration", "type_definition"):
+                self.declaration(node)
+            elif kind in _TYPES:
+                self.type_(node, node)
+
+    def function(self, node: Node) -> None:
+        body = node.child_by_field_name("body")
+        name = _declared_name(node.child_by_field_name("declarator"))
+        type_ = node.child_by_field_name("type")
+        if type_ is not None:
+            self.type_(type_, type_)
+        if name is None or body is None or body.type != "compound_statement" or name.text in _KEYWORDS:
+            if body is not None:
+                self.walk_children(body)
+            return
+        self.add(
+            name.text,
+            "function",
+            node.start_byte,
+            node.end_byte,
+            body=(body.start_byte, body.end_byte),
+            static=_static(node),
+        )
+
+    def walk_children(self, node: Node) -> None:
+        for child in node.children:
+            self.walk(child)
+
+    def declaration(self, node: Node) -> None:
+        type_ = node.child_by_field_name("type")
+        typedef = node.type == "type_definition"
+        if type_ is not None and type_.type in _TYPES:
+            self.type_(type_, node)
+        for declarator in node.children_by_field_name("declarator"):
+            name = _declared_name(declarator)
+            if name is None or not name.text or name.text in _KEYWORDS:
+                continue
+            kind: SymbolKind = "typedef" if typedef else "prototype" if _is_prototype(declarator) else "global"
+            if kind == "global" and node.has_error and type_ is not None and type_.start_byte == name.start_byte:
+                continue
+            self.add(name.text, kind, node.start_byte, node.end_byte, static=_static(node))
+
+    def type_(self, node: Node, whole: Node, parent: str = "") -> None:
+        """A struct, union or enum with a body; nested named ones and enumerators come along."""
+        stack = [(node, whole, parent)]
+        while stack:
+            node, whole, parent = stack.pop()
+            body = node.child_by_field_name("body")
+            if node.type not in _TYPES or body is None:
+                continue
+            name = node.child_by_field_name("name")
+            label = name.text if name is not None and name.text else b""
+            if label:
+                self.add(label, _TYPES[node.type], whole.start_byte, whole.end_byte, parent=parent)
+            inner = text_of(label) or parent
+            for child in body.named_children:
+                if child.type == "enumerator":
+                    constant = child.child_by_field_name("name")
+                    if constant is not None and constant.text:
+                        self.add(constant.text, "enumerator", child.start_byte, child.end_byte, parent=text_of(label))
+                elif child.type == "field_declaration":
+                    field_type = child.child_by_field_name("type")
+                    if field_type is not None and field_type.type in _TYPES:
+                        stack.append((field_type, child, inner))
+
+    def second_look(self, found: list[Found]) -> None:
+        """Adds functions the tree missed; where the tree stumbled inside one, the scan's range is the true one."""
+        for item in found:
+            if item.body_start < 0:
+                if not any(s.name == item.name and s.start < item.end and item.start < s.end for s in self.symbols):
+                    self.add(item.name.encode(), "prototype", item.start, item.end, static=item.static)
+                continue
+            body = (item.body_start, item.end)
+            same = [
+                s
+                for s in self.symbols
+                if s.kind == "function" and s.body_start < item.end and item.body_start < s.body_end
+            ]
+            if any(s.name == item.name and s.body_start != item.body_start for s in same):
+                continue  # another preprocessor branch of the same function
+            for symbol in same:
+                if symbol.body_start == item.body_start or symbol.start >= item.start:
+                    self.symbols.remove(symbol)
+            self.symbols = [
+                s for s in self.symbols if not (item.start <= s.start < item.end and s.kind in ("global", "prototype"))
+            ]
+            self.add(item.name.encode(), "function", item.start, item.end, body=body, static=item.static)
+
+    def macros(self) -> None:
+        for line in self.directives:
+            match = _DEFINE.match(line.group())
+            if match and not (_GUARD.search(match.group(1)) and not match.group(2) and not match.group(3)):
+                start = line.start() + len(line.group()) - len(line.group().lstrip())
+                end = line.start() + len(line.group().rstrip())
+                self.add(match.group(1), "macro", start, end)
+
+    def used_code(self) -> bytes:
+        """Blanked code without include lines, whose words are paths."""
+        out = bytearray(self.code)
+        for line in self.directives:
+            if line.group(1) in _INCLUDES:
+                out[line.start() : line.end()] = blank(line)
+        return bytes(out)
+
+    def includes(self) -> list[Reference]:
+        found = []
+        for line in self.directives:
+            if line.group(1) in _INCLUDES:
+                match = _INCLUDE.match(self.source, line.start())
+                if match:
+                    target = text_of(match.group(1) or match.group(2)).strip()
+                    found.append(
+                        Reference("include", target, self.lines.at(match.start()), system=match.group(1) is not None)
+                    )
+        return found
+
+    def add(
+        self,
+        name: bytes,
+        kind: SymbolKind,
+        start: int,
+        end: int,
+        *,
+        parent: str = "",
+        body: tuple[int, int] = (-1, -1),
+        static: bool = False,
+    ) -> None:
+        doc, doc_start = self.doc_above(start)
+        head_end = body[0] if body[0] >= 0 else end
+        if kind in ("struct", "union", "enum"):
+            brace = self.code.find(b"{", start, end)
+            head_end = brace if brace >= 0 else end
+        signature = one_line(self.code[start:head_end] if kind != "macro" else self.source[start:head_end])
+        self.symbols.append(
+            Symbol(
+                name=text_of(name),
+                kind=kind,
+                line=self.lines.at(start),
+                end_line=self.lines.at(max(start, end - 1)),
+                start=start,
+                end=end,
+                signature=signature.rstrip(" ;"),
+                doc=doc,
+                parent=parent,
+                body_start=body[0],
+                body_end=body[1],
+                doc_start=doc_start,
+                static=static,
+            )
+        )
+
+    def doc_above(self, start: int) -> tuple[str, int]:
+        """The comment that ends on the line above ``start``, ``//`` runs joined; ("", -1) when there is none."""
+        begin = start
+        while True:
+            index = bisect_right(self.comment_ends, begin) - 1
+            if index < 0:
+                break
+            low, high = self.comments[index]
+            gap = self.source[high:begin]
+            if gap.strip() or gap.count(b"\n") > 1 or (begin != start and self.source[low : low + 2] == b"/*"):
+                break
+            if self.source[self.lines.start_of(low) : low].strip():
+                break  # it trails other code
+            begin = low
+            if self.source[low : low + 2] == b"/*":
+                break
+        if begin == start:
+            return "", -1
+        text = prose(self.source[begin:start])
+        return (text, begin) if text and not is_licence(text) else ("", -1)
+
+    def file_doc(self) -> str:
+        """The first comments before any code that are not legal text."""
+        texts = []
+        for start, end in self.comments[:6]:
+            if self.code[:start].strip():
+                break
+            text = prose(self.source[start:end])
+            if text and not is_licence(text):
+                texts.append(text)
+        return "\n".join(texts)
+
+    def finish(self) -> tuple[Symbol, ...]:
+        unique = {(s.start, s.end, s.name, s.kind): s for s in self.symbols}
+        return tuple(sorted(unique.values(), key=lambda s: (s.start, -s.end, s.name)))
+
+
+def _static(node: Node) -> bool:
+    return any(child.type == "storage_class_specifier" and child.text == b"static" for child in node.children)
+
+
+def _declared_name(node: Node | None) -> Node | None:
+    """The identifier at the heart of a declarator."""
+    while node is not None:
+        if node.type in ("identifier", "type_identifier", "field_identifier"):
+            return node
+        inner = node.child_by_field_name("declarator")
+        if inner is None:
+            named = [c for c in node.named_children if c.type.endswith(("declarator", "identifier"))]
+            inner = named[0] if named else None
+        node = inner
+    return None
+
+
+def _is_prototype(node: Node | None) -> bool:
+    """True when the declarator declares a function rather than a pointer to one."""
+    while node is not None:
+        if node.type == "function_declarator":
+            inner = node.child_by_field_name("declarator")
+            return inner is None or inner.type == "identifier" or _is_prototype(inner)
+        if node.type == "init_declarator":
+            return False
+        if node.type == "parenthesized_declarator" and any(c.type == "pointer_declarator" for c in node.children):
+            inner = node.named_children[0].child_by_field_name("declarator")
+            return inner is not None and inner.type == "function_declarator"
+        node = node.child_by_field_name("declarator")
+    return False

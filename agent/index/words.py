@@ -1,0 +1,84 @@
+"""Identifiers and prose as the search sees them: split at humps and underscores, at index and at query time alike."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORD = re.compile(r"\w+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+
+STOP_WORDS = frozenset(
+    "a about above after again all already also always am an and another any anything are around as ask at away back be because become "
+    "been before being below between both but by can cannot case come could did do does doing don done down during each either else "
+    "enough even ever every everything few find first for from further get gets getting give given go goes going got had has have "
+    "having he hence her here him his how however i if in inside instead into is isn it its itself just keep know last least let like "
+    "ll look made make makes making many may maybe me mean might more most much must my need needs never new next no nor not nothing "
+    "now obviously of off often ok on once one only onto or other otherwise our out over own per perhaps please possible properly "
+    "put quite rather re really right said same say see seem seems several shall she should show since so some something sometimes "
+    "still such sure take than thank thanks that the their them then there therefore these they thing things this those though "
+    "through thus to today together too toward try two under unless until up upon us use used useful uses using usually ve very via "
+    "want wants was way we well were what whatever when where whether which while who whole whose why will with within without "
+    "won work works would wrong yes yet you your apparently".split()
+)
+
+
+@lru_cache(maxsize=200_000)
+def split_identifier(word: str) -> tuple[str, ...]:
+    """The lower-case parts of one identifier: ``parseHTTPHeader2`` → parse, http, header, 2."""
+    return tuple(part.lower() for part in _PART.findall(word))
+
+
+@lru_cache(maxsize=200_000)
+def _expanded(word: str) -> str:
+    parts = split_identifier(word)
+    return word.lower() if len(parts) < 2 else f"{word.lower()} {' '.join(parts)}"
+
+
+def searchable(text: str) -> str:
+    """Text with every identifier followed by its parts, for the full-text tables."""
+    return " ".join([_expanded(word) for word in _WORD.findall(text)])
+
+
+def query_words(text: str, limit: int = 60) -> list[str]:
+    """The telling words of free text, in order, unique, identifiers whole and split, stop words left out."""
+    found: dict[str, None] = {}
+    for word in _WORD.findall(text):
+        for part in _expanded(word).split():
+            if part not in STOP_WORDS and len(part) > 1 and not (part.isdigit() and len(part) > 4):
+                found.setdefault(part)
+    return list(found)[:limit]
+
+
+def fts_query(words: list[str]) -> str:
+    """An FTS5 expression that matches any of the words, each quoted so that nothing in it is an operator."""
+    quoted = ['"' + word.replace('"', '""') + '"' for word in words]
+    return " OR ".join(quoted)
+
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*")
+
+
+def identifiers(text: str) -> list[str]:
+    """What in free text looks like code: snake_case, camelCase, dotted names and names before parentheses. In order, unique."""
+    found: dict[str, None] = {}
+    for match in _IDENTIFIER.finditer(text):
+        word = match.group()
+        called = text[match.end() : match.end() + 1] == "("
+        humps = re.search(r"[a-z0-9][A-Z]", word) is not None
+        quoted = text[match.start() - 1 : match.start()] == "`" if match.start() else False
+        if (
+            "_" in word.strip("_")
+            or word.startswith("_")
+            or humps
+            or called
+            or quoted
+            or "." in word
+            or "::" in word
+            or "->" in word
+        ):
+            found.setdefault(word)
+            for part in re.split(r"\.|::|->", word):
+                if len(part) > 2:
+                    found.setdefault(part)
+    return list(found)
