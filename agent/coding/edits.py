@@ -148,11 +148,12 @@ def apply_edit(source: bytes, edit: Edit) -> EditResult:
     except UnicodeEncodeError as error:
         letter = error.object[error.start]
         return failed(f"{edit.path} is written in {file.encoding}, which has no {letter!r}.")
-    removed, added = _changed_lines(file.text[found.start : found.end], replacement)
+    removed, added = changed_lines(file.text[found.start : found.end], replacement)
     return EditResult(True, edit.path, data, how=found.how, added=added, removed=removed)
 
 
-def _changed_lines(before: str, after: str) -> tuple[int, int]:
+def changed_lines(before: str, after: str) -> tuple[int, int]:
+    """(removed, added) lines between two texts, what they share at both ends left out."""
     old, new = before.splitlines(), after.splitlines()
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:

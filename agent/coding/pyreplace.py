@@ -1,0 +1,241 @@
+"""A Python function, method or class replaced in place, its new version fitted to the old one's indentation."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+
+from agent.coding.reply import code_blocks
+from agent.coding.textfile import TextFile, read_text
+from agent.index.symbols.base import Symbol
+
+_Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def replace(source: bytes, symbol: Symbol, reply: str, finish: str = "stop") -> tuple[bytes, str]:
+    """(new bytes, "") or (``source``, why not)."""
+    file = read_text(source)
+    parsed = _parsed(reply, symbol, finish)
+    if isinstance(parsed, str):
+        return source, parsed
+    code, tree = parsed
+    node = _find(tree, symbol)
+    if node is None and symbol.kind in ("constant", "global", "property") and not isinstance(tree, str):
+        return _assignment(source, file, symbol, code, tree)
+    if node is None:
+        return source, f"The reply does not define {symbol.qualified}. Reply with the whole new version of it."
+    start, column = _start(source, symbol, keep_decorators=not node.decorator_list)
+    old_body = _column(source, symbol.body_start) if symbol.body_start >= 0 else None
+    text = _fitted(code, node, column, old_body, _unit(source))
+    try:
+        styled = file.with_newlines(text).encode(file.encoding)
+        data = source[:start] + styled + source[symbol.end :]
+        data = _with_extras(data, file, code, tree, node, symbol)
+    except UnicodeEncodeError:
+        return source, f"The file is written in {file.encoding}, which lacks a character of the new {symbol.qualified}."
+    problem = syntax_problem(data)
+    return (source, problem) if problem else (data, "")
+
+
+def syntax_problem(source: bytes) -> str:
+    """Why Python cannot read ``source``, with the line it points at; "" when it can."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        return f"line {error.lineno}: {error.msg}" + (f": `{line}`" if line else "")
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _parsed(reply: str, symbol: Symbol, finish: str) -> tuple[str, ast.Module] | str:
+    """The reply's code and tree: of the block that has the symbol, or what is wrong."""
+    problem = ""
+    candidates: list[tuple[str, ast.Module]] = []
+    for block in code_blocks(reply):
+        code = _trimmed(block.text) if block.language == "" else textwrap.dedent(block.text)
+        error = syntax_problem(code.encode())
+        if error:
+            problem = problem or error
+            continue
+        candidates.append((code, ast.parse(code)))
+    having = [pair for pair in candidates if _find(pair[1], symbol) is not None]
+    if having:
+        return having[-1]
+    if finish in ("length", "context"):
+        return f"The reply was cut off before {symbol.qualified} was complete. Write it shorter."
+    if candidates:
+        return candidates[-1]
+    return f"The reply is no valid Python: {problem}" if problem else "The reply holds no code."
+
+
+def _trimmed(text: str) -> str:
+    """Unfenced text without the prose around its code: from the first code-like line as far as it parses."""
+    lines = textwrap.dedent(text).split("\n")
+    starts = re.compile(r"(?:\s*)(?:@\w|def |class |async def |import |from \w+ import|[A-Z_]+\s*=)")
+    first = next((number for number, line in enumerate(lines) if starts.match(line)), 0)
+    for last in range(len(lines), first, -1):
+        code = textwrap.dedent("\n".join(lines[first:last]))
+        if not syntax_problem(code.encode()):
+            return code
+    return "\n".join(lines)
+
+
+def _find(tree: ast.AST, symbol: Symbol) -> _Node | None:
+    """The definition of the symbol in the reply: with its class around it, else alone; the last one of several."""
+    exact: _Node | None = None
+    loose: _Node | None = None
+
+    def visit(node: ast.AST, parent: str) -> None:
+        nonlocal exact, loose
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, _Node):
+                qualified = f"{parent}.{child.name}" if parent else child.name
+                if child.name == symbol.name and isinstance(child, ast.ClassDef) == (symbol.kind == "class"):
+                    exact = child if qualified == symbol.qualified else exact
+                    loose = child
+                visit(child, qualified)
+
+    visit(tree, "")
+    return exact or loose
+
+
+def _start(source: bytes, symbol: Symbol, *, keep_decorators: bool) -> tuple[int, int]:
+    """Where the replaced range begins and its column; behind the decorators when the new version brings none."""
+    start = symbol.start
+    if keep_decorators and source[start : start + 1] == b"@":
+        head = re.compile(rb"^[ \t]*((?:async[ \t]+)?def|class)[ \t]+" + symbol.name.encode() + rb"\b", re.M)
+        found = head.search(source, start, symbol.end)
+        start = found.start(1) if found else start
+    return start, _column(source, start)
+
+
+def _column(source: bytes, position: int) -> int:
+    return position - (source.rfind(b"\n", 0, position) + 1)
+
+
+def _unit(source: bytes) -> str:
+    """One level of indentation in this file."""
+    return "\t" if len(re.findall(rb"^\t", source, re.M)) > len(re.findall(rb"^ {2}", source, re.M)) else "    "
+
+
+def _fitted(code: str, node: _Node, column: int, old_body: int | None, unit: str) -> str:
+    """The node's lines moved to ``column``, the first line's own indentation left out. String contents do not move."""
+    lines = code.split("\n")
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    block = lines[first - 1 : node.end_lineno]
+    shift = column - node.col_offset
+    if old_body is not None and node.body[0].col_offset == old_body and node.body[0].lineno > node.lineno:
+        shift = 0  # the body was copied with the indentation it has in the file, only the first line was not
+    if unit == "\t":
+        shift = column - node.col_offset
+        block = [re.sub(r"^(?: {4})+", lambda match: "\t" * (len(match[0]) // 4), line) for line in block]
+    frozen = _string_lines(node)
+    moved = []
+    for number, line in enumerate(block, start=first):
+        if number in frozen or not line.strip():
+            moved.append(line if number in frozen else "")
+        elif shift >= 0:
+            moved.append((" " if unit != "\t" else "\t") * shift + line)
+        else:
+            moved.append(line[min(-shift, len(line) - len(line.lstrip())) :])
+    moved[0] = moved[0].lstrip()
+    for index in range(1, len(node.decorator_list) + 1):
+        if index < len(moved) and first + index <= node.lineno and shift == 0:
+            moved[index] = (" " if unit != "\t" else "\t") * column + moved[index].lstrip()
+    return "\n".join(moved).rstrip()
+
+
+def _string_lines(node: _Node) -> set[int]:
+    """Lines that lie inside a string which is no docstring: their leading white space is data."""
+    docs = {
+        id(child.value)
+        for child in ast.walk(node)
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+    }
+    frozen: set[int] = set()
+    for child in ast.walk(node):
+        text = (isinstance(child, ast.Constant) and isinstance(child.value, str)) or isinstance(child, ast.JoinedStr)
+        if text and id(child) not in docs:
+            line, end = getattr(child, "lineno", 0), getattr(child, "end_lineno", 0)
+            frozen |= set(range(line + 1, end + 1))
+    return frozen
+
+
+def _with_extras(data: bytes, file: TextFile, code: str, tree: ast.Module, node: _Node, symbol: Symbol) -> bytes:
+    """Imports and module-level helpers of the reply that the new version uses and the file lacks."""
+    current = ast.parse(data) if not syntax_problem(data) else None
+    if current is None:
+        return data
+    bound = _bound(current)
+    used = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+    imports, helpers = [], []
+    for statement in tree.body:
+        names = _names(statement)
+        if not names or names & bound or not names & used or node in ast.walk(statement):
+            continue
+        text = ast.get_source_segment(code, statement) or ""
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            imports.append(text)
+        elif isinstance(statement, _Node):
+            used |= {child.id for child in ast.walk(statement) if isinstance(child, ast.Name)}
+            helpers.append("\n".join(code.split("\n")[_first_line(statement) - 1 : statement.end_lineno]))
+        else:
+            helpers.append(text)
+    lines = read_text(data).text.splitlines(keepends=True)
+    if helpers:
+        top = next(
+            (one for one in current.body if one.lineno <= _line_of(current, symbol) <= (one.end_lineno or 0)), None
+        )
+        at = (_first_line(top) if isinstance(top, _Node) else top.lineno) - 1 if top is not None else len(lines)
+        lines[at:at] = [file.with_newlines("\n\n\n".join(helpers) + "\n\n\n")]
+    if imports:
+        at = import_line(current)
+        lines[at:at] = [file.with_newlines("\n".join(imports) + "\n")]
+    return file.encode("".join(lines)) if helpers or imports else data
+
+
+def _line_of(tree: ast.Module, symbol: Symbol) -> int:
+    found = _find(tree, symbol)
+    return found.lineno if found is not None else 0
+
+
+def _first_line(node: _Node) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def import_line(tree: ast.Module) -> int:
+    """How many lines stand before the place for a new import: after the last top-level import, else after the docstring."""
+    imports = [one.end_lineno or one.lineno for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
+    if imports:
+        return max(imports)
+    return (tree.body[0].end_lineno or 0) if tree.body and ast.get_docstring(tree) is not None else 0
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    return {name for statement in tree.body for name in _names(statement)}
+
+
+def _names(statement: ast.stmt) -> set[str]:
+    """The names that a top-level statement binds."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).split(".")[0] for alias in statement.names}
+    if isinstance(statement, _Node):
+        return {statement.name}
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return {child.id for target in targets for child in ast.walk(target) if isinstance(child, ast.Name)}
+    return set()
+
+
+def _assignment(source: bytes, file: TextFile, symbol: Symbol, code: str, tree: ast.Module) -> tuple[bytes, str]:
+    """A constant or an attribute: the statement that binds it."""
+    for statement in ast.walk(tree):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and symbol.name in _names(statement):
+            text = ast.get_source_segment(code, statement) or ""
+            data = source[: symbol.start] + file.with_newlines(text).encode(file.encoding) + source[symbol.end :]
+            problem = syntax_problem(data)
+            return (source, problem) if problem else (data, "")
+    return source, f"The reply does not define {symbol.qualified}. Reply with the whole new version of it."
