@@ -1,0 +1,68 @@
+"""How a task becomes a plan: by facts where they suffice, else by a model, in one call or in many small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from agent.context import RunContext
+from agent.events import PlanMade
+from agent.planning.asked_for import REPAIR
+from agent.planning.facts import plan_from_facts
+from agent.planning.monolithic import monolithic_plan, one_step
+from agent.planning.open_steps import split_open
+from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_steps, ordered, repair_ids
+from agent.planning.targets import Menu, build_menu
+
+
+async def make_plan(
+    ctx: RunContext,
+    *,
+    task: str,
+    package_text: str,
+    files: Sequence[str],
+    symbols: Sequence[KnownSymbol],
+    open_points: Sequence[OpenPoint],
+    edges: Sequence[Edge] = (),
+) -> Plan:
+    """The checked plan of a task; emits PlanMade.
+
+    Facts first (see ``asked_for`` and ``facts``); a repair with exactly one directly involved symbol is one step, since
+    nothing is left to choose. What remains goes to the model: many small decisions with ``decomposed_planning``, else
+    one call.
+
+    ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
+    ``edges`` the known uses among symbols and files.
+
+    Raises:
+        PlanError: if no usable plan could be had; the text says why and what to do.
+        ModelError: if the model cannot answer.
+        Stopped: if the person stopped the run.
+    """
+    plan = plan_from_facts(task, open_points, edges)
+    if plan is None:
+        menu = build_menu(task, files, symbols, open_points)
+        plan = _only_choice(task, menu) or await _ask(ctx, task, package_text, menu, edges)
+        plan = _settle(plan, open_points)
+    ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
+    return plan
+
+
+def _only_choice(task: str, menu: Menu) -> Plan | None:
+    """A repair whose place is known is one step; there is nothing to ask."""
+    if len(menu.primary) != 1 or not REPAIR.search(task):
+        return None
+    note = f"The task repairs something, and {menu.primary[0].key} alone is directly involved: one step, no question."
+    return Plan(one_step(task, menu.primary), "facts", (), (note,))
+
+
+async def _ask(ctx: RunContext, task: str, package: str, menu: Menu, edges: Sequence[Edge]) -> Plan:
+    return await monolithic_plan(ctx, task=task, package=package, menu=menu)
+
+
+def _settle(plan: Plan, open_points: Sequence[OpenPoint]) -> Plan:
+    steps, notes = repair_ids(plan.steps)
+    steps = split_open(steps, open_points)
+    check_steps(steps)
+    return msgspec.structs.replace(plan, steps=ordered(steps), notes=(*plan.notes, *notes))

@@ -1,0 +1,102 @@
+"""The menu a plan chooses from: every file and symbol that may change, so that a model picks instead of inventing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from agent.planning.asked_for import FILE_NAME, is_test_file
+from agent.planning.schema import KnownSymbol, OpenPoint, inside
+from agent.values import Value
+
+MAX_TARGETS = 40
+"""Longer menus cost more than they help: a grammar of every file is slow, and a small model picks the first anyway."""
+
+_WANTS_TESTS = re.compile(r"\b(?:add|write|create|extend|update|fix)\s+(?:\w+\s+){0,3}tests?\b|\btest\s+coverage\b", re.I)
+_WANTS_FILES = re.compile(
+    r"\bnew\s+(?:file|module|header|package)\b|\b(?:creat|add)\w*\s+(?:an?\s+)?(?:file|module|header)\b", re.I
+)
+_LEVELS = {"primary": 0, "supporting": 1, "": 2, "type_context": 3}
+
+
+class Target(Value, frozen=True):
+    """A file, or a symbol in it. ``key`` is what the model writes: ``path`` or ``path:symbol``."""
+
+    path: str
+    symbol: str = ""
+    note: str = ""
+    primary: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"{self.path}:{self.symbol}" if self.symbol else self.path
+
+
+class Menu(Value, frozen=True):
+    """What may be changed, best first. ``open_ended`` when files that do not exist may be named too."""
+
+    targets: tuple[Target, ...]
+    open_ended: bool = False
+
+    def find(self, written: str) -> Target:
+        """The target that a reply means: its key, else a path's end or a symbol's name where only one fits.
+
+        Raises:
+            ValueError: if none or several fit; the text says so.
+        """
+        text = written.strip().strip("`'\"").removeprefix("./")
+        exact = [t for t in self.targets if t.key == text]
+        if exact:
+            return exact[0]
+        path, _, symbol = text.rpartition(":") if ":" in text else ("", "", text)
+        close = [t for t in self.targets if _fits(t, text, path, symbol.removesuffix("()"))]
+        if len(close) == 1:
+            return close[0]
+        if self.open_ended and not close and inside(text) and PurePosixPath(text).suffix:
+            return Target(text, note="new file")
+        if close:
+            raise ValueError(f"{text!r} could be any of {', '.join(t.key for t in close[:4])}")
+        raise ValueError(f"{text!r} is none of the targets")
+
+    @property
+    def primary(self) -> tuple[Target, ...]:
+        """The symbols that retrieval called directly involved."""
+        return tuple(t for t in self.targets if t.primary)
+
+
+def build_menu(
+    task: str, files: Sequence[str], symbols: Sequence[KnownSymbol], open_points: Sequence[OpenPoint]
+) -> Menu:
+    """Primary symbols first, then open points, other symbols, files; at most :data:`MAX_TARGETS`.
+
+    Files of tests are no targets unless the task asks for tests: a model that may edit tests edits tests.
+    """
+    tests = bool(_WANTS_TESTS.search(task))
+    mentioned = [path for path in FILE_NAME.findall(task) if inside(path)]
+    all_files = [*files, *(p for p in mentioned if not any(_ends_with(f, p) for f in files))]
+    ranked = sorted((s for s in symbols if s.writable), key=lambda s: _LEVELS.get(s.level, 2))
+    opened = [Target(p.path, p.name, "not written yet") for p in open_points]
+    chosen = [s for s in ranked if s.level != "excluded"]
+    by_symbol = [Target(s.path, s.name, s.signature or s.kind, s.level == "primary") for s in chosen]
+    found = [t for t in by_symbol if t.primary] + opened + [t for t in by_symbol if not t.primary]
+    unique: dict[str, Target] = {}
+    for target in found[: MAX_TARGETS - min(len(all_files), 12)] + [Target(path) for path in all_files]:
+        if inside(target.path) and (tests or not is_test_file(target.path)):
+            unique.setdefault(target.key, target)
+    return Menu(tuple(unique.values())[:MAX_TARGETS], bool(_WANTS_FILES.search(task)) or not unique)
+
+
+def _fits(target: Target, text: str, path: str, symbol: str) -> bool:
+    if not path:
+        return _same_name(target.symbol, symbol) if target.symbol else _ends_with(target.path, text)
+    return bool(target.symbol) and _same_name(target.symbol, symbol) and _ends_with(target.path, path)
+
+
+def _same_name(real: str, written: str) -> bool:
+    return written in (real, real.rpartition(".")[2])
+
+
+def _ends_with(real: str, written: str) -> bool:
+    parts = PurePosixPath(written).parts
+    return bool(parts) and PurePosixPath(real).parts[-len(parts) :] == parts
