@@ -43,8 +43,8 @@ def refresh_history(store: Store, root: Path, max_commits: int = MAX_COMMITS) ->
 def _log(root: Path, what: str, limit: int) -> list[tuple[str, int, str, list[str]]]:
     """(sha, commit time, message, paths relative to ``root``), newest first. Merges carry no paths and are left out."""
     output = git(
-        root, "log", f"-n{limit}", "--no-merges", "--no-renames", "--no-ext-diff", "--no-color", "--relative", "-z", "--name-only",
-        "--format=%x1e%H%x1f%ct%x1f%B%x1f", what, "--",
+        root, "log", f"-n{limit}", "--no-merges", "--no-renames", "--no-ext-diff", "--no-color", "--relative",
+        "-z", "--name-only", "--format=%x1e%H%x1f%ct%x1f%B%x1f", what, "--",
     )  # fmt: skip
     found = []
     for record in (output or b"").split(_RECORD)[1:]:
@@ -83,7 +83,8 @@ def _trim(db: sqlite3.Connection, keep: int) -> None:
 def cochanged(store: Store, path: str, limit: int = 200) -> list[tuple[str, int]]:
     """Indexed files that changed in the same commits as ``path``, with the number of such commits, most first."""
     sql = (
-        "SELECT other.path, count(*) AS n FROM commit_files mine JOIN commit_files other ON other.commit_id = mine.commit_id "
+        "SELECT other.path, count(*) AS n FROM commit_files mine JOIN commit_files other ON "
+        "other.commit_id = mine.commit_id "
         "JOIN files ON files.path = other.path AND files.skipped = '' "
         "WHERE mine.path = ? AND other.path <> ? GROUP BY other.path ORDER BY n DESC, other.path LIMIT ?"
     )

@@ -1,4 +1,4 @@
-"""Where a C project looks for its headers: ``-I`` of compile_commands.json and makefiles, CMake's include folders, the config."""
+"""Where a C project looks for its headers: ``-I`` of compile_commands.json and makefiles, CMake's folders, the config."""
 
 from __future__ import annotations
 
@@ -56,9 +56,7 @@ def _folders_in(text: str) -> list[str]:
     found = [match.group(1) for match in _FLAG.finditer(text)]
     for match in _CMAKE.finditer(text):
         found.extend(
-            w
-            for w in match.group(1).split()
-            if w not in ("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE", "AFTER")
+            w for w in match.group(1).split() if w not in ("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE", "AFTER")
         )
     plain = [_HERE.sub(".", folder.strip("\"'")) for folder in found]
     return [folder for folder in dict.fromkeys(plain) if folder and "$" not in folder]

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905
 """What a file is about, told without a model: purpose, domain, concepts and public surface (A23's deterministic part)."""
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MAX_SURFACE = 24
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """``purpose`` one sentence, ``domain`` a few words, ``concepts`` single words, ``surface`` public names in file order."""
+    """``purpose`` one sentence, ``domain`` a few words, ``concepts`` single words, ``surface`` public names."""
 
     purpose: str = ""
     domain: str = ""

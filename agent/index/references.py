@@ -15,7 +15,10 @@ MAX_CALLERS = 500
 """Sites looked at for one name; a name used more often is too common to tell anything."""
 
 _CALLABLE = ("function", "method", "class", "macro", "property")
-_COLUMNS = "files.path, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, s.body_start, s.body_end, s.doc_start, s.static"
+_COLUMNS = (
+    "files.path, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, "
+    "s.body_start, s.body_end, s.doc_start, s.static"
+)
 
 
 def symbol_of(row: tuple) -> IndexedSymbol:
@@ -41,19 +44,23 @@ def symbol_of(row: tuple) -> IndexedSymbol:
 
 def select_symbols(store: Store, where: str, parameters: Iterable[object] = ()) -> list[IndexedSymbol]:
     """Symbols by an SQL condition over ``s`` (symbols) and ``files``, in file and position order."""
-    sql = f"SELECT {_COLUMNS} FROM symbols s JOIN files ON files.id = s.file_id WHERE {where} ORDER BY files.path, s.start, s.end DESC"
+    sql = (
+        f"SELECT {_COLUMNS} FROM symbols s JOIN files ON files.id = s.file_id WHERE {where} ORDER BY "
+        "files.path, s.start, s.end DESC"
+    )
     return [symbol_of(row) for row in store.rows(sql, tuple(parameters))]
 
 
 def write_edges(store: Store, resolver: Resolver, only: Iterable[str] | None = None) -> None:
     """Resolves includes and imports of all files, or of ``only``, and replaces their edges in one transaction."""
-    ids = {path: file_id for path, file_id in store.rows("SELECT path, id FROM files WHERE skipped = ''")}
+    ids: dict[str, int] = dict(store.rows("SELECT path, id FROM files WHERE skipped = ''"))
     chosen = None if only is None else [ids[path] for path in only if path in ids]
-    sql = "SELECT files.id, files.path, r.kind, r.target, r.system FROM refs r JOIN files ON files.id = r.file_id WHERE r.kind IN ('include', 'import')"
+    sql = (
+        "SELECT files.id, files.path, r.kind, r.target, r.system FROM refs r JOIN files ON files.id = "
+        "r.file_id WHERE r.kind IN ('include', 'import')"
+    )
     rows = (
-        store.rows(sql)
-        if chosen is None
-        else [row for i in chosen for row in store.rows(sql + " AND r.file_id = ?", (i,))]
+        store.rows(sql) if chosen is None else [row for i in chosen for row in store.rows(sql + " AND r.file_id = ?", (i,))]
     )
     edges = set()
     for file_id, path, kind, target, system in rows:
@@ -86,12 +93,18 @@ class References:
 
     def targets(self, path: str) -> list[str]:
         """Project files that ``path`` includes or imports."""
-        sql = "SELECT DISTINCT t.path FROM edges JOIN files s ON s.id = source JOIN files t ON t.id = target WHERE s.path = ? ORDER BY t.path"
+        sql = (
+            "SELECT DISTINCT t.path FROM edges JOIN files s ON s.id = source JOIN files t ON t.id = "
+            "target WHERE s.path = ? ORDER BY t.path"
+        )
         return [row[0] for row in self._store.rows(sql, (path,))]
 
     def sources(self, path: str) -> list[str]:
         """Project files that include or import ``path``."""
-        sql = "SELECT DISTINCT s.path FROM edges JOIN files s ON s.id = source JOIN files t ON t.id = target WHERE t.path = ? ORDER BY s.path"
+        sql = (
+            "SELECT DISTINCT s.path FROM edges JOIN files s ON s.id = source JOIN files t ON t.id = "
+            "target WHERE t.path = ? ORDER BY s.path"
+        )
         return [row[0] for row in self._store.rows(sql, (path,))]
 
     def reach(self, path: str, depth: int = 4) -> dict[str, int]:
@@ -103,9 +116,7 @@ class References:
                 ahead = []
                 for here in frontier:
                     follow = (
-                        step == 1
-                        or not here.endswith((".py", ".pyi"))
-                        or posixpath.basename(here).startswith("__init__")
+                        step == 1 or not here.endswith((".py", ".pyi")) or posixpath.basename(here).startswith("__init__")
                     )
                     ahead += [p for p in (self.targets(here) if follow else ()) if p not in found]
                 for there in ahead:
@@ -164,7 +175,10 @@ class References:
 
     def callees(self, symbol: IndexedSymbol) -> list[IndexedSymbol]:
         """Project functions, classes and macros called in ``symbol``, in order of first call."""
-        sql = "SELECT r.target FROM refs r JOIN files ON files.id = r.file_id WHERE files.path = ? AND r.source = ? AND r.kind = 'call' ORDER BY r.line, r.rowid"
+        sql = (
+            "SELECT r.target FROM refs r JOIN files ON files.id = r.file_id WHERE files.path = ? AND "
+            "r.source = ? AND r.kind = 'call' ORDER BY r.line, r.rowid"
+        )
         found: dict[tuple[str, int], IndexedSymbol] = {}
         for (name,) in self._store.rows(sql, (symbol.path, symbol.qualified)):
             for callee in self.resolve(name, symbol.path):
@@ -176,7 +190,8 @@ class References:
         """Symbols in which ``symbol`` is called or used, across files; at most ``MAX_CALLERS`` sites are looked at."""
         sql = (
             "SELECT DISTINCT files.path, r.source FROM refs r JOIN files ON files.id = r.file_id "
-            "WHERE r.target = ? AND r.kind IN ('call', 'use') AND r.source <> '' ORDER BY files.path <> ?, files.is_test, files.path LIMIT ?"
+            "WHERE r.target = ? AND r.kind IN ('call', 'use') AND r.source <> '' ORDER BY files.path "
+            "<> ?, files.is_test, files.path LIMIT ?"
         )
         wanted = self._definitions_of(symbol)
         found: dict[tuple[str, int], IndexedSymbol] = {}
@@ -193,9 +208,7 @@ class References:
     def _definitions_of(self, symbol: IndexedSymbol) -> set[tuple[str, int]]:
         if symbol.kind != "prototype":
             return {(symbol.path, symbol.start)}
-        return {(s.path, s.start) for s in self.defined(symbol.name) if s.kind == "function"} | {
-            (symbol.path, symbol.start)
-        }
+        return {(s.path, s.start) for s in self.defined(symbol.name) if s.kind == "function"} | {(symbol.path, symbol.start)}
 
     def pair(self, path: str) -> str | None:
         """For a C header the source that defines most of what it declares, for a source the header that declares it.
@@ -207,14 +220,14 @@ class References:
             return None
         mine, theirs = ("prototype", "function") if header else ("function", "prototype")
         sql = (
-            "SELECT f2.path, count(DISTINCT a.name) FROM symbols a JOIN files f1 ON f1.id = a.file_id JOIN symbols b ON b.name = a.name "
-            "JOIN files f2 ON f2.id = b.file_id WHERE f1.path = ? AND a.kind = ? AND a.static = 0 AND b.kind = ? AND b.static = 0 "
+            "SELECT f2.path, count(DISTINCT a.name) FROM symbols a JOIN files f1 ON f1.id = "
+            "a.file_id JOIN symbols b ON b.name = a.name "
+            "JOIN files f2 ON f2.id = b.file_id WHERE f1.path = ? AND a.kind = ? AND a.static = 0 "
+            "AND b.kind = ? AND b.static = 0 "
             "AND f2.path <> f1.path GROUP BY f2.path"
         )
         suffix = ".c" if header else ".h"
-        scores = {
-            other: count for other, count in self._store.rows(sql, (path, mine, theirs)) if other.endswith(suffix)
-        }
+        scores = {other: count for other, count in self._store.rows(sql, (path, mine, theirs)) if other.endswith(suffix)}
         stem = posixpath.splitext(posixpath.basename(path))[0]
         for (other,) in self._store.rows(
             "SELECT path FROM files WHERE skipped = '' AND (path = ? OR path LIKE ?)",
@@ -229,7 +242,10 @@ class References:
         """Names the files take from outside the project: system headers and what is called but defined nowhere here;
         installed packages and what is imported from them."""
         found: dict[tuple[str, str, str], LibrarySymbol] = {}
-        sql = "SELECT r.kind, r.target, r.line, r.system FROM refs r JOIN files ON files.id = r.file_id WHERE files.path = ? ORDER BY r.line, r.rowid"
+        sql = (
+            "SELECT r.kind, r.target, r.line, r.system FROM refs r JOIN files ON files.id = r.file_id "
+            "WHERE files.path = ? ORDER BY r.line, r.rowid"
+        )
         for path in paths:
             python = path.endswith((".py", ".pyi"))
             for kind, target, line, system in self._store.rows(sql, (path,)):

@@ -71,14 +71,18 @@ class Index:
     # refreshing
 
     def refresh(self, progress: Progress | None = None) -> RefreshReport:
-        """Brings the index up to date with the files and the history: only what changed is read. A damaged database is rebuilt."""
+        """Brings the index up to date: only what changed is read. A damaged database is rebuilt.
+
+        Raises ``IndexUnavailable`` when another process holds the database.
+        """
         with self._refreshing:
             try:
                 return self._refresh(progress)
             except sqlite3.DatabaseError as error:
                 if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
                     raise IndexUnavailable(
-                        f"The index {self._store.path} is being written by another process. Try again when that has finished."
+                        f"The index {self._store.path} is being written by another process. Try again "
+                        "when that has finished."
                     ) from error
                 self._store.rebuild()
                 return self._refresh(progress)
@@ -203,7 +207,10 @@ class Index:
         return next(iter(self._files("f.path = ?", (path,))), None)
 
     def _files(self, where: str, parameters: tuple[object, ...]) -> list[FileEntry]:
-        sql = f"SELECT {_FILE_COLUMNS} FROM files f LEFT JOIN enrichment e ON e.sha = f.sha WHERE f.skipped = '' AND {where} ORDER BY f.path"
+        sql = (
+            f"SELECT {_FILE_COLUMNS} FROM files f LEFT JOIN enrichment e ON e.sha = f.sha WHERE f.skipped "
+            f"= '' AND {where} ORDER BY f.path"
+        )
         return [
             FileEntry(
                 path,
@@ -243,17 +250,13 @@ class Index:
 
     def enriched(self, path: str) -> bool:
         """True when ``set_enrichment`` was called for the file's present content."""
-        return bool(
-            self._store.rows("SELECT 1 FROM enrichment e JOIN files f ON f.sha = e.sha WHERE f.path = ?", (path,))
-        )
+        return bool(self._store.rows("SELECT 1 FROM enrichment e JOIN files f ON f.sha = e.sha WHERE f.path = ?", (path,)))
 
     # symbols and references
 
     def symbols(self, path: str | None = None) -> list[IndexedSymbol]:
         """Symbols of one file, or of all, in file and position order."""
-        return (
-            select_symbols(self._store, "1") if path is None else select_symbols(self._store, "files.path = ?", (path,))
-        )
+        return select_symbols(self._store, "1") if path is None else select_symbols(self._store, "files.path = ?", (path,))
 
     def find_symbols(self, name: str) -> list[IndexedSymbol]:
         """Symbols by name (``close``) or qualified name (``Client.close``), exact; definitions before prototypes."""

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905
 """From an include or import as written to the project file it means."""
 
 from __future__ import annotations
@@ -8,9 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 _STANDARD_HEADERS = frozenset(
-    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool stddef "
-    "stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype unistd fcntl poll pthread dirent dlfcn netdb pwd "
-    "grp regex semaphore sched spawn strings syslog termios utime wordexp glob fnmatch getopt libgen malloc memory alloca endian "
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign "
+    "stdarg stdatomic stdbool stddef "
+    "stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype unistd fcntl poll "
+    "pthread dirent dlfcn netdb pwd "
+    "grp regex semaphore sched spawn strings syslog termios utime wordexp glob fnmatch getopt libgen "
+    "malloc memory alloca endian "
     "winsock2 windows ws2tcpip io process direct".split()
 )
 _SOURCE_ROOTS = ("", "src", "lib", "python")
@@ -95,8 +99,7 @@ class Resolver:
         if top not in sys.stdlib_module_names:
             return True
         return any(
-            path == posixpath.join(r, f"{top}.py") or path.startswith(posixpath.join(r, top) + "/")
-            for r in _SOURCE_ROOTS
+            path == posixpath.join(r, f"{top}.py") or path.startswith(posixpath.join(r, top) + "/") for r in _SOURCE_ROOTS
         )
 
     def _module_names(self, path: str) -> list[str]:

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905
 """Which files a repository holds, and which of them can be read as text. Never raises on what it finds there."""
 
 from __future__ import annotations
@@ -67,8 +68,7 @@ def list_files(root: Path, only: list[str] | None = None) -> Listing:
             head, tab, name = entry.partition(b"\t")
             if tab:
                 names[os.fsdecode(name)] = head[:6].decode("ascii", "replace")
-        others = git(root, "ls-files", "-z", "-o", "--exclude-standard", *limits) or b""
-        _add_untracked(names, others)
+        _add_untracked(names, git(root, "ls-files", "-z", "-o", "--exclude-standard", *limits) or b"")
     else:
         loose = _ls_without_repository(root, limits)
         if loose is not None:
@@ -77,8 +77,8 @@ def list_files(root: Path, only: list[str] | None = None) -> Listing:
             names.update((path, "") for path in _walk(root) if not only or path in only)
     real_root = os.path.realpath(root)
     inside = cache(lambda folder: _inside(real_root, folder))
-    for name, mode in names.items():
-        _place(root, name, mode, listing, inside)
+    for path, mode in names.items():
+        _place(root, path, mode, listing, inside)
     listing.paths.sort()
     return listing
 
@@ -95,9 +95,7 @@ def _ls_without_repository(root: Path, limits: list[str]) -> bytes | None:
         made = git(Path(empty), "init", "-q", "--bare", empty)
         if made is None:
             return None
-        return git(
-            root, f"--git-dir={empty}", f"--work-tree={root}", "ls-files", "-z", "-o", "--exclude-standard", *limits
-        )
+        return git(root, f"--git-dir={empty}", f"--work-tree={root}", "ls-files", "-z", "-o", "--exclude-standard", *limits)
 
 
 def _walk(root: Path) -> list[str]:
@@ -169,6 +167,8 @@ def is_test(path: str) -> bool:
     if _TEST_FOLDERS.intersection(pure.parts[:-1]):
         return True
     stem = pure.stem
-    return stem.startswith(("test_", "test-", "tests_")) or stem.endswith(("_test", "-test", "_tests", "-tests", "_spec")) or stem in (
-        "test", "tests", "conftest",
-    )  # fmt: skip
+    return (
+        stem in ("test", "tests", "conftest")
+        or stem.startswith(("test_", "test-", "tests_"))
+        or stem.endswith(("_test", "-test", "_tests", "-tests", "_spec"))
+    )

@@ -44,9 +44,7 @@ def fuse(lists: dict[str, list[str]], weights: dict[str, float]) -> list[Ranked]
             scores[path] += weights[name] / (RRF + place)
             places[path].append((place, name))
     order = sorted(scores, key=lambda path: (-scores[path], path))
-    return [
-        Ranked(p, round(scores[p], 6), tuple(f"{name} #{place}" for place, name in sorted(places[p]))) for p in order
-    ]
+    return [Ranked(p, round(scores[p], 6), tuple(f"{name} #{place}" for place, name in sorted(places[p]))) for p in order]
 
 
 def _scope(tests: bool) -> tuple[str, list[object]]:
@@ -94,7 +92,10 @@ def _by_mention(store: Store, query: str, tests: bool) -> list[str]:
     scores: dict[str, float] = defaultdict(float)
     for name in identifiers(query):
         last = name.replace("::", ".").replace("->", ".").rpartition(".")[2]
-        sql = f"SELECT DISTINCT f.path FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.name = ? AND s.kind <> 'prototype' AND {where}"
+        sql = (
+            "SELECT DISTINCT f.path FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.name = ? AND "
+            f"s.kind <> 'prototype' AND {where}"
+        )
         paths = [row[0] for row in store.rows(sql, [last, *parameters])]
         for path in paths[:20]:
             scores[path] += 1 / len(paths)
@@ -158,9 +159,7 @@ def _score(candidates: list[IndexedSymbol], match: str, read: Callable[[str], by
     """BM25 score by candidate index, higher is better, from a full-text table that lives for this call only."""
     db = sqlite3.connect(":memory:")
     try:
-        db.execute(
-            "CREATE VIRTUAL TABLE s USING fts5 (name, doc, body, tokenize = \"porter unicode61 tokenchars '_'\")"
-        )
+        db.execute("CREATE VIRTUAL TABLE s USING fts5 (name, doc, body, tokenize = \"porter unicode61 tokenchars '_'\")")
         sources: dict[str, bytes] = {}
         inner: dict[tuple[str, str], list[IndexedSymbol]] = defaultdict(list)
         for symbol in candidates:

@@ -1,4 +1,4 @@
-"""The index database: files, symbols, references, edges, commits and the full-text tables. Rebuilt from the repo at any time."""
+"""The index database, rebuilt from the repo at any time: files, symbols, references, edges, commits, full text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ CREATE TABLE files (
 CREATE TABLE symbols (
   id INTEGER PRIMARY KEY, file_id INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, line INTEGER NOT NULL,
   end_line INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,
-  parent TEXT NOT NULL, body_start INTEGER NOT NULL, body_end INTEGER NOT NULL, doc_start INTEGER NOT NULL, static INTEGER NOT NULL);
+  parent TEXT NOT NULL, body_start INTEGER NOT NULL, body_end INTEGER NOT NULL, doc_start INTEGER NOT NULL,
+  static INTEGER NOT NULL);
 CREATE INDEX symbols_file ON symbols (file_id);
 CREATE INDEX symbols_name ON symbols (name);
 CREATE TABLE refs (
@@ -35,11 +36,16 @@ CREATE TABLE refs (
   system INTEGER NOT NULL, alias TEXT NOT NULL);
 CREATE INDEX refs_file ON refs (file_id, kind);
 CREATE INDEX refs_target ON refs (target);
-CREATE TABLE edges (source INTEGER NOT NULL, target INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (source, target, kind)) WITHOUT ROWID;
+CREATE TABLE edges (
+  source INTEGER NOT NULL, target INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (source, target, kind)) WITHOUT ROWID;
 CREATE INDEX edges_target ON edges (target);
-CREATE TABLE enrichment (sha TEXT PRIMARY KEY, purpose TEXT NOT NULL, domain TEXT NOT NULL, concepts TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE commits (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, width INTEGER NOT NULL, message TEXT NOT NULL);
-CREATE TABLE commit_files (commit_id INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (path, commit_id)) WITHOUT ROWID;
+CREATE TABLE enrichment (
+  sha TEXT PRIMARY KEY, purpose TEXT NOT NULL, domain TEXT NOT NULL, concepts TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE commits (
+  id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, width INTEGER NOT NULL,
+  message TEXT NOT NULL);
+CREATE TABLE commit_files (
+  commit_id INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (path, commit_id)) WITHOUT ROWID;
 CREATE INDEX commit_files_commit ON commit_files (commit_id);
 CREATE VIRTUAL TABLE names_fts USING fts5 (path, names, docs, tokenize = "porter unicode61 tokenchars '_'");
 CREATE VIRTUAL TABLE text_fts USING fts5 (body, tokenize = "porter unicode61 tokenchars '_'");
@@ -96,7 +102,8 @@ class Store:
             self._db, saved = self._connect()
         except (OSError, sqlite3.OperationalError) as error:
             raise IndexUnavailable(
-                f"The index {self.path} cannot be opened or written ({error}). Make its folder writable, or name another place for it."
+                f"The index {self.path} cannot be opened or written ({error}). Make its folder "
+                "writable, or name another place for it."
             ) from error
         if saved:
             self._db.executemany("INSERT OR REPLACE INTO enrichment VALUES (?, ?, ?, ?)", saved)
@@ -139,7 +146,7 @@ class Store:
                 Path(f"{self.path}{suffix}").unlink()
 
     def rebuild(self) -> None:
-        """Throws the database away and starts an empty one; what a model once said about files is lost only if unreadable."""
+        """Throws the database away and starts an empty one; what a model said about files is kept where readable."""
         with self.lock:
             saved: list[tuple[str, str, str, str]] = []
             with suppress(sqlite3.DatabaseError):
@@ -189,16 +196,18 @@ def put_file(db: sqlite3.Connection, row: FileRow, parsed: ParsedFile, text: str
     """Writes a file with all its rows in place of what was there; the id of a path stays. Call inside ``writing()``."""
     file_id = _upsert(db, row.path)
     db.execute(
-        "UPDATE files SET language=?, lines=?, size=?, mtime_ns=?, sha=?, is_test=?, skipped='', errors=?, doc=?, purpose=?, "
+        "UPDATE files SET language=?, lines=?, size=?, mtime_ns=?, sha=?, is_test=?, skipped='', "
+        "errors=?, doc=?, purpose=?, "
         "domain=?, concepts=?, surface=? WHERE id=?",
-        (row.language, row.lines, row.size, row.mtime_ns, row.sha, row.is_test, parsed.errors, parsed.doc, row.purpose, row.domain,
-         json.dumps(row.concepts), json.dumps(row.surface), file_id),
+        (row.language, row.lines, row.size, row.mtime_ns, row.sha, row.is_test, parsed.errors, parsed.doc, row.purpose,
+         row.domain, json.dumps(row.concepts), json.dumps(row.surface), file_id),
     )  # fmt: skip
     db.executemany(
-        "INSERT INTO symbols (file_id, name, kind, line, end_line, start, end, signature, doc, parent, body_start, body_end, doc_start, static)"
+        "INSERT INTO symbols (file_id, name, kind, line, end_line, start, end, signature, doc, "
+        "parent, body_start, body_end, doc_start, static)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(file_id, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, s.body_start, s.body_end,
-          s.doc_start, s.static) for s in parsed.symbols],
+        [(file_id, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, s.body_start,
+          s.body_end, s.doc_start, s.static) for s in parsed.symbols],
     )  # fmt: skip
     db.executemany(
         "INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -218,7 +227,8 @@ def put_skipped(db: sqlite3.Connection, path: str, reason: str, mtime_ns: int, s
     """Remembers why a file was left out, so that it is not read again until it changes."""
     file_id = _upsert(db, path)
     db.execute(
-        "UPDATE files SET skipped=?, mtime_ns=?, size=?, sha='', language='', lines=0, is_test=0, errors=0, doc='', purpose='', domain='', "
+        "UPDATE files SET skipped=?, mtime_ns=?, size=?, sha='', language='', lines=0, is_test=0, "
+        "errors=0, doc='', purpose='', domain='', "
         "concepts='[]', surface='[]' WHERE id=?",
         (reason, mtime_ns, size, file_id),
     )

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905
 """Identifiers and prose as the search sees them: split at humps and underscores, at index and at query time alike."""
 
 from __future__ import annotations
@@ -9,16 +10,26 @@ _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 STOP_WORDS = frozenset(
-    "a about above after again all already also always am an and another any anything are around as ask at away back be because become "
-    "been before being below between both but by can cannot case come could did do does doing don done down during each either else "
-    "enough even ever every everything few find first for from further get gets getting give given go goes going got had has have "
-    "having he hence her here him his how however i if in inside instead into is isn it its itself just keep know last least let like "
-    "ll look made make makes making many may maybe me mean might more most much must my need needs never new next no nor not nothing "
-    "now obviously of off often ok on once one only onto or other otherwise our out over own per perhaps please possible properly "
-    "put quite rather re really right said same say see seem seems several shall she should show since so some something sometimes "
-    "still such sure take than thank thanks that the their them then there therefore these they thing things this those though "
-    "through thus to today together too toward try two under unless until up upon us use used useful uses using usually ve very via "
-    "want wants was way we well were what whatever when where whether which while who whole whose why will with within without "
+    "a about above after again all already also always am an and another any anything are around as "
+    "ask at away back be because become "
+    "been before being below between both but by can cannot case come could did do does doing don "
+    "done down during each either else "
+    "enough even ever every everything few find first for from further get gets getting give given "
+    "go goes going got had has have "
+    "having he hence her here him his how however i if in inside instead into is isn it its itself "
+    "just keep know last least let like "
+    "ll look made make makes making many may maybe me mean might more most much must my need needs "
+    "never new next no nor not nothing "
+    "now obviously of off often ok on once one only onto or other otherwise our out over own per "
+    "perhaps please possible properly "
+    "put quite rather re really right said same say see seem seems several shall she should show "
+    "since so some something sometimes "
+    "still such sure take than thank thanks that the their them then there therefore these they "
+    "thing things this those though "
+    "through thus to today together too toward try two under unless until up upon us use used useful "
+    "uses using usually ve very via "
+    "want wants was way we well were what whatever when where whether which while who whole whose "
+    "why will with within without "
     "won work works would wrong yes yet you your apparently".split()
 )
 
@@ -60,7 +71,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*")
 
 
 def identifiers(text: str) -> list[str]:
-    """What in free text looks like code: snake_case, camelCase, dotted names and names before parentheses. In order, unique."""
+    """What in free text looks like code: snake_case, camelCase, dotted names and names before parentheses, unique."""
     found: dict[str, None] = {}
     for match in _IDENTIFIER.finditer(text):
         word = match.group()

@@ -23,7 +23,7 @@ _PLAIN = {
     ".md": "markdown", ".rst": "rst", ".txt": "text", ".toml": "toml", ".ini": "ini", ".cfg": "ini", ".json": "json",
     ".yml": "yaml", ".yaml": "yaml", ".sh": "shell", ".mk": "make", ".cmake": "cmake", ".html": "html", ".css": "css",
     ".js": "javascript", ".ts": "typescript", ".cc": "c++", ".cpp": "c++", ".cxx": "c++", ".hpp": "c++", ".hh": "c++",
-    ".rs": "rust", ".go": "go", ".java": "java", ".rb": "ruby", ".y": "yacc", ".l": "lex", ".s": "assembly", ".in": "template",
+    ".rs": "rust", ".go": "go", ".java": "java", ".rb": "ruby", ".y": "yacc", ".l": "lex", ".s": "assembly",
 }  # fmt: skip
 _PLAIN_NAMES = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "cmake", "dockerfile": "docker"}
 

@@ -42,7 +42,7 @@ class Symbol(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A use of a name: ``source`` is the qualified name of the enclosing symbol ("" at top level), ``target`` the name used.
+    """A use of a name: ``source`` is the qualified name of the enclosing symbol ("" at top level), ``target`` the name.
 
     An import's ``target`` is the dotted name as written, leading dots kept (``..pkg.name``, ``pkg.*``), ``alias`` the
     name it is bound to. ``system`` marks an include in angle brackets.

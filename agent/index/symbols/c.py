@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905
 """C: symbols by tree-sitter, checked and completed by the tolerant scan of ``c_scan``."""
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class _Reader:
                 self.walk_children(body)
             return
         self.add(
-            name.text,
+            name.text or b"",
             "function",
             node.start_byte,
             node.end_byte,
@@ -172,9 +173,7 @@ class _Reader:
                 continue
             body = (item.body_start, item.end)
             same = [
-                s
-                for s in self.symbols
-                if s.kind == "function" and s.body_start < item.end and item.body_start < s.body_end
+                s for s in self.symbols if s.kind == "function" and s.body_start < item.end and item.body_start < s.body_end
             ]
             if any(s.name == item.name and s.body_start != item.body_start for s in same):
                 continue  # another preprocessor branch of the same function

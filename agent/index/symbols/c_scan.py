@@ -22,8 +22,8 @@ _PIECE = re.compile(
     rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?:[^\n\\]|\\\r?\n|\\.)*|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])", re.M
 )
 _NEVER_NAMES = frozenset(
-    b"if while for switch return sizeof do else case goto typedef struct union enum _Alignas _Alignof alignas alignof _Static_assert "
-    b"static_assert __attribute__ __attribute __declspec asm __asm__ __asm typeof __typeof__ defined".split()
+    b"if while for switch return sizeof do else case goto typedef struct union enum _Alignas _Alignof alignas alignof "
+    b"_Static_assert static_assert __attribute__ __attribute __declspec asm __asm__ __asm typeof __typeof__ defined".split()
 )
 _BASE_TYPES = frozenset(b"void char short int long float double signed unsigned _Bool bool const volatile".split())
 _SHOUT = re.compile(rb"[A-Z_][A-Z0-9_]*\Z")
@@ -31,7 +31,7 @@ _SHOUT = re.compile(rb"[A-Z_][A-Z0-9_]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A function-shaped thing at top level. ``body_start`` is -1 for a prototype. All are byte offsets, ``end`` exclusive."""
+    """A function-shaped thing at top level. ``body_start`` is -1 for a prototype. Byte offsets, ``end`` exclusive."""
 
     name: str
     name_at: int

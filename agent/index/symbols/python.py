@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905
 """Python: symbols by tree-sitter, names used by a scan of the code without strings and comments."""
 
 from __future__ import annotations
@@ -108,9 +109,7 @@ class _Reader:
         if node.type == "class_definition":
             kind: SymbolKind = "class"
         elif any(
-            _PROPERTY.search(text_of(c.text or b"").lstrip("@ ").encode())
-            for c in whole.children
-            if c.type == "decorator"
+            _PROPERTY.search(text_of(c.text or b"").lstrip("@ ").encode()) for c in whole.children if c.type == "decorator"
         ):
             kind = "property" if parent else "function"
         else:
@@ -214,14 +213,10 @@ def _module_doc(root: Node, source: bytes) -> str:
     comments: list[str] = []
     for child in root.named_children:
         if child.type == "comment":
-            if child.start_byte >= 2 and source[: child.start_byte].strip() == b"" or comments or child.start_byte == 0:
+            if comments or not source[: child.start_byte].strip():
                 comments.append(text_of(child.text or b""))
             continue
-        if (
-            child.type == "expression_statement"
-            and child.named_child_count
-            and child.named_children[0].type == "string"
-        ):
+        if child.type == "expression_statement" and child.named_child_count and child.named_children[0].type == "string":
             return _string_text(child.named_children[0])
         break
     text = prose("\n".join(c for c in comments if not c.startswith("#!") and "coding" not in c[:30]).encode())
