@@ -97,8 +97,13 @@ class OllamaProvider(HttpProvider):
             ModelError: if the server is away, lacks the model, or has no room for it.
         """
         self._tell("loading", target.model)
-        body = {"model": target.model, "messages": [], "keep_alive": _keep_alive(target.keep_alive), "stream": False,
-                "options": {"num_ctx": target.context_window}}  # fmt: skip
+        body: dict[str, Any] = {
+            "model": target.model,
+            "messages": [],
+            "keep_alive": _keep_alive(target.keep_alive),
+            "stream": False,
+            "options": {"num_ctx": target.context_window},
+        }
         await self.client.post("/api/chat", body, target)
         self._tell("ready", target.model)
 
@@ -111,8 +116,13 @@ class OllamaProvider(HttpProvider):
         if target.model not in names and f"{target.model}:latest" not in names:
             info = self.missing(target.model)
             return ModelInfo(ok=False, text=info.text, hint=info.hint, models=names)
-        return ModelInfo(ok=True, text=f"Ollama at {self.base_url} has {target.model}.", models=names,
-                         context_window=await self._trained_window(target), yes_no_probability=self._with_logprobs)  # fmt: skip
+        return ModelInfo(
+            ok=True,
+            text=f"Ollama at {self.base_url} has {target.model}.",
+            models=names,
+            context_window=await self._trained_window(target),
+            yes_no_probability=self._with_logprobs,
+        )
 
     async def _trained_window(self, target: ModelTarget) -> int | None:
         try:

@@ -153,7 +153,7 @@ class ScriptedServer:
         names = self.models or ("scripted",)
         if path == "/tokenize" and self.kind == "llama":
             return 200, {"tokens": list(range(count_tokens(body.get("content", ""))))}
-        if path == "/api/show" and self.models and body.get("model") not in self.models:
+        if path in ("/api/show", "/api/chat") and self.models and body.get("model") not in self.models:
             return 404, error_body(path, 404, f"model '{body.get('model')}' not found")
         if path == "/api/chat":
             return 200, {"model": body.get("model"), "done": True, "done_reason": "load"}
