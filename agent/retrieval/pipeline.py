@@ -1,0 +1,159 @@
+"""Retrieval from task to context: task, routing, scope, similarity, precision, assembly (design section 4)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from agent.config import Config
+from agent.events import TaskAnalysed
+from agent.prompts import task_analysis as words
+from agent.retrieval import ranked
+from agent.retrieval.allowance import SCOPE_SHARE, Allowance
+from agent.retrieval.assembly import assemble, context_budget
+from agent.retrieval.candidates import find_candidates
+from agent.retrieval.package import ContextPackage
+from agent.retrieval.precision import PASS1_SHARE, classify_symbols
+from agent.retrieval.rendering import blocks_of, render
+from agent.retrieval.routing import route
+from agent.retrieval.scope import judge_scope
+from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
+from agent.retrieval.stage import stage
+from agent.retrieval.task import analyse
+from agent.retrieval.types import TaskFacts
+
+if TYPE_CHECKING:
+    from agent.context import RunContext
+    from agent.index import Index
+
+MAX_INTENT = 200
+
+
+async def retrieve(
+    ctx: RunContext,
+    index: Index,
+    task: str,
+    *,
+    plan_files: Sequence[str] = (),
+    judge: bool = True,
+    previous: ContextPackage | None = None,
+) -> ContextPackage:
+    """What a change needs to see. ``plan_files`` are tier 0; ``previous`` hands down the scope of an earlier pass of this
+    run, whose files are not asked about again. With ``judge`` off no model is asked and the best-ranked stand in.
+
+    Raises:
+        ModelError: if a model cannot be asked at all.
+        Stopped: if the person stopped the run at the gate.
+    """
+    began, calls = time.perf_counter(), ctx.calls
+    limits = ctx.config.retrieval
+    facts = await _analyse(ctx, index, task, judge, previous)
+    found = await asyncio.to_thread(find_candidates, index, facts, limits, plan_files)
+    for text in found.caps:
+        ctx.notice("info", text, "scope")
+    if not found.files:
+        ctx.notice("warning", "No C or Python source file was found that fits the task.", "scope")
+    allowance = Allowance(limits.max_calls if judge else 0)
+    groups: tuple[tuple[str, ...], ...] = ()
+    if judge:
+        stages = await route(ctx, facts, len(found.files), sum(file.seed for file in found.files))
+        files = await judge_scope(ctx, found.files, facts, allowance, _known(previous))
+        if "similarity" in stages:
+            included = [file for file in files if file.included]
+            groups = await group_files(ctx, index, included, facts, allowance)
+    else:
+        files = [msgspec.structs.replace(file, included=True) for file in found.files]
+    symbols = await asyncio.to_thread(ranked.symbols_of, index, facts, files, limits)
+    if judge:
+        symbols = await classify_symbols(ctx, symbols, facts, allowance)
+    else:
+        symbols = [msgspec.structs.replace(s, detail_level=_level_by_rank(s.rank, s.library)) for s in symbols]
+    blocks = await asyncio.to_thread(blocks_of, index, symbols)
+    budget = context_budget(ctx)
+    fitted = await assemble(ctx, index, blocks, facts, budget, groups, judge=judge)
+    return ContextPackage(
+        index, facts, files, symbols,
+        text=render(index, list(fitted.blocks)), tokens=fitted.tokens, budget=budget, groups=groups,
+        dropped=fitted.dropped, calls=ctx.calls - calls, seconds=time.perf_counter() - began,
+    )  # fmt: skip
+
+
+def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Sequence[str] = ()) -> dict[str, Any]:
+    """What ``cra retrieve --json --no-model`` prints: every candidate by rank. No log, no model, no call."""
+    began = time.perf_counter()
+    found = ranked.rank(index, task, config.retrieval, plan_files)
+    return {
+        "files": [file.path for file in found.candidates.files],
+        "symbols": [symbol.key for symbol in found.symbols],
+        "calls": 0,
+        "seconds": round(time.perf_counter() - began, 3),
+        "tokens": 0,
+    }
+
+
+def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[str] = ()) -> int:
+    """The most calls that retrieval will make for a task, for Home; no model is asked.
+
+    Scope asks one per candidate that is no seed. Of the symbols it is assumed that all files are included, half of pass 1
+    says yes and a third of those is primary; ``max_calls`` bounds it all. One more for the intent sentence.
+    """
+    limits = config.retrieval
+    facts = analyse(task, index)
+    files = find_candidates(index, facts, limits, plan_files).files
+    open_files = min(sum(not file.seed for file in files), limits.max_calls // SCOPE_SHARE)
+    left = limits.max_calls - open_files
+    pairs = min(MAX_PAIRS, left // SHARE) if limits.routing else 0
+    symbols = sum(len(index.symbols(file.path)) for file in files)
+    first = min(symbols, limits.max_symbols, (left - pairs) // PASS1_SHARE)
+    second = -(-first // 2)
+    third = second * 2 // 3
+    return 1 + limits.routing + open_files + pairs + min(left - pairs, first + second + third)
+
+
+async def _analyse(
+    ctx: RunContext, index: Index, task: str, judge: bool, previous: ContextPackage | None
+) -> TaskFacts:
+    async with stage(ctx, "task_analysis", 1 if judge else 0, "task") as counts:
+        facts = await asyncio.to_thread(analyse, task, index)
+        if previous is not None and previous.facts.text == task:
+            facts = previous.facts
+        elif judge:
+            facts = msgspec.structs.replace(facts, intent=await _intent(ctx, facts))
+        ctx.emit(
+            TaskAnalysed(facts.intent, facts.kind, facts.keywords, facts.mentioned_files, facts.mentioned_symbols)
+        )
+        counts.update(keywords=len(facts.keywords), files=len(facts.mentioned_files), symbols=len(facts.mentioned_symbols))
+    return facts
+
+
+async def _intent(ctx: RunContext, facts: TaskFacts) -> str:
+    """The model's one sentence: its first line, without quotes, at most 200 characters."""
+    names = tuple(key.rpartition(":")[2] for key in facts.mentioned_symbols)
+    asked = await ctx.llm("task_analysis").generate(
+        system=words.SYSTEM,
+        prompt=words.prompt(facts.text, facts.kind, facts.keywords, facts.mentioned_files, names),
+        item="intent",
+        max_tokens=words.MAX_TOKENS,
+        stop=("\n",),
+    )
+    lines = [line.strip().strip("\"'`*") for line in asked.text.splitlines() if line.strip()]
+    text = lines[0].removeprefix("Intent:").strip() if lines else ""
+    return text if len(text) <= MAX_INTENT else text[: MAX_INTENT - 1].rstrip() + "…"
+
+
+def _known(previous: ContextPackage | None) -> dict[str, bool]:
+    """Scope verdicts of an earlier pass: inherited, so that one file is asked about once a run."""
+    if previous is None:
+        return {}
+    return {file.path: file.included for file in previous.files if file.judged or file.seed}
+
+
+def _level_by_rank(place: int, library: bool) -> Any:
+    """Detail without a model: the ten best in full, the next thirty by signature."""
+    if library or place > 10:
+        return "type_context" if library or place <= 40 else "excluded"
+    return "primary" if place <= 3 else "supporting"

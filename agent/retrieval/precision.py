@@ -1,0 +1,136 @@
+"""Precision: three yes/no passes over symbols, each asking only what the last one let through (seed 002, part 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.events import CascadePass, SymbolClassified
+from agent.judgment.binary import run_binary_judgment
+from agent.prompts import precision_pass1, precision_pass2, precision_pass3
+from agent.prompts.task_context import task_context
+from agent.retrieval.allowance import Allowance
+from agent.retrieval.stage import stage
+from agent.retrieval.types import ScopedSymbol, TaskFacts
+from agent.values import DetailLevel
+
+if TYPE_CHECKING:
+    from agent.context import RunContext
+
+KEEP_RELEVANT = 8
+"""So many of the best-ranked symbols stay relevant when a model says no to every one."""
+
+KEEP_PRIMARY = 3
+"""So many of the best-ranked are primary when a model finds none directly involved: a change always has a place."""
+
+PASS1_SHARE = 2
+"""Pass 1 may spend half of what is left, so that the later passes can be asked at all."""
+
+_SYSTEM = {1: precision_pass1.SYSTEM, 2: precision_pass2.SYSTEM, 3: precision_pass3.SYSTEM}
+_TITLE = {1: "precision: relevant?", 2: "precision: directly involved?", 3: "precision: full source?"}
+
+
+async def classify_symbols(
+    ctx: RunContext, symbols: Sequence[ScopedSymbol], facts: TaskFacts, allowance: Allowance
+) -> list[ScopedSymbol]:
+    """Every symbol with its detail level, in the order given (best first). Library symbols skip all calls (R17).
+
+    Raises:
+        ModelError, Stopped: as ``run_binary_judgment``.
+    """
+    project = [symbol for symbol in symbols if not symbol.library]
+    levels: dict[str, tuple[DetailLevel, str]] = {
+        symbol.key: ("type_context", "library symbol, no call (R17)") for symbol in symbols if symbol.library
+    }
+    asked = allowance.take(project, PASS1_SHARE)
+    relevant, out = await _pass(ctx, 1, asked, facts)
+    kept = _keep(ctx, 1, relevant, asked, KEEP_RELEVANT)
+    levels |= {symbol.key: ("excluded", "pass 1: no") for symbol in out}
+    levels |= {symbol.key: ("excluded", "over the call budget") for symbol in project[len(asked) :]}
+
+    asked = allowance.take(kept)
+    direct, rest = await _pass(ctx, 2, asked, facts)
+    primary = _keep(ctx, 2, direct, asked, KEEP_PRIMARY)
+    levels |= {symbol.key: ("primary", "pass 2: yes" if direct else "kept by rank") for symbol in primary}
+    rest = [symbol for symbol in rest if symbol not in primary]
+    levels |= {symbol.key: ("type_context", "over the call budget") for symbol in kept[len(asked) :]}
+
+    asked = allowance.take(rest)
+    full, signature = await _pass(ctx, 3, asked, facts)
+    levels |= {symbol.key: ("supporting", "pass 3: yes") for symbol in full}
+    levels |= {symbol.key: ("type_context", "pass 3: no") for symbol in signature}
+    levels |= {symbol.key: ("type_context", "over the call budget") for symbol in rest[len(asked) :]}
+    _note_denied(ctx, allowance)
+    return [_classified(ctx, symbol, *levels[symbol.key]) for symbol in symbols]
+
+
+async def _pass(
+    ctx: RunContext, number: int, symbols: Sequence[ScopedSymbol], facts: TaskFacts
+) -> tuple[list[ScopedSymbol], list[ScopedSymbol]]:
+    """One pass: (yes, no), both in order of rank. No symbols, no calls, but the pass is still told."""
+    name = f"precision_pass{number}"
+    verdicts: dict[object, bool] = {}
+    async with stage(ctx, name, len(symbols), _TITLE[number]) as counts:
+        if symbols:
+            answered, _ = await run_binary_judgment(
+                symbols,
+                system_prompt=_SYSTEM[number],
+                task_context=task_context(facts.text, facts.intent),
+                llm=ctx.llm(name),
+                format_item=lambda symbol: format_symbol(symbol, edges=number == 1),
+                item_key=lambda symbol: symbol.key,
+                stage_name=name,
+                default_action=("excluded", "not primary", "type_context")[number - 1],
+                rank=(lambda symbol: symbol.rank) if number == 1 else None,
+            )
+            verdicts.update(answered)
+        yes = [symbol for symbol in symbols if verdicts.get(symbol.key, False)]
+        no = [symbol for symbol in symbols if not verdicts.get(symbol.key, False)]
+        counts.update(asked=len(symbols), yes=len(yes), no=len(no))
+        ctx.emit(
+            CascadePass(
+                number, len(symbols), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)
+            )
+        )
+    return yes, no
+
+
+def format_symbol(symbol: ScopedSymbol, *, edges: bool) -> str:
+    """A symbol as the prompt shows it; ``edges`` adds callers and callees."""
+    return precision_pass1.item(
+        symbol.name, symbol.kind, symbol.path, symbol.line, symbol.end_line, symbol.signature, symbol.doc,
+        symbol.calls if edges else (), symbol.called_by if edges else (),
+    )  # fmt: skip
+
+
+def _keep(
+    ctx: RunContext, number: int, yes: list[ScopedSymbol], asked: Sequence[ScopedSymbol], keep: int
+) -> list[ScopedSymbol]:
+    """The yes answers, or the best-ranked where a shy model left none (design section 7)."""
+    best = list(asked[:keep])
+    if yes or not best:
+        return yes
+    word = "relevant" if number == 1 else "directly involved in the change"
+    ctx.notice(
+        "warning",
+        f"The model found none of {len(asked)} symbols {word}, so the {len(best)} best-ranked are kept. A stronger or a "
+        "decision model for precision would help; see [models.overrides].",
+        f"precision_pass{number}",
+    )
+    return best
+
+
+def _note_denied(ctx: RunContext, allowance: Allowance) -> None:
+    if allowance.denied:
+        ctx.notice(
+            "info",
+            f"{allowance.denied} lower-ranked items were decided without a call: retrieval.max_calls is {allowance.total}.",
+            "precision",
+        )
+
+
+def _classified(ctx: RunContext, symbol: ScopedSymbol, level: DetailLevel, reason: str) -> ScopedSymbol:
+    ctx.emit(SymbolClassified(symbol.name, level, symbol.path, symbol.kind, reason))
+    return msgspec.structs.replace(symbol, detail_level=level, reason=reason)

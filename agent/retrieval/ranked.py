@@ -1,0 +1,71 @@
+"""Retrieval without a model: the task's facts, ranked candidate files and ranked candidate symbols. Pure, no events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.retrieval.candidates import Candidates, find_candidates
+from agent.retrieval.symbolrank import rank_symbols
+from agent.retrieval.task import analyse
+from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
+
+if TYPE_CHECKING:
+    from agent.config import Retrieval
+    from agent.index import Index
+
+SYMBOL_FILES = 20
+"""Without a model, the symbols of this many best files are ranked."""
+
+MAX_EDGES = 5
+"""Callers and callees shown per symbol, as in the reference system."""
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """What facts and words say."""
+
+    facts: TaskFacts
+    candidates: Candidates
+    symbols: tuple[ScopedSymbol, ...]
+
+
+def rank(index: Index, task: str, limits: Retrieval, plan_files: Sequence[str] = ()) -> Ranked:
+    """Candidates by rank, files and symbols; no call is made."""
+    facts = analyse(task, index)
+    candidates = find_candidates(index, facts, limits, plan_files)
+    paths = [file.path for file in candidates.files[:SYMBOL_FILES]]
+    return Ranked(facts, candidates, tuple(rank_symbols(index, facts, paths)))
+
+
+def symbols_of(index: Index, facts: TaskFacts, files: Sequence[ScopedFile], limits: Retrieval) -> list[ScopedSymbol]:
+    """The symbols to judge: those of the included files, ranked, capped at ``max_symbols``, with their edges; then the
+    library symbols those files use (R17)."""
+    paths = [file.path for file in files if file.included]
+    project = rank_symbols(index, facts, paths)[: limits.max_symbols]
+    return [with_edges(index, symbol) for symbol in project] + library_symbols(index, paths, len(project))
+
+
+def with_edges(index: Index, symbol: ScopedSymbol) -> ScopedSymbol:
+    """The symbol with the names it calls and those that call it, across files."""
+    here = [s for s in index.find_symbols(symbol.name) if s.path == symbol.path and s.qualified == symbol.name]
+    if not here:
+        return symbol
+    calls = tuple(dict.fromkeys(s.qualified for s in index.callees(here[0])))[:MAX_EDGES]
+    called_by = tuple(dict.fromkeys(s.qualified for s in index.callers(here[0])))[:MAX_EDGES]
+    return msgspec.structs.replace(symbol, calls=calls, called_by=called_by)
+
+
+def library_symbols(index: Index, paths: Sequence[str], after: int = 0) -> list[ScopedSymbol]:
+    """Names the files use from outside the project, each once, ranked after the project's own."""
+    found: dict[str, ScopedSymbol] = {}
+    for symbol in index.library_symbols(paths):
+        outer = symbol.module and symbol.module != symbol.name and symbol.kind == "import"
+        name = f"{symbol.module}.{symbol.name}" if outer else symbol.name
+        if name not in found:
+            found[name] = ScopedSymbol(
+                symbol.path, name, symbol.kind, signature=name, rank=after + len(found) + 1, library=True,
+                detail_level="type_context",
+            )  # fmt: skip
+    return list(found.values())

@@ -1,0 +1,156 @@
+"""Symbols as text for the coding model: full source, or a signature with the first line of its doc (design section 8)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent.models.budget import estimate_tokens
+from agent.retrieval.types import ScopedSymbol
+from agent.values import DetailLevel, Value
+
+if TYPE_CHECKING:
+    from agent.index import Index
+    from agent.index.entries import IndexedSymbol
+
+_C_HEAD = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
+_PYTHON_HEAD = re.compile(r"^(?:from\s+\S+\s+import\s+(?:\([^)]*\)|[^\n(]*)|import\s+[^\n]*)$", re.MULTILINE)
+_TYPE_KINDS = ("struct", "union", "enum", "typedef", "class", "macro", "constant")
+MAX_COMPANION_LINES = 40
+"""A type a function needs comes along whole up to this length, else as its signature."""
+
+HEADING_TOKENS = 12
+"""What a symbol's heading line takes, about."""
+
+FULL: tuple[DetailLevel, ...] = ("primary", "supporting")
+
+
+class Block(Value, frozen=True):
+    """One symbol as it will be shown. ``rank`` orders what goes first when the budget is short: the highest."""
+
+    path: str
+    name: str
+    level: DetailLevel
+    rank: int
+    line: int
+    end_line: int
+    text: str
+    tokens: int
+
+    @property
+    def key(self) -> str:
+        """``path:Qualified.name``."""
+        return f"{self.path}:{self.name}"
+
+
+def blocks_of(index: Index, symbols: list[ScopedSymbol]) -> list[Block]:
+    """Blocks of all symbols that are shown, best first, and of the types they need to be read.
+
+    A symbol that lies inside another one shown in full is not shown twice. What the index no longer knows is left out.
+    """
+    now = _current(index, symbols)
+    blocks = [
+        _block(index, now[s.key], s.detail_level, s.rank) if s.key in now else _library(s)
+        for s in symbols
+        if s.detail_level != "excluded" and (s.library or s.key in now)
+    ]
+    blocks += _companions(index, blocks, now, len(symbols))
+    return _outermost(blocks)
+
+
+def render(index: Index, blocks: list[Block]) -> str:
+    """The context as text: a section per file, best file first, in line order inside it."""
+    parts: list[str] = []
+    for path in dict.fromkeys(block.path for block in blocks):
+        inside = sorted((b for b in blocks if b.path == path), key=lambda b: (b.line, b.name))
+        parts.append(section(index, path, inside))
+    return "\n".join(parts)
+
+
+def section(index: Index, path: str, blocks: list[Block]) -> str:
+    """One file: a line with its path, its imports or includes where source is shown in full, then the symbols."""
+    lines = [f"### {path}"]
+    if any(block.level in FULL for block in blocks):
+        head = imports_text(index, path)
+        if head:
+            lines += [head, ""]
+    for block in blocks:
+        where = f" lines {block.line}-{block.end_line}" if block.line else ""
+        lines += [f"-- {block.name}{where} ({block.level})", block.text, ""]
+    return "\n".join(lines)
+
+
+def imports_text(index: Index, path: str) -> str:
+    """The file's include or import lines, as they stand."""
+    pattern = _PYTHON_HEAD if path.endswith((".py", ".pyi")) else _C_HEAD
+    return "\n".join(match.group().strip() for match in pattern.finditer(index.text(path)))
+
+
+def source_of(index: Index, symbol: IndexedSymbol) -> str:
+    """A symbol's full source with the comment above it."""
+    raw = index.text(symbol.path).encode("utf-8", "surrogatepass")
+    start = symbol.doc_start if 0 <= symbol.doc_start < symbol.start else symbol.start
+    start = raw.rfind(b"\n", 0, start) + 1 if not raw[raw.rfind(b"\n", 0, start) + 1 : start].strip() else start
+    return raw[start : symbol.end].decode("utf-8", "replace")
+
+
+def signature_of(symbol: IndexedSymbol) -> str:
+    """Signature and first doc line."""
+    doc = symbol.doc.strip().splitlines()
+    return (symbol.signature or symbol.name) + (f"\n    {doc[0].strip()}" if doc and doc[0].strip() else "")
+
+
+def _current(index: Index, symbols: list[ScopedSymbol]) -> dict[str, IndexedSymbol]:
+    """The symbols as they are now: an edit may have moved them. Of several of one name the longest."""
+    now: dict[str, IndexedSymbol] = {}
+    for path in dict.fromkeys(symbol.path for symbol in symbols if not symbol.library):
+        for symbol in index.symbols(path):
+            old = now.get(symbol.key)
+            if old is None or symbol.end - symbol.start > old.end - old.start:
+                now[symbol.key] = symbol
+    return now
+
+
+def _block(index: Index, symbol: IndexedSymbol, level: DetailLevel, rank: int) -> Block:
+    text = source_of(index, symbol) if level in FULL else signature_of(symbol)
+    return _made(symbol, level, rank, text)
+
+
+def _made(symbol: IndexedSymbol, level: DetailLevel, rank: int, text: str) -> Block:
+    tokens = estimate_tokens(text) + HEADING_TOKENS
+    return Block(symbol.path, symbol.qualified, level, rank, symbol.line, symbol.end_line, text, tokens)
+
+
+def _library(symbol: ScopedSymbol) -> Block:
+    text = symbol.signature or symbol.name
+    tokens = estimate_tokens(text) + HEADING_TOKENS
+    return Block(symbol.path, symbol.name, symbol.detail_level, symbol.rank, 0, 0, text, tokens)
+
+
+def _companions(index: Index, blocks: list[Block], known: dict[str, IndexedSymbol], last: int) -> list[Block]:
+    """Types, macros and constants that the fully shown symbols name and that stand in the same files, ranked last."""
+    shown = {block.key for block in blocks}
+    text = "\n".join(block.text for block in blocks if block.level in FULL)
+    words = set(re.findall(r"[A-Za-z_]\w+", text))
+    found = []
+    for key, symbol in known.items():
+        if key in shown or symbol.kind not in _TYPE_KINDS or symbol.name not in words:
+            continue
+        short = symbol.end_line - symbol.line < MAX_COMPANION_LINES and symbol.kind != "class"
+        text = source_of(index, symbol) if short else signature_of(symbol)
+        last += 1
+        found.append(_made(symbol, "type_context", last, text))
+    return found
+
+
+def _outermost(blocks: list[Block]) -> list[Block]:
+    full = [block for block in blocks if block.level in FULL and block.line]
+    return [
+        block
+        for block in blocks
+        if not any(
+            other is not block and other.path == block.path and other.line <= block.line and block.end_line <= other.end_line
+            and (other.line, other.end_line) != (block.line, block.end_line)
+            for other in full
+        )
+    ]  # fmt: skip

@@ -1,0 +1,117 @@
+"""Scope: one yes/no per candidate file of tiers 2 to 4; seeds skip judgment (seed 002, part 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.events import FileScoped
+from agent.judgment.binary import run_binary_judgment
+from agent.prompts import scope as words
+from agent.prompts.task_context import task_context
+from agent.retrieval.allowance import SCOPE_SHARE, Allowance
+from agent.retrieval.stage import stage
+from agent.retrieval.types import ScopedFile, TaskFacts
+
+if TYPE_CHECKING:
+    from agent.context import RunContext
+    from agent.events import CallFinished
+
+KEEP_FILES = 5
+"""So many of the best-ranked files stay when a model says no to every one and nothing else is in scope."""
+
+
+async def judge_scope(
+    ctx: RunContext,
+    files: Sequence[ScopedFile],
+    facts: TaskFacts,
+    allowance: Allowance,
+    known: Mapping[str, bool] | None = None,
+) -> list[ScopedFile]:
+    """The candidates with their verdicts, in order of rank. ``known`` holds verdicts of an earlier pass of the same run.
+
+    Raises:
+        ModelError, Stopped: as ``run_binary_judgment``.
+    """
+    known = known or {}
+    decided = {file.path: file for file in files}
+    settled = [file for file in files if file.seed or file.path in known]
+    for file in settled:
+        included = file.seed or known[file.path]
+        reason = file.reason if file.seed else f"{file.reason} (decided earlier in this run)"
+        _settle(ctx, decided, file, included=included, judged=False, reason=reason)
+    open_files = [file for file in files if not file.seed and file.path not in known]
+    asked = allowance.take(open_files, SCOPE_SHARE)
+
+    def hear(file: ScopedFile, event: CallFinished) -> None:
+        _settle(ctx, decided, file, included=bool(event.verdict), judged=True, reason=file.reason)
+
+    async with stage(ctx, "scope", len(asked)) as counts:
+        await _ask(ctx, asked, facts, hear)
+        for file in open_files[len(asked) :]:
+            _settle(ctx, decided, file, included=False, judged=False, reason="over the call budget")
+        _note_denied(ctx, len(open_files) - len(asked))
+        if not any(file.included for file in decided.values()):
+            _keep_best(ctx, decided)
+        counts.update(
+            candidates=len(files), asked=len(asked), included=sum(file.included for file in decided.values())
+        )
+    return list(decided.values())
+
+
+async def _ask(ctx: RunContext, asked: list[ScopedFile], facts: TaskFacts, hear) -> None:  # type: ignore[no-untyped-def]
+    if not asked:
+        return
+    await run_binary_judgment(
+        asked,
+        system_prompt=words.SYSTEM,
+        task_context=task_context(facts.text, facts.intent),
+        llm=ctx.llm("scope"),
+        format_item=format_file,
+        item_key=lambda file: file.path,
+        stage_name="scope",
+        default_action="irrelevant",
+        rank=lambda file: file.rank,
+        on_verdict=hear,
+    )
+
+
+def format_file(file: ScopedFile) -> str:
+    """A candidate as the prompt shows it."""
+    return words.item(
+        file.path, file.tier, file.language, file.reason,
+        purpose=file.purpose, domain=file.domain, concepts=file.concepts, symbols=file.matching,
+    )  # fmt: skip
+
+
+def _settle(
+    ctx: RunContext, decided: dict[str, ScopedFile], file: ScopedFile, *, included: bool, judged: bool, reason: str
+) -> None:
+    decided[file.path] = msgspec.structs.replace(file, included=included, judged=judged, reason=reason)
+    ctx.emit(FileScoped(file.path, file.tier, reason, included, judged))
+
+
+def _note_denied(ctx: RunContext, denied: int) -> None:
+    if denied:
+        ctx.notice(
+            "warning",
+            f"{denied} lower-ranked files were left out unasked: retrieval.max_calls allows "
+            f"{ctx.config.retrieval.max_calls} yes/no calls in this run. Raise it to have them judged.",
+            "scope",
+        )
+
+
+def _keep_best(ctx: RunContext, decided: dict[str, ScopedFile]) -> None:
+    """A package is never emptied by a shy model (design section 7)."""
+    best = list(decided.values())[:KEEP_FILES]
+    for file in best:
+        _settle(ctx, decided, file, included=True, judged=file.judged, reason=f"{file.reason}; kept by rank")
+    if best:
+        ctx.notice(
+            "warning",
+            f"The model found none of {len(decided)} files relevant, so the {len(best)} best-ranked are kept. A stronger "
+            "or a decision model for stage scope would help; see [models.overrides].",
+            "scope",
+        )

@@ -1,0 +1,166 @@
+"""What a task says, read off its words and the index: no model is asked here (design section 8, law 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from agent.index.words import identifiers, query_words
+from agent.retrieval.types import TaskFacts, TaskKind
+
+if TYPE_CHECKING:
+    from agent.index import Index
+    from agent.index.entries import IndexedSymbol
+
+MAX_KEYWORDS = 12
+MAX_FILES_PER_NAME = 4
+"""A name that fits more files than this names none of them."""
+
+_PATH = re.compile(r"(?<![\w/.-])(?:[A-Za-z]:)?(?:\.{0,2}/)?(?:[\w.+-]+/)*[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
+_TRACE = (
+    re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)'),
+    re.compile(r"(?<![\w/.-])(?P<path>[\w./+-]+\.\w{1,8}):(?P<line>\d+)(?=[:,)\s]|$)", re.MULTILINE),
+)
+_ERROR_LINE = re.compile(
+    r"^.*(?:\b\w*(?:Error|Exception|Warning)\b\s*:|\berror:|\bfatal error\b|undefined reference|Traceback \(|"
+    r"Segmentation fault|AddressSanitizer|Assertion .*failed|^FAILED |\bassert\b .*==).*$",
+    re.MULTILINE,
+)
+
+_BUG = (
+    "fix bug bugs crash\\w* fail\\w* errors? wrong\\w* incorrect\\w* broken breaks? leak\\w* overflow\\w* corrupt\\w* missing "
+    "lost loses disappear\\w* never regression off.by.one hang\\w* deadlock\\w* segfault\\w* should silently unexpected\\w*"
+)
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
+
+
+_KINDS: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
+    ("implement", _words(
+        r"\bimplement(?:s|ing)?\b.*\b(?:declar\w+|stubs?|header|prototypes?|contracts?|functions? (?:in|of))\b|"
+        r"\bfill in\b.*\b(?:stubs?|functions?|bod(?:y|ies))\b|\bwrite the (?:functions?|bodies)\b")),
+    ("test", _words(r"^\W*(?:please\s+)?(?:add|write|extend|create|cover)\b[^.]{0,40}\btests?\b|\btest coverage\b")),
+    ("docs", _words(
+        r"^\W*(?:please\s+)?(?:document\b|(?:add|write|update|fix|improve)\b[^.]{0,30}"
+        r"\b(?:docs?|documentation|docstrings?|readme)\b)")),
+    ("refactor", _words(
+        r"\b(?:refactor|rename|clean ?up|restructure|reorgani[sz]|simplify|deduplicat)|\bextract\b[^.]*\binto\b")),
+    ("bug", _words(rf"\b(?:{_BUG.replace(' ', '|')})\b|\binstead of\b|\bno effect\b|\bdoes not\b|\bdoesn't\b")),
+)  # fmt: skip
+_FEATURE = _words(
+    r"^\W*(?:please\s+)?(?:add|support|allow|let|introduce|provide|implement)\b|\bplease support\b|\badd an? \w+"
+)
+
+
+def analyse(text: str, index: Index) -> TaskFacts:
+    """Kind, keywords, error lines, and the files and symbols of the repository that the task names."""
+    names = tuple(identifiers(text))
+    paths = [entry.path for entry in index.files()]
+    traces = tuple(_traces(text, paths))
+    return TaskFacts(
+        text=text,
+        kind=kind_of(text),
+        keywords=_keywords(text, index),
+        identifiers=names,
+        mentioned_files=tuple(_mentioned_files(text, paths)),
+        mentioned_symbols=tuple(_mentioned_symbols(names, index)),
+        traces=traces,
+        error_lines=tuple(dict.fromkeys(m.group().strip()[:300] for m in _ERROR_LINE.finditer(text)))[:8],
+    )
+
+
+def kind_of(text: str) -> TaskKind:
+    """What sort of change is asked for, by its words; a request that fits nothing is a feature."""
+    for kind, pattern in _KINDS:
+        if kind == "bug" and _FEATURE.search(text):
+            return "feature"
+        if pattern.search(text):
+            return kind
+    return "feature"
+
+
+def match_path(wanted: str, paths: Iterable[str]) -> list[str]:
+    """The repository's paths that end in ``wanted``, whole components only; an exact one stands alone.
+
+    An absolute path (from a trace) fits the longest of its endings that exists.
+    """
+    known = list(paths)
+    parts = [part for part in PurePosixPath(wanted.replace("\\", "/")).parts if part not in (".", "..", "/", "a", "b")]
+    exact = "/".join(parts)
+    if exact in known:
+        return [exact]
+    for start in range(len(parts)):
+        ending = "/".join(parts[start:])
+        found = [path for path in known if path == ending or path.endswith("/" + ending)]
+        if found:
+            return found
+    return []
+
+
+def _mentioned_files(text: str, paths: list[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for match in _PATH.finditer(text):
+        if match.group().lower().startswith(("http:", "https:", "www.")):
+            continue
+        fits = match_path(match.group().rstrip("."), paths)
+        if len(fits) <= MAX_FILES_PER_NAME:
+            found.update(dict.fromkeys(fits))
+    return list(found)
+
+
+def _traces(text: str, paths: list[str]) -> list[tuple[str, int]]:
+    found: dict[tuple[str, int], None] = {}
+    for pattern in _TRACE:
+        for match in pattern.finditer(text):
+            fits = match_path(match["path"], paths)
+            if len(fits) == 1:
+                found.setdefault((fits[0], int(match["line"])))
+    return list(found)
+
+
+def _mentioned_symbols(names: Iterable[str], index: Index) -> list[str]:
+    """``path:qualified`` of the definitions that a code-like word names. A dotted name is taken whole before its parts."""
+    found: dict[str, None] = {}
+    settled: set[str] = set()
+    for name in sorted(names, key=lambda n: -n.count(".")):
+        if name in settled:
+            continue
+        owner, _, last = name.replace("::", ".").replace("->", ".").rpartition(".")
+        hits = [hit for hit in index.find_symbols(last) if not owner or _belongs(hit, owner)]
+        hits = _definitions(hits, index)
+        if hits and len({hit.path for hit in hits}) <= MAX_FILES_PER_NAME:
+            settled.update((name, last))
+            found.update(dict.fromkeys(hit.key for hit in hits))
+    return list(found)
+
+
+def _belongs(symbol: IndexedSymbol, owner: str) -> bool:
+    """Whether ``owner`` in ``owner.name`` is the symbol's class or the module it stands in."""
+    tail = owner.rsplit(".", 1)[-1]
+    return symbol.parent.rsplit(".", 1)[-1] == tail or PurePosixPath(symbol.path).stem == tail
+
+
+def _definitions(hits: list[IndexedSymbol], index: Index) -> list[IndexedSymbol]:
+    """Definitions outside tests where there are any; else whatever there is."""
+    tests = {entry.path for entry in index.files() if entry.is_test}
+    outside = [hit for hit in hits if hit.path not in tests] or hits
+    return [hit for hit in outside if hit.kind != "prototype"] or outside
+
+
+def _keywords(text: str, index: Index) -> tuple[str, ...]:
+    """The telling words; two neighbours that the code joins count as one (context window → context_window)."""
+    words = query_words(text)
+    joined = [
+        name
+        for first, second in zip(_plain(text), _plain(text)[1:], strict=False)
+        if (name := f"{first}_{second}") and index.find_symbols(name)
+    ]
+    return tuple(dict.fromkeys([*joined, *words]))[:MAX_KEYWORDS]
+
+
+def _plain(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())

@@ -1,0 +1,79 @@
+"""The values of retrieval: what a task says, which files and symbols were looked at, what became of them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agent.values import DetailLevel, Value
+
+TaskKind = Literal["bug", "feature", "refactor", "implement", "test", "docs"]
+
+
+class TaskFacts(Value, frozen=True):
+    """What can be read off a task without a model; ``intent`` is the model's one sentence.
+
+    ``mentioned_files`` are paths of the repository, ``mentioned_symbols`` qualified names as ``path:name``,
+    ``traces`` are (path, line) from error messages, ``error_lines`` those lines as they stand.
+    """
+
+    text: str
+    kind: TaskKind = "feature"
+    keywords: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    mentioned_files: tuple[str, ...] = ()
+    mentioned_symbols: tuple[str, ...] = ()
+    traces: tuple[tuple[str, int], ...] = ()
+    error_lines: tuple[str, ...] = ()
+    intent: str = ""
+
+
+class ScopedFile(Value, frozen=True):
+    """A candidate file. ``tier`` as in design section 8; ``rank`` (from 1) its place among all candidates.
+
+    ``judged`` tells whether a model was asked; ``included`` whether the file is in scope.
+    """
+
+    path: str
+    tier: int
+    reason: str
+    rank: int = 0
+    score: float = 0.0
+    language: str = ""
+    purpose: str = ""
+    domain: str = ""
+    concepts: tuple[str, ...] = ()
+    matching: tuple[str, ...] = ()
+    included: bool = False
+    judged: bool = False
+
+    @property
+    def seed(self) -> bool:
+        """Tiers 0 and 1 skip judgment (seed 002)."""
+        return self.tier <= 1
+
+
+class ScopedSymbol(Value, frozen=True):
+    """A candidate symbol. ``name`` is qualified; ``rank`` (from 1) its place among all symbols looked at.
+
+    ``line`` and ``end_line`` are 1-based and inclusive, 0 for a library symbol, which has no place in the project.
+    """
+
+    path: str
+    name: str
+    kind: str
+    line: int = 0
+    end_line: int = 0
+    signature: str = ""
+    doc: str = ""
+    calls: tuple[str, ...] = ()
+    called_by: tuple[str, ...] = ()
+    rank: int = 0
+    score: float = 0.0
+    library: bool = False
+    detail_level: DetailLevel = "excluded"
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        """``path:Qualified.name``, as in the log."""
+        return f"{self.path}:{self.name}"
