@@ -106,11 +106,15 @@ class Workspace:
         Raises:
             WorkspaceError: the path is refused or cannot be written; the file is then unchanged.
         """
+        style = self.read_file(path) if self.resolve(path).is_file() else textfile.TextFile("")
+        return self.write_bytes(path, style.encode(text))
+
+    def write_bytes(self, path: str, data: bytes) -> Path:
+        """As :meth:`write`, for contents that are encoded already; an existing file keeps its mode."""
         full = self.resolve(path)
         if full.is_dir():
             raise WorkspaceError(f"{path} is a folder, so no file can be written there.")
-        style = self.read_file(path) if full.exists() else textfile.TextFile("")
-        write_atomically(full, style.encode(text))
+        write_atomically(full, data)
         self.note_written(path)
         return full
 

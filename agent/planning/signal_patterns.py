@@ -1,0 +1,200 @@
+"""The words by which compilers, linkers, build tools, test runners, patch tools and dying programs say that they failed.
+
+Only lines that a tool itself writes are listed: a summary, a located error, a verdict. The bare words *fail*, *error* and
+*gcc* prove nothing, since passing runs say them as well (compiler notes, 14).
+"""
+
+from __future__ import annotations
+
+import re
+
+_ERROR_WORD = (
+    r"(?:fatal error|error|erreur fatale|erreur|fataler Fehler|schwerwiegender Fehler|Fehler|error fatal|errore fatale"
+    r"|errore|erro fatal|erro|fatalt fel|fel|błąd krytyczny|błąd|致命的エラー|エラー|致命错误|错误|фатальная ошибка"
+    r"|ошибка|치명적 오류|오류)"
+)
+_NOT_A_COMPILER = r"(?!.*\b(?:Failure!|check .* (?:has )?failed|is NOT correct))"
+# The located lines of cmocka, Boost.Test and doctest look like a compiler's but for these words.
+
+
+def _any(*patterns: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)
+
+
+def _caseless(*patterns: str) -> str:
+    return f"(?i:{'|'.join(patterns)})"
+
+
+COMPILE = _any(
+    rf"^(?:In file included from )?[^\s:()][^:()]*:\d+(?::\d+)?:\s*{_ERROR_WORD}\s?:\s{_NOT_A_COMPILER}",
+    r"^[^\s:()][^:()]*\(\d+(?:,\d+)?\)\s?: (?:fatal )?error(?: [A-Z]+\d+)?: (?!in \")",
+    r"^(?:.*[/\\])?(?:[\w-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cc1|cc1plus|lto1|tcc|emcc)(?:-[\d.]+)?(?:\.exe)?:"
+    r" (?:fatal )?error:",
+    r"^cc1\w*: (?:all|some) warnings being treated as errors",
+    r"internal compiler error:",
+    r"^error(?:\[E\d+\])?: (?:could not compile|aborting due to|expected|cannot find|mismatched|unresolved|linking with)",
+    r"^error\[E\d+\]",
+    r"^\./?\S+\.go:\d+:\d+: ",
+    r"^/\S+\.s: Assembler messages:|^\S+\.[sS]:\d+: Error: ",
+    r"^CMake Error(?: at |:)|^CMake Error in ",
+    r"^meson\.build:\d+:\d+: ERROR: ",
+    r"^ninja: (?:error|build stopped): ?(?!interrupted)",
+    r"^(?:g?make)(?:\[\d+\])?: \*\*\* (?:No rule to make target|No targets)",
+    r"^(?:GNU|Make|make)\w*:\d+: \*\*\* ",
+    r"^(?:g?make)(?:\[\d+\])?: (?:gcc|cc|clang|g\+\+|c\+\+|ld|ar)\S*: (?:No such file|Command not found|not found)",
+    r"^configure: error: ",
+    r"^(?:\S+: )?error: (?:no such file or directory|unrecognized command.line option|unknown argument)",
+)
+"""A compiler, an assembler, or the tool that calls them."""
+
+LINK = _any(
+    r"undefined reference to\b|référence indéfinie|[Nn]icht definierter Verweis|referencia a .* sin definir",
+    r"undefined symbol(?!: \w+$)|Undefined symbols for architecture|ld: symbol\(s\) not found",
+    r"multiple definition of\b|duplicate symbol",
+    r"(?:^|/)(?:ld|ld\.\w+|lld|gold|mold)(?:-[\d.]+)?: (?:error:|cannot find|can't find|library not found|unknown option"
+    r"|.*: file not recognized)",
+    r"^collect2: (?:fatal )?error: |linker command failed with exit code",
+)
+"""The linker."""
+
+PYTHON_SYNTAX = re.compile(
+    r"^(?:E\s+)?(?:\*\*\* )?(?:Sorry: )?(?:SyntaxError|IndentationError|TabError)\b(?!.*\b(?:raised|expected exception))"
+)
+"""Python that does not parse."""
+
+TEST = _any(
+    r"^=+ .*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+ ?s",
+    r"^(?:\d+ [a-z]+, )*[1-9]\d* (?:failed|errors?)\b.* in [\d.]+ ?s\b",
+    r"^=* ?no tests (?:ran|collected).* in [\d.]+ ?s",
+    r"^(?:FAILED|ERROR) \S+\.py(?:::\S+.*)?(?: - .*)?$",
+    r"^\S+\.py::\S.* (?:FAILED|ERROR)(?:\s+\[\s*\d+%\])?$",
+    r"^!+ (?:Interrupted: |stopping after )",
+    r"^ERROR: (?:file or directory not found|not found): ",
+    r"^FAILED \((?:failures|errors|unexpected successes)=\d+",
+    r"^(?:FAIL|ERROR): \w+ \([\w.]+\)",
+    r"^\*\*\*Test Failed\*\*\* \d+ failure",
+    r"^\s*\d+% tests passed, [1-9]\d* tests? failed",
+    r"^The following tests FAILED:|^Errors while running CTest",
+    r"^\s*\d+/\d+ Test\s+#\d+: .*(?:\*\*\*\S|Not Run)",
+    r"^No tests were found!!!",
+    r"^\s*\d+/\d+ .+\s(?:FAIL|TIMEOUT|ERROR)\s+[\d.]+\s?s",
+    r"^(?:Fail|Timeout|Unexpected Pass):\s+[1-9]\d*\s*$",
+    r"^\d+%: Checks: \d+, Failures: (?!0, Errors: 0$)\d+, Errors: \d+",
+    r"^\S+:\d+:[FE]:[^:]*:[^:]+:\d+: ",
+    r"^\S+:\d+:\w+:FAIL\b",
+    r"^\d+ Tests [1-9]\d* Failures \d+ Ignored",
+    r"^not ok\b(?!.*#\s*(?:todo|skip)\b)",
+    r"^Result: FAIL$|^Test Summary Report$|^# Looks like you failed \d+",
+    r"^(?:FAIL|XPASS|ERROR): \S+(?:\s|$)",
+    r"^# (?:FAIL|ERROR|XPASS): +[1-9]\d*",
+    r"^\[\s+FAILED\s+\] ",
+    r"^\[\s+(?:ERROR|LINE)\s+\] --- ",
+    r"^\s*(?:asserts|tests)\s+\d+\s+\d+\s+\d+\s+[1-9]\d*\s",
+    r"^(?:\[doctest\] )?test cases:\s*\d+ \|.*\b[1-9]\d* failed",
+    r"^\S+:\d+: FAILED:?$|^\S+:\d+: Failure$",
+    r"^\[(?:FAIL|----)\] \S+(?:::|:\d+: Assertion)",
+    r"^\[====\] Synthesis: .*(?:Failing|Crashing): [1-9]",
+    r"^\*\*\* [1-9]\d* failures? (?:is|are) detected",
+    r"^\S+\(\d+\): error: in \"",
+    r"^(?:Bail out! )?ERROR:\S+:\d+:\w*: assertion failed",
+    r"^Error: \S+:\d+: assertion failed",
+    r"^# of unexpected failures\s+[1-9]",
+    r"^test result: FAILED\.|^--- FAIL: \S+|^FAIL\t\S+",
+    r"^\s*(?:Tests|Test Suites|Test Files):?\s+.*\b[1-9]\d* failed",
+    r"^\s*[1-9]\d* failing$",
+    r"^\s*(?:\[?FAIL(?:ED)?\]?:?)\s+[A-Za-z_][\w./:-]*(?:\s*$|[\s:(-])",
+    r"^\s*[A-Za-z_][\w./-]*(?:\s*\.{2,}\s*|\s*:\s*|\s+-\s+|\s+)\[?(?:FAIL|FAILED)\]?[.!]?\s*$",
+    r"(?<![\d.])[1-9]\d* (?:of|out of|/) \d+ (?:tests?|checks?|assertions?) failed",
+    _caseless(
+        r"\b\d+ (?:tests? |checks? )?passed\b.*(?<![\d.])[1-9]\d* (?:tests? |checks? )?(?:failed|failures?|errors?)\b",
+        r"(?<![\d.])[1-9]\d* (?:tests? |checks? )?failed\b.*\b\d+ (?:tests? |checks? )?passed\b",
+        r"^\W*(?:tests? )?(?:failed|failures?)\s*[:=]\s*[1-9]\d*\b",
+        r"\bpassed\s*[:=]\s*\d+.*\bfail(?:ed|ures?)?\s*[:=]\s*[1-9]\d*",
+        r"^\W*[1-9]\d* (?:tests? |checks? )?(?:failed|failures?)\W*$",
+    ),
+)
+"""A test runner: a test's verdict, or the summary line."""
+
+ASSERTION = _any(
+    r"^(?:E\s+)?AssertionError\b",
+    r"^\S.*: Assertion [`‘'].*['’] failed\.?",
+    r"^Assertion failed: .*(?:, function .*)?, file .*, line \d+",
+    r"^Assertion failed: .+\(\S+: \w+: \d+\)$",
+)
+"""An assertion outside any runner: a test's failure or a program's, as the command tells."""
+
+PATCH = _any(
+    r"^error: patch failed: |: patch does not apply$|^error: corrupt patch at |^error: while searching for:",
+    r"^error: (?:No valid patches in input|unrecognized input|git diff header lacks|cannot apply binary patch)",
+    r"^error: .*: (?:does not exist in index|does not match index|already exists in (?:working directory|index))",
+    r"^error: \S+: No such file or directory$",
+    r"^error: (?:could not apply|Failed to merge in the changes)|^Patch failed at \d+",
+    r"^CONFLICT \(|^Automatic merge failed",
+    r"^Hunk #\d+ FAILED|\d+ out of \d+ hunks? (?:FAILED|ignored)",
+    r"can't find file to patch at input line|malformed patch at line|Only garbage was found in the patch input",
+    r"^Reversed \(or previously applied\) patch detected|^patch unexpectedly ends in middle of line",
+    _caseless(
+        r"SEARCH(?:/REPLACE)? blocks? (?:failed to match|did(?: not|n't) match|(?:was )?not found|does not)",
+        r"(?:search|old[_ ]?(?:str|string|text)|find)[^\n]{0,60}?\b(?:not found|no match|did not match|does not match"
+        r"|not unique|was not found|could not be found|does(?: not|n't) (?:exist|appear|occur))",
+        r"(?:could not|couldn't|cannot|can't|failed to|unable to) (?:find|locate|match|apply)\b[^\n]{0,80}"
+        r"\b(?:search|replace|old|original|block|hunk|edit|patch|diff|snippet|text)\b",
+        r"\b(?:edit|patch|hunk|diff|replacement|change)\b[^\n]{0,40}\b(?:failed to apply|did not apply|does not apply"
+        r"|could not be applied|cannot be applied|was not applied|not applied|failed|rejected)\b",
+        r"\b(?:multiple|\d+) (?:matches|occurrences) (?:of|for|found)\b[^\n]{0,60}(?:search|old|string|text|unique)",
+        r"no (?:exact )?match(?:es)? (?:was |were )?found (?:for|in)\b",
+    ),
+)
+"""An edit that did not apply."""
+
+SANITIZER = _any(
+    r"==\d+==\s?ERROR: \w*Sanitizer: |WARNING: (?:Thread|Memory)Sanitizer: |^SUMMARY: \w*Sanitizer: ",
+    r"^\S+:\d+(?::\d+)?: runtime error: ",
+    r"^==\d+== (?:Invalid (?:read|write|free)|Conditional jump or move depends|Process terminating|Use of uninitialised"
+    r"|ERROR SUMMARY: [1-9])",
+)
+"""Sanitizers and valgrind; these speak up even when the exit code is 0 (compiler notes, 14)."""
+
+CRASH = _any(
+    r"\b(?:Segmentation fault|Bus error|Floating point exception|Illegal instruction|Trace/breakpoint trap)\b",
+    r"^(?:\S+: line \d+: +\d+ )?(?:Aborted|Killed|Terminated|Hangup)\b(?:\s|$)",
+    r"\(core dumped\)|^\*\*\* (?:stack smashing|buffer overflow) detected",
+    r"^(?:double free or corruption|free\(\): |malloc\(\): |munmap_chunk\(\): |corrupted |realloc\(\): |malloc_consolidate)",
+    r"^terminate called |^libc\+\+abi: |^Fatal Python error: |^fatal error: (?:all goroutines|unexpected signal)",
+    r"panicked at |^panic: |^goroutine \d+ \[running\]|^Exception in thread \"",
+    r"error while loading shared libraries|symbol lookup error|dyld(?:\[\d+\])?: Library not loaded",
+    r"^(?:fatal: )?[Oo]ut of memory\b|^MemoryError\b|Cannot allocate memory",
+)
+"""A program that died."""
+
+TIMEOUT = _any(
+    _caseless(r"\btimed out\b|\btime(?:out| limit)(?: of \S+ \w+)? (?:expired|exceeded|reached)|^timeout: "),
+    r"\bTimeoutExpired\b|^(?:E\s+)?(?:Failed: Timeout|TimeoutError)\b|^Stopped after [\d.]+ s, the time allowed",
+)
+"""A program that did not end in time."""
+
+PYTHON_EXCEPTION = re.compile(
+    r"^(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Expired)|Exception)(?::|$)"
+)
+"""The last line of a traceback, or an exception in a pytest report."""
+
+TRACEBACK = "Traceback (most recent call last):"
+_MAKE_TARGET = r"^(?:g?make)(?:\[\d+\])?: \*\*\* \[(?:[^\]:]+:\d+: )?(?P<target>[^\]]+)\] "
+MAKE_STOPPED = re.compile(_MAKE_TARGET + r"(?:Error|Fehler|Erreur) (?P<code>\d+)")
+MAKE_SIGNAL = re.compile(
+    _MAKE_TARGET
+    + r"(?P<what>Segmentation fault|Aborted|Killed|Terminated|Floating point exception|Bus error|Illegal instruction)"
+)
+TEST_COMMAND = re.compile(
+    r"\b(?:py\.?test|unittest|nosetests|ctest|prove|tox|nox|doctest|meson test)\b"
+    r"|\b(?:cargo|go|npm|yarn|pnpm|dotnet|mix|swift) (?:run )?test\b"
+    r"|\b(?:g?make|ninja)\b[^;&|]*\b(?:tests?|check)\b"
+    r"|(?:^|[\s;&/])(?:run[_-]?)?tests?(?:[_-]\w+)?(?:\.sh)?(?:\s|$|;|&)|[\w-]+_tests?\b"
+)
+PATCH_COMMAND = re.compile(
+    r"^\s*(?:git (?:apply|am|cherry-pick|merge|rebase|stash pop)|patch)\b|\bapply (?:edit|patch|diff|block)"
+)
+BUILD_COMMAND = re.compile(
+    r"(?:^|[\s;&|/])(?:g?make|cmake|ninja|meson compile|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|ld|cargo build|go build"
+    r"|py_compile)(?:-[\d.]+)?(?:\s|$)"
+)
