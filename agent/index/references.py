@@ -87,6 +87,7 @@ class References:
         self.forget()
 
     def forget(self) -> None:
+        self._aliases: dict[str, dict[str, str]] = {}
         self._reach: dict[str, dict[str, int]] = {}
         self._defined: dict[str, list[IndexedSymbol]] = {}
         self._resolved: dict[tuple[str, str], list[IndexedSymbol]] = {}
@@ -138,8 +139,18 @@ class References:
         """
         key = (name, path)
         if key not in self._resolved:
-            self._resolved[key] = self._choose(name, path)
+            self._resolved[key] = self._choose(self._original(name, path), path)
         return self._resolved[key]
+
+    def _original(self, name: str, path: str) -> str:
+        """The name that ``import … as name`` stands for in ``path``."""
+        if path not in self._aliases:
+            sql = (
+                "SELECT r.alias, r.target FROM refs r JOIN files ON files.id = r.file_id WHERE "
+                "files.path = ? AND r.kind = 'import'"
+            )
+            self._aliases[path] = {alias: target.rpartition(".")[2] for alias, target in self._store.rows(sql, (path,))}
+        return self._aliases[path].get(name, name)
 
     def _choose(self, name: str, path: str) -> list[IndexedSymbol]:
         found = self.defined(name)
@@ -188,22 +199,30 @@ class References:
 
     def callers(self, symbol: IndexedSymbol) -> list[IndexedSymbol]:
         """Symbols in which ``symbol`` is called or used, across files; at most ``MAX_CALLERS`` sites are looked at."""
-        sql = (
-            "SELECT DISTINCT files.path, r.source FROM refs r JOIN files ON files.id = r.file_id "
-            "WHERE r.target = ? AND r.kind IN ('call', 'use') AND r.source <> '' ORDER BY files.path "
-            "<> ?, files.is_test, files.path LIMIT ?"
-        )
         wanted = self._definitions_of(symbol)
+        by_file: dict[str, set[str]] = defaultdict(set)
+        for path, source, name in self._sites(symbol):
+            if any((s.path, s.start) in wanted for s in self.resolve(name, path)):
+                by_file[path].add(source)
         found: dict[tuple[str, int], IndexedSymbol] = {}
-        by_file: dict[str, list[str]] = defaultdict(list)
-        for path, source in self._store.rows(sql, (symbol.name, symbol.path, MAX_CALLERS)):
-            if any((s.path, s.start) in wanted for s in self.resolve(symbol.name, path)):
-                by_file[path].append(source)
         for path, sources in by_file.items():
             for user in select_symbols(self._store, "files.path = ?", (path,)):
                 if user.qualified in sources and user.kind != "prototype" and (user.path, user.start) not in wanted:
                     found.setdefault((user.path, user.start), user)
         return list(found.values())
+
+    def _sites(self, symbol: IndexedSymbol) -> list[tuple[str, str, str]]:
+        """(path, enclosing symbol, name used) of every use of the symbol's name or of a name it was imported as."""
+        sql = (
+            "SELECT DISTINCT files.path, r.source, r.target FROM refs r JOIN files ON files.id = r.file_id "
+            "WHERE r.target = ? AND r.kind IN ('call', 'use') AND r.source <> '' {} "
+            "ORDER BY files.path <> ?, files.is_test, files.path LIMIT ?"
+        )
+        sites = self._store.rows(sql.format(""), (symbol.name, symbol.path, MAX_CALLERS))
+        renamed = "SELECT file_id, alias FROM refs WHERE kind = 'import' AND target LIKE ? AND alias NOT IN ('', ?)"
+        for file_id, alias in self._store.rows(renamed, (f"%.{symbol.name}", symbol.name)):
+            sites += self._store.rows(sql.format("AND r.file_id = ?"), (alias, file_id, symbol.path, MAX_CALLERS))
+        return sites
 
     def _definitions_of(self, symbol: IndexedSymbol) -> set[tuple[str, int]]:
         if symbol.kind != "prototype":

@@ -36,6 +36,7 @@ CREATE TABLE refs (
   system INTEGER NOT NULL, alias TEXT NOT NULL);
 CREATE INDEX refs_file ON refs (file_id, kind);
 CREATE INDEX refs_target ON refs (target);
+CREATE INDEX refs_import ON refs (target, alias) WHERE kind = 'import';
 CREATE TABLE edges (
   source INTEGER NOT NULL, target INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (source, target, kind)) WITHOUT ROWID;
 CREATE INDEX edges_target ON edges (target);

@@ -18,7 +18,8 @@ class Symbol(msgspec.Struct, frozen=True, omit_defaults=True):
     ``start``/``end`` are byte offsets of the whole definition (without its doc comment), ``body_start``/``body_end``
     those of a function's body including braces (C) or its indented suite (Python), -1 when it has none. ``line`` and
     ``end_line`` are 1-based and inclusive. ``signature`` is one line of text without the body; ``doc`` the comment or
-    docstring without its markers; ``doc_start`` where that comment begins, or -1. ``parent`` is the enclosing class or struct.
+    docstring without its markers; ``doc_start`` where that comment begins, or -1. ``parent`` is the enclosing class or
+    struct.
     """
 
     name: str

@@ -1,0 +1,49 @@
+"""Small real repositories for the index tests."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from agent.index.scan import git_environment
+
+_IDENTITY = [
+    "-c",
+    "user.name=t",
+    "-c",
+    "user.email=t@example.org",
+    "-c",
+    "commit.gpgsign=false",
+    "-c",
+    "init.defaultBranch=main",
+]
+
+
+def run_git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *_IDENTITY, *arguments], cwd=root, capture_output=True, text=True, check=True, env=git_environment()
+    )
+    return done.stdout.strip()
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def repository(root: Path, files: dict[str, str], message: str = "first") -> Path:
+    root.mkdir(parents=True, exist_ok=True)
+    run_git(root, "init", "-q")
+    write(root, files)
+    if files:
+        run_git(root, "add", "-A")
+        run_git(root, "commit", "-q", "-m", message)
+    return root
+
+
+def commit(root: Path, files: dict[str, str], message: str) -> None:
+    write(root, files)
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-q", "-m", message)

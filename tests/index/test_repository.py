@@ -1,0 +1,365 @@
+# ruff: noqa: E501
+"""Real repositories, ordinary and nasty: what is indexed, what is skipped and why, and that increments equal a rebuild."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent.index import Index, IndexUnavailable
+from tests.index.helpers import commit, repository, run_git, write
+
+FILES = {
+    "src/ring.c": '/* Rings. */\n#include "ring.h"\nint ring_push(int v) { return v; }\n',
+    "src/ring.h": "int ring_push(int v);\n",
+    "tool.py": '"""A tool."""\n\n\ndef main():\n    return 1\n',
+    "README.md": "# Ring\n",
+}
+
+
+def paths(index: Index) -> list[str]:
+    return [f.path for f in index.files()]
+
+
+def test_files_symbols_and_text(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    index = Index.open(root)
+    report = index.refresh()
+    assert paths(index) == sorted(FILES)
+    assert report.files == 4 and report.changed == 4 and report.languages["c"] == 2
+    assert report.symbols == len(index.symbols()) == 3
+    assert index.text("tool.py") == FILES["tool.py"]
+    entry = index.file("src/ring.c")
+    assert entry is not None and entry.purpose == "Rings." and entry.lines == 3 and entry.surface == ("ring_push",)
+    assert (root / ".clean_room" / ".gitignore").read_text() == "*\n"
+    assert run_git(root, "status", "--porcelain") == ""
+    assert index.file("nowhere") is None
+
+
+def test_a_second_refresh_reads_nothing(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    index = Index.open(root)
+    index.refresh()
+    again = Index.open(root).refresh()
+    assert again.changed == 0 and again.removed == 0 and again.files == 4
+
+
+def test_a_change_of_equal_size_in_the_same_instant_is_seen(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {"a.py": "x = 1\n"})
+    index = Index.open(root)
+    index.refresh()
+    stamp = os.stat(root / "a.py")
+    (root / "a.py").write_text("y = 1\n")
+    os.utime(root / "a.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert index.refresh().changed == 1
+    assert [s.name for s in index.symbols("a.py")] == ["y"]
+
+
+def test_everything_git_can_hold(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    outside = tmp_path / "outside.py"
+    outside.write_text("secret = 1\n")
+    (root / "link.py").symlink_to(outside)
+    (root / "broken.py").symlink_to(root / "nothing")
+    (root / "dirlink").symlink_to(tmp_path, target_is_directory=True)
+    (root / "binary.c").write_bytes(b"int a;\0\1")
+    (root / "latin.c").write_bytes(b"/* caf\xe9 */ int a;\n")
+    (root / "big.c").write_bytes(b"int a;\n" * 200_000)
+    (root / "empty.c").write_bytes(b"")
+    (root / "odd\nname 'x\".py").write_text("odd = 1\n")
+    (root / "ünï.py").write_text("uni = 1\n")
+    with open(os.fsencode(root) + b"/bad\xff.py", "wb") as file:
+        file.write(b"x = 1\n")
+    os.mkfifo(root / "pipe.py")
+    write(root, {".gitignore": "ignored/\n*.log\n", "ignored/a.py": "x = 1\n", "b.log": "x", "node_modules/x.py": "x = 1\n"})
+    repository(root / "vendored", {"v.py": "v = 1\n"})
+    locked = root / "locked.py"
+    locked.write_text("x = 1\n")
+    locked.chmod(0)
+    index = Index.open(root)
+    report = index.refresh()
+    indexed = set(paths(index))
+    assert {"empty.c", "odd\nname 'x\".py", "ünï.py", ".gitignore"} <= indexed
+    assert not indexed & {
+        "link.py",
+        "broken.py",
+        "binary.c",
+        "latin.c",
+        "big.c",
+        "b.log",
+        "ignored/a.py",
+        "node_modules/x.py",
+        "vendored/v.py",
+    }
+    assert not any(path.startswith((".clean_room", "dirlink", ".git/")) for path in indexed)
+    assert report.skipped["symbolic link"] == 3
+    assert report.skipped["binary"] == 1 and report.skipped["not UTF-8"] == 1 and report.skipped["too large"] == 1
+    assert report.skipped["file name is not UTF-8"] == 1 and report.skipped["submodule"] == 1
+    if os.geteuid() != 0:
+        assert report.skipped["unreadable"] == 1
+    again = index.refresh()
+    assert again.changed == 0 and again.skipped == report.skipped
+    assert [s.name for s in index.symbols("odd\nname 'x\".py")] == ["odd"]
+
+
+def test_a_submodule_is_told_once_and_not_entered(tmp_path: Path) -> None:
+    inner = repository(tmp_path / "inner", {"i.py": "i = 1\n"})
+    root = repository(tmp_path / "r", FILES)
+    run_git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "dep")
+    report = Index.open(root).refresh()
+    assert report.submodules == ("dep",) and report.skipped["submodule"] == 1
+
+
+@pytest.mark.parametrize("kind", ["no git", "no commit", "no files", "detached", "subfolder"])
+def test_unusual_places(tmp_path: Path, kind: str) -> None:
+    root = tmp_path / "r"
+    if kind == "no git":
+        write(
+            root,
+            {**FILES, ".gitignore": "skip/\n", "skip/a.py": "x = 1\n", "sub/.gitignore": "b.py\n", "sub/b.py": "x = 1\n"},
+        )
+    elif kind == "no commit":
+        repository(root, {})
+        write(root, FILES)
+    elif kind == "no files":
+        repository(root, {})
+    else:
+        repository(root, FILES)
+        run_git(root, "checkout", "-q", "--detach")
+    index = Index.open(root / "src" if kind == "subfolder" else root)
+    report = index.refresh()
+    expected = {"no git": 6, "no commit": 4, "no files": 0, "detached": 4, "subfolder": 2}[kind]
+    assert report.files == expected
+    assert index.search_files("ring push", 5) or kind == "no files"
+    if kind == "subfolder":
+        assert paths(index) == ["ring.c", "ring.h"]
+
+
+def test_a_worktree_with_its_index_elsewhere(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    tree = tmp_path / "tree"
+    run_git(root, "worktree", "add", "-q", "-b", "side", str(tree))
+    index = Index.open(tree, db_path=root / ".clean_room" / "tree.sqlite")
+    assert index.refresh().files == 4
+    assert not (tree / ".clean_room").exists()
+
+
+def test_a_forced_git_environment_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = repository(tmp_path / "other", {"o.py": "o = 1\n"})
+    root = repository(tmp_path / "r", FILES)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    index = Index.open(root)
+    index.refresh()
+    assert paths(index) == sorted(FILES)
+
+
+def test_damage_and_old_versions_are_rebuilt(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    index = Index.open(root)
+    index.refresh()
+    index.set_enrichment("tool.py", "Says one.", "tools", ["one"])
+    index.close()
+    database = root / ".clean_room" / "index.sqlite"
+    with sqlite3.connect(database) as db:
+        db.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
+    db.close()
+    index = Index.open(root)
+    assert index.refresh().files == 4
+    tool = index.file("tool.py")
+    assert tool is not None and tool.purpose == "Says one."
+    index.close()
+    database.write_bytes(b"this is no database, whatever its name says" * 100)
+    index = Index.open(root)
+    assert index.refresh().files == 4
+
+
+def test_damage_in_the_middle_is_rebuilt_at_the_next_refresh(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {**FILES, **{f"m{i}.py": f"def f{i}():\n    return {i}\n" * 20 for i in range(60)}})
+    index = Index.open(root)
+    index.refresh()
+    index.close()
+    database = root / ".clean_room" / "index.sqlite"
+    data = bytearray(database.read_bytes())
+    for at in range(8192, len(data) - 4096, 4096):
+        data[at : at + 512] = os.urandom(512)
+    database.write_bytes(bytes(data))
+    index = Index.open(root)
+    write(root, {"new.py": "n = 1\n"})
+    assert index.refresh().files == 65
+    assert index.find_symbols("f3")
+
+
+def test_no_folder_and_no_room_are_said_plainly(tmp_path: Path) -> None:
+    with pytest.raises(IndexUnavailable, match="not a folder"):
+        Index.open(tmp_path / "nowhere")
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / ".clean_room").write_text("in the way")
+    with pytest.raises(IndexUnavailable, match="cannot be opened"):
+        Index.open(tmp_path / "r")
+
+
+def test_enrichment_lasts_as_long_as_the_content(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    index = Index.open(root)
+    index.refresh()
+    assert index.set_enrichment("tool.py", "Says one.", "tools", ["one"]) and not index.set_enrichment("no.py", "", "", [])
+    entry = index.file("tool.py")
+    assert entry is not None and (entry.purpose, entry.domain, entry.concepts) == ("Says one.", "tools", ("one",))
+    assert index.enriched("tool.py") and not index.enriched("src/ring.c")
+    write(root, {"tool.py": '"""Another tool."""\n'})
+    index.refresh_files(["tool.py"])
+    entry = index.file("tool.py")
+    assert entry is not None and entry.purpose == "Another tool."
+
+
+def test_one_edit_is_seen_by_refresh_files_alone(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    index = Index.open(root)
+    index.refresh()
+    write(
+        root,
+        {
+            "src/ring.c": "int other(void) { return 2; }\n",
+            "new.py": "import tool\n",
+            ".gitignore": "ign.py\n",
+            "ign.py": "x = 1\n",
+        },
+    )
+    (root / "README.md").unlink()
+    assert set(index.refresh_files(["src/ring.c", "new.py", "README.md", "ign.py", "never.py", "../up.py"])) == {
+        "src/ring.c",
+        "new.py",
+        "README.md",
+    }
+    assert [s.name for s in index.symbols("src/ring.c")] == ["other"]
+    assert index.includes_of("src/ring.c") == [] and index.used_by("tool.py") == ["new.py"]
+    assert "ign.py" not in paths(index)
+
+
+def test_threads_may_ask_while_another_refreshes(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {f"m{i}.py": f"def f{i}():\n    return f{i + 1}()\n" for i in range(40)})
+    index = Index.open(root)
+    index.refresh()
+    failures: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            for i in range(15):
+                index.search_files("f3 module", 5)
+                for symbol in index.find_symbols(f"f{i}"):
+                    index.callers(symbol)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for i in range(10):
+        write(root, {f"m{i}.py": f"def f{i}():\n    return {i}\n"})
+        index.refresh()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_progress_counts_up_to_the_number_of_files(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    seen: list[tuple[int, int, str]] = []
+    Index.open(root).refresh(lambda done, total, path: seen.append((done, total, path)))
+    assert [s[0] for s in seen] == [1, 2, 3, 4] and {s[1] for s in seen} == {4}
+
+
+NAMES = ["a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "src/x.c", "src/x.h", "include/y.h", "z.md", "Makefile"]
+TEXTS = [
+    "import b\nfrom pkg import c\n\ndef f():\n    return b.g()\n",
+    "def g():\n    return 1\n",
+    '#include "x.h"\n#include <y.h>\nint g(void) { return f(); }\n',
+    "int g(void);\nint f(void);\n",
+    "CFLAGS = -Iinclude\n",
+    "",
+]
+
+
+def everything(index: Index) -> object:
+    """All that an index knows, without ids and times."""
+    known = index._store.rows(
+        "SELECT path, language, lines, size, sha, is_test, skipped, purpose, domain, concepts FROM files ORDER BY path"
+    )
+    edges = index._store.rows(
+        "SELECT a.path, b.path, e.kind FROM edges e JOIN files a ON a.id = source JOIN files b ON b.id = target ORDER BY 1, 2, 3"
+    )
+    refs = index._store.rows(
+        "SELECT f.path, r.kind, r.target, r.line, r.source FROM refs r JOIN files f ON f.id = r.file_id ORDER BY 1, 2, 3, 4, 5"
+    )
+    commits = index._store.rows("SELECT sha, message, width FROM commits ORDER BY sha")
+    together = index._store.rows(
+        "SELECT c.sha, f.path FROM commit_files f JOIN commits c ON c.id = f.commit_id ORDER BY 1, 2"
+    )
+    found = [(r.path, round(r.score, 4)) for r in index.search_files("include g f b return pkg", 20)]
+    return known, edges, refs, commits, together, [s.key for s in index.symbols()], found
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(NAMES), st.one_of(st.none(), st.sampled_from(TEXTS)), st.sampled_from(["full", "one", "commit"])),
+        min_size=2, max_size=7,
+    )
+)  # fmt: skip
+def test_increments_equal_a_full_rebuild(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str | None, str]]
+) -> None:
+    base = tmp_path_factory.mktemp("inc")
+    root = repository(base / "r", {"a.py": TEXTS[0], "src/x.c": TEXTS[2]})
+    index = Index.open(root, db_path=base / "one.sqlite")
+    index.refresh()
+    for name, text, how in steps:
+        if text is None:
+            (root / name).unlink(missing_ok=True)
+        else:
+            write(root, {name: text})
+        if how == "commit":
+            run_git(root, "add", "-A")
+            run_git(root, "commit", "-q", "--allow-empty", "-m", f"change {name}")
+            index.refresh()
+        elif how == "one":
+            index.refresh_files([name])
+        else:
+            index.refresh()
+    index.refresh()
+    fresh = Index.open(root, db_path=base / "two.sqlite")
+    fresh.refresh()
+    assert everything(index) == everything(fresh)
+    index.close()
+    fresh.close()
+
+
+def test_a_branch_switch_forgets_the_other_branch(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", FILES)
+    run_git(root, "checkout", "-q", "-b", "side")
+    commit(root, {"side.py": "s = 1\n"}, "side work on zebras")
+    index = Index.open(root)
+    index.refresh()
+    run_git(root, "checkout", "-q", "main")
+    index.refresh()
+    assert "side.py" not in paths(index)
+    assert index._store.rows("SELECT count(*) FROM commits WHERE message LIKE '%zebras%'") == [(0,)]
+
+
+def test_refreshing_one_file_is_quick(tmp_path: Path) -> None:
+    """No timing is asserted beyond a generous bound; the benchmark prints the figure."""
+    root = repository(tmp_path / "r", {f"p/m{i}.py": "def f():\n    return 1\n" for i in range(300)})
+    index = Index.open(root)
+    index.refresh()
+    write(root, {"p/m5.py": "def g():\n    return 1\n"})
+    began = time.monotonic()
+    assert index.refresh_files(["p/m5.py"]) == ["p/m5.py"]
+    assert time.monotonic() - began < 1
