@@ -64,7 +64,7 @@ def asked_for(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
     """The open points that the task asks to have written, in their order; empty when the rule says it is not for facts."""
     if not points or _OTHER_WORK.search(task):
         return ()
-    named = _named(task, points)
+    named = named_points(task, points)
     implementing = bool(_IMPLEMENT.search(task))
     if REPAIR.search(task):
         return named
@@ -76,7 +76,7 @@ def asked_for(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
     return tuple(p for p in points if not files or any(_lives_in(p, path) for path in files))
 
 
-def _named(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
+def named_points(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
     """Open points named in the task. A name that could be an English word counts only where it must be meant: written as
     code, or a function right after the verb ("implement insert, lookup and size")."""
     prose = set(_NAME.findall(FILE_NAME.sub(" ", task)))

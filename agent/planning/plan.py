@@ -9,6 +9,7 @@ import msgspec
 from agent.context import RunContext
 from agent.events import PlanMade
 from agent.planning.asked_for import REPAIR
+from agent.planning.decomposed import decomposed_plan
 from agent.planning.facts import plan_from_facts
 from agent.planning.monolithic import monolithic_plan, one_step
 from agent.planning.open_steps import split_open
@@ -43,7 +44,7 @@ async def make_plan(
     plan = plan_from_facts(task, open_points, edges)
     if plan is None:
         menu = build_menu(task, files, symbols, open_points)
-        plan = _only_choice(task, menu) or await _ask(ctx, task, package_text, menu, edges)
+        plan = _only_choice(task, menu) or await _ask(ctx, task, package_text, menu, open_points, edges)
         plan = _settle(plan, open_points)
     ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
     return plan
@@ -57,7 +58,13 @@ def _only_choice(task: str, menu: Menu) -> Plan | None:
     return Plan(one_step(task, menu.primary), "facts", (), (note,))
 
 
-async def _ask(ctx: RunContext, task: str, package: str, menu: Menu, edges: Sequence[Edge]) -> Plan:
+async def _ask(
+    ctx: RunContext, task: str, package: str, menu: Menu, open_points: Sequence[OpenPoint], edges: Sequence[Edge]
+) -> Plan:
+    if ctx.config.orchestrator.decomposed_planning:
+        return await decomposed_plan(
+            ctx, task=task, package=package, menu=menu, open_points=open_points, edges=edges
+        )
     return await monolithic_plan(ctx, task=task, package=package, menu=menu)
 
 
