@@ -1,0 +1,90 @@
+"""What one try at a function was like: its reply, its compile, what to tell the model next."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from agent.values import Diagnostic
+
+TEMPERATURES = (0.0, 0.4, 0.7, 0.9, 1.0)
+"""Added to the stage's own temperature, by attempt: a retry at the same temperature would repeat itself."""
+
+SHOWN_ERRORS = 4
+"""Diagnostics in a retry prompt; a small model does not gain from more, and the first ones cause the rest."""
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """What compiling one file came to, recoveries included. ``includes`` are the headers that were put in and kept, as
+    (file, header) pairs."""
+
+    ok: bool
+    diagnostics: tuple[Diagnostic, ...] = ()
+    includes: tuple[tuple[str, str], ...] = ()
+
+
+class Compile(Protocol):
+    """Compile the file ``path`` as it stands, after ``symbol`` was changed in it. May put include lines into files."""
+
+    def __call__(self, path: str, symbol: str) -> Awaitable[Compiled]:
+        """Never raises for broken code."""
+        ...
+
+
+Score = Callable[[str], Awaitable[float | None]]
+"""Called with a function's name while a compiled candidate stands in its file: the share of checks that pass, 0 to 1, or
+None when nothing can run yet."""
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A candidate that compiled, and how well it did."""
+
+    text: str
+    helpers: tuple[str, ...]
+    score: float | None
+    warnings: int
+    order: int
+
+    @property
+    def rank(self) -> tuple[float, int, int]:
+        """Greater is better: checks passed, then fewer warnings, then asked earlier."""
+        return (self.score if self.score is not None else 0.0, -self.warnings, -self.order)
+
+
+class FunctionResult(msgspec.Struct, frozen=True):
+    """How the implementing of one function ended. ``reason`` is a sentence when it did not; ``candidates`` counts those that
+    compiled, ``score`` is that of the chosen one; ``calls`` are the log ids of the model's calls."""
+
+    ok: bool
+    name: str
+    path: str
+    attempts: int
+    reason: str = ""
+    lines: int = 0
+    diagnostics: tuple[Diagnostic, ...] = ()
+    candidates: int = 0
+    score: float | None = None
+    calls: tuple[int, ...] = ()
+
+
+def temperature_for(attempt: int, base: float) -> float:
+    """The sampling temperature of the ``attempt``-th try (from 1)."""
+    return min(base + TEMPERATURES[min(attempt, len(TEMPERATURES)) - 1], 1.2)
+
+
+def errors_of(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Those that keep a file from compiling."""
+    return [one for one in diagnostics if one.severity in ("error", "fatal")]
+
+
+def compile_trouble(diagnostics: Sequence[Diagnostic], path: str, source: bytes) -> str:
+    """The first errors with the lines they point at, as the next prompt shows them."""
+    lines = source.decode("utf-8", "replace").splitlines()
+    shown = []
+    for one in errors_of(diagnostics)[:SHOWN_ERRORS] or list(diagnostics)[:SHOWN_ERRORS]:
+        mine = not one.file or one.file.endswith(path) or path.endswith(one.file)
+        code = one.source_line.strip() or (lines[one.line - 1].strip() if mine and 0 < one.line <= len(lines) else "")
+        shown.append(f"error: {one.message}" + (f"\n    in this line: {code}" if code else ""))
+    return "The compiler says:\n" + "\n".join(shown) if shown else "It does not compile."

@@ -1,0 +1,305 @@
+"""One C function written: asked for, taken out of the reply, put in place, compiled, and taken back when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from agent.coding.attempts import (
+    Candidate,
+    Compile,
+    Compiled,
+    FunctionResult,
+    Score,
+    compile_trouble,
+    errors_of,
+    temperature_for,
+)
+from agent.coding.c_context import (
+    headers_for,
+    include_spelling,
+    names_in_scope,
+    reachable_headers,
+    top_of_file,
+    written_functions,
+)
+from agent.coding.csyntax import find_definition
+from agent.coding.edits import changed_lines
+from agent.coding.extract import Extracted, extract_function
+from agent.coding.files import Files, LazyFiles
+from agent.coding.open_items import OpenFunction
+from agent.coding.place import append_definition, place_function
+from agent.coding.signature import prototype_of
+from agent.coding.stub_detection import is_stub
+from agent.coding.stubs import stub_text
+from agent.context import RunContext
+from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
+from agent.prompts import function_implement as words
+
+FIRST_REPLY_TOKENS = 640
+"""Longest first reply: a function of fifty lines. A reply cut by it is asked again with all that the stage allows."""
+
+STOP = ("\n```\n", "\nint main(")
+
+
+async def implement_function(
+    ctx: RunContext,
+    wanted: OpenFunction,
+    *,
+    files: Files,
+    compile: Compile,
+    task: str = "",
+    failure: str = "",
+    score: Score | None = None,
+    lock: asyncio.Lock | None = None,
+    max_attempts: int | None = None,
+    samples: int | None = None,
+) -> FunctionResult:
+    """Write ``wanted`` into its file. On success its new body stands there and compiles; on failure the file is as before
+    (with a stub where the function was not defined at all, so that the program can still be linked).
+
+    Args:
+        files: the project; only ``wanted.path`` is written here (and headers, by ``compile``).
+        compile: the compiler with its recoveries.
+        failure: what a failing check said, when a function that compiles is to be written anew.
+        score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
+        lock: guards the files while functions are written concurrently; the model is asked outside of it.
+
+    Raises:
+        ModelError: if the model cannot answer.
+    """
+    writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock())
+    return await writer.run(
+        ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
+        ctx.config.coding.samples if samples is None else samples,
+    )
+
+
+class _Writer:
+    def __init__(
+        self,
+        ctx: RunContext,
+        wanted: OpenFunction,
+        files: Files,
+        compile: Compile,
+        task: str,
+        failure: str,
+        score: Score | None,
+        lock: asyncio.Lock,
+    ) -> None:
+        self.ctx = ctx
+        self.wanted = wanted
+        self.files = files
+        self.compile = compile
+        self.task = task
+        self.score = score
+        self.lock = lock
+        self.failure = failure
+        self.trouble = ""
+        self.previous = self.original = ""
+        self.seen: set[str] = set()
+        self.calls: list[int] = []
+        self.compiled: list[Candidate] = []
+        self.last = Compiled(False)
+
+    async def run(self, max_attempts: int, samples: int) -> FunctionResult:
+        async with self.lock:
+            source = self._prepare()
+        current = find_definition(source, self.wanted.name)
+        if self.failure and current is not None:
+            self.previous = self.original = _text(source, current.start, current.end)
+            self.seen.add(self.original.strip())
+        attempt, failures = 0, 0
+        while failures < max_attempts and attempt < max_attempts + samples - 1 and not self._enough(samples):
+            attempt += 1
+            self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, attempt, max_attempts + samples - 1))
+            failures += not await self._attempt(attempt)
+        if not self.compiled:
+            return self._failed(attempt)
+        return await self._choose(attempt)
+
+    def _prepare(self) -> bytes:
+        """Lay the stub of a function that is not defined anywhere. Returns the file as it then is."""
+        path = self.wanted.path
+        source = self.files.read_bytes(path) if self.files.exists(path) else b""
+        if find_definition(source, self.wanted.name) is not None:
+            return source
+        source = with_stub(source, self.wanted, LazyFiles(self.files))
+        self.files.write_bytes(path, source)
+        return source
+
+    def _enough(self, samples: int) -> bool:
+        if not self.compiled:
+            return False
+        best = max(self.compiled, key=lambda one: one.rank)
+        perfect = best.score == 1.0 or (self.score is None and best.warnings == 0)
+        return perfect or len(self.compiled) >= samples
+
+    async def _attempt(self, attempt: int) -> bool:
+        """Ask once and try the reply. True when it compiled."""
+        extracted = await self._ask(attempt)
+        if not extracted.ok:
+            self.trouble, self.previous = " ".join(extracted.problems), self.original
+            self._reject(self.trouble)
+            return False
+        key = "\n".join([*extracted.helpers, extracted.function_text]).strip()
+        if key in self.seen or extracted.function_text.strip() in self.seen:
+            self._reject("The reply is the same as one that failed before; asked again with more variety.")
+            return False
+        self.seen.add(key)
+        async with self.lock:
+            return await self._try(extracted, attempt)
+
+    async def _ask(self, attempt: int) -> Extracted:
+        wanted = self.wanted
+        async with self.lock:
+            everything = LazyFiles(self.files)
+            source = everything[wanted.path]
+            headers = headers_for(wanted.path, everything, first=wanted.header)
+            known = names_in_scope(wanted.path, list(headers), everything) - {wanted.name}
+        llm = self.ctx.llm("function_implement")
+        cut = "cut off" in self.trouble
+        limit = llm.target.max_tokens if cut else min(llm.target.max_tokens, FIRST_REPLY_TOKENS)
+        asked = await llm.generate(
+            system=words.SYSTEM,
+            state=words.state(self.task, headers, wanted.path, top_of_file(source)),
+            prompt=words.question(
+                wanted.name,
+                wanted.signature,
+                wanted.doc,
+                wanted.path,
+                written=written_functions(source, wanted.name),
+                previous=self.previous,
+                trouble="\n".join(filter(None, [self.failure, self.trouble])),
+            ),
+            item=wanted.name,
+            attempt=attempt,
+            temperature=temperature_for(attempt, llm.target.temperature),
+            max_tokens=limit,
+            stop=STOP,
+        )
+        self.calls.append(asked.call_id)
+        return extract_function(asked.text, wanted.signature, known=known, finish=asked.finish)
+
+    async def _try(self, extracted: Extracted, attempt: int) -> bool:
+        """Place and compile one candidate; the files are as before unless it is one to keep."""
+        path, name = self.wanted.path, self.wanted.name
+        before = self._snapshot()
+        placed = place_function(before[path], name, extracted)
+        self.files.write_bytes(path, placed)
+        removed, added = changed_lines(_decoded(before[path]), _decoded(placed))
+        self.ctx.emit(EditApplied(path, "function", name, added, removed))
+        try:
+            self.last = await self.compile(path, name)
+            now = self.files.read_bytes(path)
+            stub = is_stub(now, name)
+            ok = not stub and (self.last.ok or await self._not_to_blame(before, now))
+            points = await self.score(name) if ok and self.score is not None else None
+        except BaseException:
+            self._restore(before)
+            raise
+        if not ok:
+            self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
+            self.trouble = f"{name} does nothing yet." if stub else compile_trouble(self.last.diagnostics, path, now)
+            self._restore(before)
+            return False
+        warnings = sum(one.severity == "warning" for one in self.last.diagnostics)
+        candidate = Candidate(extracted.function_text, extracted.helpers, points, warnings, attempt)
+        self.compiled.append(candidate)
+        if self.score is not None and points is not None and points < 1.0:
+            self._restore(before)
+        return True
+
+    async def _not_to_blame(self, before: Mapping[str, bytes], now: bytes) -> bool:
+        """Whether all errors lie outside the new code and were there before it: nothing that a new version could mend."""
+        function = find_definition(now, self.wanted.name)
+        errors = errors_of(self.last.diagnostics)
+        if function is None or not errors:
+            return False
+        lines = range(function.line - 1, now[: function.end].count(b"\n") + 2)
+        name = self.wanted.path.rsplit("/", 1)[-1]
+        if any(not one.line or (one.file.endswith(name) and one.line in lines) for one in errors):
+            return False
+        candidate = self._snapshot()
+        self._write(before)
+        base = await self.compile(self.wanted.path, self.wanted.name)
+        self._write(candidate)
+        return not {one.message for one in errors} - {one.message for one in errors_of(base.diagnostics)}
+
+    async def _choose(self, attempts: int) -> FunctionResult:
+        """Put the best candidate in place, unless it stands there already, and report it."""
+        path, name = self.wanted.path, self.wanted.name
+        best = max(self.compiled, key=lambda one: one.rank)
+        async with self.lock:
+            source = self.files.read_bytes(path)
+            if best.text.encode() not in source.replace(b"\r\n", b"\n"):
+                self.files.write_bytes(path, place_function(source, name, Extracted(best.text, best.helpers)))
+                self.last = await self.compile(path, name)
+        lines = best.text.count("\n") + 1
+        self.ctx.emit(FunctionImplemented(name, path, attempts, lines))
+        return FunctionResult(
+            True,
+            name,
+            path,
+            attempts,
+            "",
+            lines,
+            self.last.diagnostics,
+            len(self.compiled),
+            best.score,
+            tuple(self.calls),
+        )
+
+    def _failed(self, attempts: int) -> FunctionResult:
+        first = next(iter(errors_of(self.last.diagnostics)), None)
+        why = f"it does not compile: {first.message}" if first is not None else self.trouble or "no usable reply came"
+        tries = "1 try" if attempts == 1 else f"{attempts} tries"
+        reason = f"{self.wanted.name} was not written in {tries}: {why}"
+        self.ctx.emit(FunctionFailed(self.wanted.name, self.wanted.path, reason, attempts))
+        return FunctionResult(
+            False,
+            self.wanted.name,
+            self.wanted.path,
+            attempts,
+            reason,
+            0,
+            self.last.diagnostics,
+            calls=tuple(self.calls),
+        )
+
+    def _reject(self, reason: str) -> None:
+        self.ctx.emit(EditRejected(self.wanted.path, f"{self.wanted.name}: {reason}"))
+
+    def _snapshot(self) -> dict[str, bytes]:
+        """The file and the project headers it includes: what compiling may change."""
+        everything = LazyFiles(self.files)
+        return {path: everything[path] for path in (self.wanted.path, *reachable_headers(self.wanted.path, everything))}
+
+    def _restore(self, before: Mapping[str, bytes]) -> None:
+        """Take the candidate back, and with it the include lines that were put in for it."""
+        self._write(before)
+        for path, header in self.last.includes:
+            self.ctx.emit(IncludeAdded(path, header, 0, kept=False, symbol=self.wanted.name))
+
+    def _write(self, contents: Mapping[str, bytes]) -> None:
+        for path, data in contents.items():
+            if self.files.read_bytes(path) != data:
+                self.files.write_bytes(path, data)
+
+
+def with_stub(source: bytes, wanted: OpenFunction, files: Mapping[str, bytes]) -> bytes:
+    """``source`` (empty for a new file) with a stub of ``wanted`` at its end and an include of its header."""
+    declared = prototype_of(wanted.signature)
+    stub = stub_text(declared, doc="").encode() if declared is not None else b""
+    if not source.strip():
+        spelled = include_spelling(wanted.header, wanted.path, files) if wanted.header else ""
+        source = f'#include "{spelled}"\n'.encode() if spelled else b""
+    return append_definition(source, stub)
+
+
+def _text(source: bytes, start: int, end: int) -> str:
+    return source[start:end].decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

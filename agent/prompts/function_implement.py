@@ -1,0 +1,68 @@
+"""The words in which a model is asked for one C function, or for the definition of one struct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+SYSTEM = """You are an expert C programmer. You write one C function at a time.
+Reply with that function only, in one ```c block, and nothing after it.
+Rules:
+- Keep the given name, parameters and return type.
+- Do exactly what the comment above the declaration says, edge cases included.
+- Use the members of the structs as they are declared. Do not repeat structs, headers or other functions.
+- If you need a small helper, write it as a static function above the function.
+- Standard headers are included for you. No main, no example, no explanation."""
+
+
+def state(task: str, headers: Mapping[str, str], path: str, top: str) -> str:
+    """What all functions of ``path`` share, byte for byte: the task, the headers, and the types at the top of the file."""
+    parts = [f"Task: {task.strip()}"] if task.strip() else []
+    parts += [f"File {name}:\n```c\n{text.strip()}\n```" for name, text in headers.items()]
+    if top.strip():
+        parts.append(f"At the top of {path}:\n```c\n{top.strip()}\n```")
+    return "\n\n".join(parts) + "\n\n"
+
+
+def question(
+    name: str,
+    signature: str,
+    contract: str,
+    path: str,
+    *,
+    written: Sequence[str] = (),
+    previous: str = "",
+    trouble: str = "",
+) -> str:
+    """The function that is wanted now.
+
+    ``written`` are definitions that stand in the file already; ``previous`` the version that failed and ``trouble`` what
+    the compiler or a test said about it.
+    """
+    parts = []
+    if written:
+        parts.append(f"Already written in {path}:\n```c\n" + "\n\n".join(written) + "\n```")
+    declared = f"{contract.strip()}\n{signature};" if contract.strip() else f"{signature};"
+    parts.append(f"Write the function {name} of {path}:\n```c\n{declared}\n```")
+    if previous:
+        parts.append(f"This version of it is wrong:\n```c\n{previous.strip()}\n```")
+    if trouble:
+        parts.append(f"{trouble.strip()}\nWrite the whole corrected function {name}.")
+    return "\n\n".join(parts)
+
+
+TYPE_SYSTEM = """You are an expert C programmer. You define the data structure that a header leaves open.
+Reply with the definition only, in one ```c block, and nothing after it.
+Rules:
+- Give it every member that the functions of the header need, sizes and counters included.
+- Helper structs go above it. No functions, no typedef that the header has already, no explanation."""
+
+
+def type_question(spelling: str, path: str, doc: str, users: Sequence[str], trouble: str = "") -> str:
+    """The struct that is wanted: its spelling, its comment, and the functions that will use it."""
+    about = f"{doc.strip()}\n" if doc.strip() else ""
+    parts = [f"Write the definition of `{spelling}` for {path}:\n```c\n{about}{spelling} {{ ... }};\n```"]
+    if users:
+        parts.append(f"It is used by {', '.join(users)}.")
+    if trouble:
+        parts.append(trouble.strip())
+    return "\n\n".join(parts)
