@@ -1,0 +1,273 @@
+"""The C compiler as a child process: found and probed once, told what to promote, its answer read as diagnostics."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from agent.compiling.diagnostics import ordered, parse_text, render
+from agent.compiling.structured import parse_gcc_json, parse_sarif
+from agent.values import Diagnostic
+
+Family = Literal["gcc", "clang", "tcc", "other"]
+Format = Literal["gcc-json", "sarif", "text"]
+
+PROMOTED = (
+    "-Wall",
+    "-Werror=implicit-function-declaration",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=return-type",
+)
+"""Older gcc only warns about these (design section 10); a function that needs them is not implemented."""
+
+MAX_OUTPUT = 4_000_000
+"""Bytes of compiler output that are kept; the rest is read and dropped."""
+
+_PROBE = "int probe(void) { return undeclared_name; }\n"
+_CANDIDATES = ("gcc", "clang", "cc", "tcc")
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+
+
+class CompilerMissing(Exception):
+    """There is no C compiler. ``str()`` says what was looked for and what to do."""
+
+
+class CompileOutcome(NamedTuple):
+    """What one compile or link said. ``diagnostics`` has errors first; ``stderr`` is readable text whatever the format;
+    ``output`` is the object or program that was written, None when it failed; ``ms`` milliseconds."""
+
+    ok: bool
+    diagnostics: tuple[Diagnostic, ...]
+    stderr: str
+    command: str
+    ms: float
+    output: Path | None = None
+    timed_out: bool = False
+    exit_code: int = 0
+
+
+class Compiler(NamedTuple):
+    """A C compiler on this machine. ``promoted`` are the flags of :data:`PROMOTED` that it knows."""
+
+    path: str
+    family: Family
+    version: tuple[int, ...]
+    banner: str
+    format: Format
+    promoted: tuple[str, ...]
+
+    @classmethod
+    def find(cls, name: str | None = None) -> Compiler:
+        """The compiler called ``name`` (a name or a path), else ``$CC``, gcc, clang, cc or tcc, the first that works.
+
+        Probing takes some 50 ms and happens once a process and compiler.
+
+        Raises:
+            CompilerMissing: if there is none.
+        """
+        wanted = (name,) if name else tuple(filter(None, (os.environ.get("CC", "").split(" ")[0], *_CANDIDATES)))
+        for candidate in wanted:
+            path = shutil.which(candidate)
+            if path:
+                with contextlib.suppress(OSError, subprocess.SubprocessError):
+                    return _probe(path, os.stat(path).st_mtime_ns)
+        looked = f"`{name}`" if name else "gcc, clang, cc and tcc"
+        raise CompilerMissing(
+            f"No C compiler was found (looked for {looked}). Install gcc or clang, or set the environment variable CC "
+            "to the one to use."
+        )
+
+    @property
+    def key(self) -> str:
+        """Names this compiler, its version included, for caches."""
+        return re.sub(r"[^\w.-]+", "_", f"{self.path}-{'.'.join(map(str, self.version))}-{self.banner}")[:150]
+
+    def diagnostic_flags(self) -> list[str]:
+        """Flags that make the output readable: no colour, structured where that was found to work."""
+        if self.family == "gcc":
+            plain = ["-fdiagnostics-color=never"]
+            formats = {"gcc-json": ["-fdiagnostics-format=json"], "sarif": ["-fdiagnostics-format=sarif-stderr"], "text": []}
+            return plain + formats[self.format]
+        if self.family == "clang":
+            plain = ["-fno-color-diagnostics", "-fno-caret-diagnostics"] if self.format == "sarif" else ["-fno-color-diagnostics"]
+            return plain + (["-fdiagnostics-format=sarif", "-Wno-sarif-format-unstable"] if self.format == "sarif" else [])
+        return []
+
+    def read(self, stderr: str) -> tuple[Diagnostic, ...]:
+        """The diagnostics in this compiler's output, errors first, whatever format it came in."""
+        parsed = parse_gcc_json(stderr) if self.format == "gcc-json" else parse_sarif(stderr) if self.format == "sarif" else None
+        return tuple(ordered(parse_text(stderr) if parsed is None else parsed))
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of a compiler: ours, in the C locale, without what changes its words or colours."""
+    dropped = {"LANGUAGE", "GCC_COLORS", "GCC_URLS", "TERM_URLS", "CCACHE_PREFIX", "LC_MESSAGES", "CLICOLOR_FORCE"}
+    kept = {k: v for k, v in os.environ.items() if k not in dropped and not k.startswith("LC_")}
+    return {**kept, "LC_ALL": "C", "LANG": "C", "TERM": "dumb", "NO_COLOR": "1"}
+
+
+@lru_cache(maxsize=32)
+def _probe(path: str, _mtime: int) -> Compiler:
+    banner = _run_probe([path, "--version"]).split("\n", 1)[0].strip() or _run_probe([path, "-v"]).split("\n", 1)[0].strip()
+    lowered = banner.lower()
+    family: Family = "clang" if "clang" in lowered else "tcc" if "tcc" in lowered else "other"
+    if family == "other" and ("gcc" in lowered or "free software" in lowered or _is_gcc(path)):
+        family = "gcc"
+    match = _VERSION.search(banner)
+    version = tuple(int(g) for g in match.groups() if g) if match else ()
+    if family == "tcc":
+        return Compiler(path, family, version, banner, "text", ())
+    promoted = _known_flags(path)
+    compiler = Compiler(path, family, version, banner, "text", promoted)
+    for wanted, reader in ((("gcc-json", parse_gcc_json), ("sarif", parse_sarif)) if family == "gcc" else (("sarif", parse_sarif),)):
+        attempt = compiler._replace(format=wanted)  # type: ignore[arg-type]
+        said = _run_probe([path, *attempt.diagnostic_flags(), "-fsyntax-only", "-x", "c", "-"], _PROBE)
+        parsed = reader(said)
+        if parsed and "undeclared_name" in parsed[0].message:
+            return attempt
+    return compiler
+
+
+def _is_gcc(path: str) -> bool:
+    return "__GNUC__" in _run_probe([path, "-dM", "-E", "-x", "c", "-"])
+
+
+def _known_flags(path: str) -> tuple[str, ...]:
+    said = _run_probe([path, *PROMOTED, "-fsyntax-only", "-x", "c", "-"])
+    return tuple(f for f in PROMOTED if f.removeprefix("-Werror=") not in said and f not in said)
+
+
+def _run_probe(command: list[str], source: str = "") -> str:
+    done = subprocess.run(
+        command, input=source.encode(), capture_output=True, timeout=20, env=child_environment(), check=False
+    )
+    return (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").strip("\n")
+
+
+class Finished(NamedTuple):
+    """How a child process ended. ``exit_code`` is negative when a signal ended it."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    ms: float
+    timed_out: bool
+
+
+async def run_child(command: Sequence[str], *, cwd: Path, timeout: float = 60.0) -> Finished:
+    """Run a compiler without a shell, in its own process group, with no stdin; the whole group dies on timeout or cancel.
+
+    Raises:
+        OSError: if the program cannot be started.
+    """
+    started = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=cwd,
+        env=child_environment(),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    timed_out = False
+    readers = asyncio.gather(_read_capped(process.stdout), _read_capped(process.stderr), process.wait())
+    try:
+        stdout, stderr, _ = await asyncio.wait_for(readers, timeout)
+    except TimeoutError:
+        timed_out, stdout, stderr = True, b"", b""
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                await process.wait()
+    code = process.returncode if process.returncode is not None else -signal.SIGKILL
+    return Finished(code, stdout, stderr, (time.perf_counter() - started) * 1000, timed_out)
+
+
+async def _read_capped(stream: asyncio.StreamReader | None) -> bytes:
+    kept, size = [], 0
+    while stream is not None and (piece := await stream.read(65536)):
+        if size < MAX_OUTPUT:
+            kept.append(piece)
+        size += len(piece)
+    return b"".join(kept)[:MAX_OUTPUT]
+
+
+async def compile_object(
+    compiler: Compiler,
+    source: Path,
+    *,
+    cwd: Path,
+    flags: Sequence[str] = (),
+    include_dirs: Sequence[Path | str] = (),
+    output: Path | None = None,
+    promote: bool = True,
+    timeout: float = 60.0,
+) -> CompileOutcome:
+    """Compile one C file to an object; nothing is written inside ``cwd`` (``output`` None: a temporary file is dropped).
+
+    ``flags`` come before the promoted warnings, so that a project's ``-w`` does not hide a missing declaration.
+    """
+    with tempfile.TemporaryDirectory(prefix="cra-object-") as scratch:
+        target = output or Path(scratch) / "out.o"
+        command = [compiler.path, "-c", *flags, *(f"-I{d}" for d in include_dirs)]
+        command += [*(compiler.promoted if promote else ()), *compiler.diagnostic_flags(), str(source), "-o", str(target)]
+        outcome = await _run(compiler, command, cwd, timeout, target)
+        return outcome if output else outcome._replace(output=None)
+
+
+async def link(
+    compiler: Compiler,
+    objects: Sequence[Path],
+    *,
+    cwd: Path,
+    output: Path | None = None,
+    libraries: Sequence[str] = (),
+    flags: Sequence[str] = (),
+    shared: bool = False,
+    timeout: float = 60.0,
+) -> CompileOutcome:
+    """Link objects into a program (``shared``: into a library that may leave nothing undefined).
+
+    ``libraries`` are flags such as ``-lm``; they go last, where a linker wants them.
+    """
+    with tempfile.TemporaryDirectory(prefix="cra-link-") as scratch:
+        target = output or Path(scratch) / "program"
+        kind = ["-shared", "-Wl,-z,defs"] if shared else []
+        command = [compiler.path, *kind, *flags, *map(str, objects), "-o", str(target), *libraries]
+        outcome = await _run(compiler, command, cwd, timeout, target)
+        return outcome if output else outcome._replace(output=None)
+
+
+async def _run(compiler: Compiler, command: list[str], cwd: Path, timeout: float, target: Path) -> CompileOutcome:
+    shown = " ".join(command)
+    try:
+        done = await run_child(command, cwd=cwd, timeout=timeout)
+    except OSError as error:
+        problem = Diagnostic("fatal", f"The compiler {compiler.path} cannot be started: {error.strerror or error}.")
+        return CompileOutcome(False, (problem,), problem.message, shown, 0.0, exit_code=127)
+    text = done.stderr.decode("utf-8", "replace")
+    found = compiler.read(text)
+    if done.timed_out:
+        problem = Diagnostic("fatal", f"The compiler took longer than {timeout:g} s and was ended.")
+        return CompileOutcome(False, (problem, *found), problem.message, shown, done.ms, timed_out=True, exit_code=done.exit_code)
+    ok = done.exit_code == 0
+    structured = compiler.format != "text" and text.lstrip()[:1] in ("[", "{")
+    readable = render(found) if structured and found else "" if structured else text
+    if not ok and not found:
+        found = (Diagnostic("fatal", readable.strip()[:2000] or f"The compiler ended with exit code {done.exit_code}."),)
+    return CompileOutcome(ok, found, readable, shown, done.ms, target if ok else None, exit_code=done.exit_code)

@@ -1,0 +1,320 @@
+"""Compiler and linker text to diagnostics: gcc, clang, tcc, ld, gold, lld, mold, the mac linker, mingw, in any locale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from agent.compiling.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
+from agent.values import Diagnostic
+
+MAX_DIAGNOSTICS = 1000
+"""More messages than this are not read: a missing header can repeat itself in every line of a large file."""
+
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00\x0e\x0f]")
+_QUOTES = str.maketrans(dict.fromkeys('‘’‚‛“”„‟`´«»‹›「」『』"＇', "'"))
+_HEAD = re.compile(
+    r"^(?P<file>(?:[A-Za-z]:[\\/])?[^\s:|][^:|\n]*?)"
+    r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<line2>\d+)(?:[,:]\s*(?P<column2>\d+))?\))\s?[:：]\s*(?P<rest>.*)$"
+)
+_SEVERITY = re.compile(r"^(?P<word>[^\W\d_][^:：'\"(\[]{0,30}?)\s?[:：]\s*(?P<text>.*)$")
+_TOOL = re.compile(
+    r"^(?:\S*[/\\])?(?:[\w.+-]*-)?(?:ld(?:\.\w+)?|ld64\.lld|lld-link|collect2|mold|cc1|gold|gcc|cc|clang|tcc|i386-tcc)(?:-[\d.]+)?(?:\.exe)?"
+    r"\s?:\s+(?P<rest>.*)$"
+)
+_SECTION = re.compile(r"^(?P<file>[^\s(][^(\n]*?)\s?:\((?P<section>[.*][^)]*|[\w.$]+[^)\d][^)]*)\)\s?[:：]\s*(?P<rest>.*)$")
+_OBJECT = re.compile(r"^(?P<file>\S+\.(?:o|obj|a|so|lo|c|bc)(?:\([^)]*\))?)\s?:\s*(?:function (?P<function>\S+):\s*)?(?P<rest>.+)$")
+_OPTION = re.compile(r"\s*\[(?:-W(?:error=|error,-W)?(?P<name>[\w+=-]*)|-f\w+|-pedantic\w*)(?:,-W[\w=-]+)*\]\s*$")
+_GUTTER = re.compile(r"^\s*(?P<number>\d+|\+\+\+)?\s*\|(?P<text>.*)$")
+_ADDED_INCLUDE = re.compile(r"^\s*\+\s*#\s*include\s*[<\"]([^>\"]+)[>\"]")
+_NOTE_INCLUDE = re.compile(r"#\s*include\s*[<'\"]([^>'\"]+)[>'\"]|include(?: the header)?\s+'?<([^>\s]+)>|header\s+'?<([^>\s]+)>")
+_CARET = re.compile(r"^\s*[~^][~^\s\w*.()<>,;-]*$")
+_NOISE = re.compile(
+    r"^\d+ (?:errors?|warnings?)|^compilation terminated|being treated as errors|^\s*\^|returned \d+ exit status|linker command failed",
+    re.IGNORECASE,
+)
+_LINKER = re.compile(r"cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE)
+_REFERENCED = re.compile(r"^>>>\s*(?:referenced by|defined (?:at|in))\s+(?P<file>[^\s:()]+)(?::(?P<line>\d+))?")
+
+
+def strip_ansi(text: str) -> str:
+    """``text`` without escape sequences (``ESC[K`` and hyperlinks too) and NULs."""
+    return _ANSI.sub("", text) if "\x1b" in text or "\x00" in text or "\x0e" in text else text
+
+
+def plain_quotes(text: str) -> str:
+    """Every kind of quotation mark as a straight single one, without the blanks that French puts inside."""
+    out = text.translate(_QUOTES)
+    return re.sub(r"'\s*[\u00a0\u202f ]([^']*?)[\u00a0\u202f ]'", r"'\1'", out) if "\u00a0" in out or "\u202f" in out or "«" in text else out
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A diagnostic under construction."""
+
+    severity: str
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    option: str = ""
+    source_line: str = ""
+    notes: list[str] = field(default_factory=list)
+    includes: list[str] = field(default_factory=list)
+    link: bool = False
+
+    def done(self) -> Diagnostic:
+        return Diagnostic(
+            severity=self.severity,  # type: ignore[arg-type]
+            message=self.message,
+            file=self.file,
+            line=self.line,
+            column=self.column,
+            option=self.option,
+            source_line=self.source_line,
+            notes=tuple(self.notes),
+            includes=tuple(dict.fromkeys(self.includes)),
+        )
+
+
+def parse_text(text: str) -> tuple[Diagnostic, ...]:
+    """The diagnostics in compiler or linker output, in the order printed; notes are folded into the message they explain.
+
+    Never raises: what cannot be read is left out. A linker's message has no option and often no line.
+    """
+    return tuple(d.done() for d in _Reader(strip_ansi(text)).read())
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.lines = text.replace("\r\n", "\n").split("\n")
+        self.found: list[_Draft] = []
+        self.target: _Draft | None = None
+        self.note = False
+        self.mac_undefined = False
+
+    def read(self) -> list[_Draft]:
+        for at, line in enumerate(self.lines):
+            if len(self.found) >= MAX_DIAGNOSTICS:
+                break
+            if line.strip():
+                self._line(line, at)
+        return self.found
+
+    def _line(self, line: str, at: int) -> None:
+        if line[0] in " \t>" or line.lstrip()[:3] == "+++":
+            self._continuation(line)
+            return
+        if self._mac(line):
+            return
+        gutter = _GUTTER.match(line)
+        if gutter and (gutter["number"] or not line.strip("| \t~^")):
+            self._continuation(line)
+            return
+        match = _HEAD.match(line)
+        if match:
+            self._located(match)
+            return
+        tool = _TOOL.match(line)
+        if tool:
+            self._tool(tool["rest"])
+            return
+        if self._section(line):
+            return
+        if self.target is not None and not self.target.source_line and not self.note and self._caret_follows(at):
+            self.target.source_line = line
+
+    def _located(self, match: re.Match[str]) -> None:
+        rest = match["rest"]
+        line = int(match["line"] or match["line2"] or 0)
+        column = int(match["column"] or match["column2"] or 0)
+        if not rest.strip():
+            return  # an inclusion chain: "In file included from a.c:1:"
+        file = match["file"]
+        tool = _TOOL.match(file + ": x")
+        if tool is None and " " in file and (inner := re.match(r"^\S*ld(?:\.\w+)?:\s*(?P<f>.+)$", file)):
+            file = inner["f"]
+        self._add(rest, file, line, column)
+
+    def _tool(self, rest: str) -> None:
+        match = _HEAD.match(rest)
+        if match and match["rest"].strip():
+            self._located(match)
+            return
+        severity = _SEVERITY.match(rest)
+        if (severity and severity["word"].strip().lower() in SEVERITIES) or (not self._section(rest) and _LINKER.search(rest)):
+            self._add(rest, "", 0, 0)
+
+    def _section(self, line: str) -> bool:
+        match = _SECTION.match(line)
+        if match:
+            self._add(match["rest"], match["file"], 0, 0)
+            return True
+        if LINK_UNDEFINED.search(line) or LINK_MULTIPLE.search(line):
+            obj = _OBJECT.match(line)
+            rest = obj["rest"] if obj else line
+            inner = _HEAD.match(rest) or _SECTION.match(rest)
+            if inner and inner["rest"].strip():
+                groups = inner.groupdict()
+                self._add(inner["rest"], inner["file"], int(groups.get("line") or 0), 0)
+            else:
+                self._add(rest, obj["file"] if obj else "", 0, 0)
+            return True
+        severity = _SEVERITY.match(line)
+        if severity and severity["word"].lower() in SEVERITIES:
+            self._add(line, "", 0, 0)
+            return True
+        return False
+
+    def _add(self, rest: str, file: str, line: int, column: int) -> None:
+        severity, message = _severity_of(rest)
+        if _NOISE.search(message):
+            return
+        option = ""
+        if match := _OPTION.search(message):
+            option = match["name"] or ""
+            message = message[: match.start()]
+        if severity == "note":
+            self._add_note(message, file, line)
+            return
+        self.note = False
+        self.target = _Draft(severity, message.strip(), file, line, column, option)
+        self.found.append(self.target)
+
+    def _add_note(self, message: str, file: str, line: int) -> None:
+        self.note = True
+        if self.target is None:
+            return
+        where = f"{file}:{line}: " if file and line else ""
+        self.target.notes.append(where + message.strip())
+        self.target.includes += includes_in_note(message)
+
+    def _continuation(self, line: str) -> None:
+        target = self.target
+        if line.startswith(">>>"):
+            if target is not None:
+                target.notes.append(line.strip())
+                match = _REFERENCED.match(line)
+                if match and not target.file:
+                    target.file, target.line = match["file"], int(match["line"] or 0)
+            return
+        if self.mac_undefined and (mac := re.match(r'^\s+"?(_?[\w.$]+)"?, referenced from:', line)):
+            self._add(f"error: undefined symbol: {mac[1].removeprefix('_')}", "", 0, 0)
+            return
+        if target is None:
+            return
+        gutter = _GUTTER.match(line)
+        if gutter:
+            if added := _ADDED_INCLUDE.match(gutter["text"]):
+                target.includes.append(added[1])
+            elif gutter["number"] and not self.note and not target.source_line:
+                target.source_line = gutter["text"].removeprefix(" ").rstrip()
+            return
+        if not self.note and not target.source_line and target.line and not _CARET.match(line):
+            target.source_line = line.rstrip()
+
+    def _mac(self, line: str) -> bool:
+        if line.startswith("Undefined symbols") or line.startswith("ld: Undefined symbols"):
+            self.mac_undefined = True
+            return True
+        return False
+
+    def _caret_follows(self, at: int) -> bool:
+        return at + 1 < len(self.lines) and bool(_CARET.match(self.lines[at + 1])) and bool(self.lines[at + 1].strip())
+
+
+def _severity_of(rest: str) -> tuple[str, str]:
+    match = _SEVERITY.match(rest)
+    if match:
+        severity = SEVERITIES.get(match["word"].strip().lower())
+        if severity:
+            return severity, match["text"]
+        if _OPTION.search(rest) and " " not in match["word"].strip():
+            return ("error" if "-Werror" in rest else "warning"), match["text"]
+    return "error", rest
+
+
+def includes_in_note(text: str) -> list[str]:
+    """The headers that a note proposes, without brackets."""
+    return [a or b or c for a, b, c in _NOTE_INCLUDE.findall(plain_quotes(text))]
+
+
+_RANK = {"fatal": 0, "error": 1, "warning": 2, "note": 3}
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Errors before warnings, otherwise in the order printed."""
+    return sorted(diagnostics, key=lambda d: _RANK[d.severity])
+
+
+def render(diagnostics: Sequence[Diagnostic]) -> str:
+    """Diagnostics as a compiler would print them, for prompts and for the raw error of structured output."""
+    out = []
+    for d in diagnostics:
+        where = f"{d.file}:{d.line}:{d.column}: " if d.line and d.column else f"{d.file}:{d.line}: " if d.line else ""
+        option = f" [-W{d.option}]" if d.option else ""
+        severity = "fatal error" if d.severity == "fatal" else d.severity
+        out.append(f"{where}{severity}: {d.message}{option}")
+        if d.source_line:
+            out.append(f"{d.line:5d} | {d.source_line}")
+        out += [f"  note: {note}" for note in d.notes]
+    return "\n".join(out)
+
+
+_DECISIVE = re.compile(
+    r"(?i)\b(?:fatal error|error|undefined reference|undefined symbol|multiple definition|conflicting types|implicit declaration)\b|"
+    r"Fehler|erreur|エラー|ошибка|错误|error:"
+)
+
+
+def decisive_excerpt(text: str, limit: int = 500) -> str:
+    """At most ``limit`` characters of ``text`` centred on the line that decides: the first error, else the first warning.
+
+    Escape codes are gone, cuts fall on line ends where that loses little. The limit is seed 000's (section 8).
+    """
+    text = strip_ansi(text).strip("\n")
+    if len(text) <= limit:
+        return text
+    lines = text.split("\n")
+    place = _decisive_line(lines)
+    chosen, used = [lines[place][:limit]], min(len(lines[place]), limit)
+    before, after = place - 1, place + 1
+    while before >= 0 or after < len(lines):
+        grown = False
+        if after < len(lines) and used + len(lines[after]) + 1 <= limit:
+            chosen.append(lines[after])
+            used += len(lines[after]) + 1
+            after += 1
+            grown = True
+        else:
+            after = len(lines)
+        if before >= 0 and used + len(lines[before]) + 1 <= limit:
+            chosen.insert(0, lines[before])
+            used += len(lines[before]) + 1
+            before -= 1
+            grown = True
+        elif before >= 0:
+            before = -1
+        if not grown:
+            break
+    return "\n".join(chosen)
+
+
+def _decisive_line(lines: list[str]) -> int:
+    warning = None
+    for place, line in enumerate(lines):
+        if _NOISE.search(line) or line[:1] in (" ", "\t"):
+            continue
+        match = _HEAD.match(line) or _TOOL.match(line)
+        severity = _severity_of(match["rest"])[0] if match and match["rest"].strip() else ""
+        if severity in ("error", "fatal"):
+            known = _SEVERITY.match(match["rest"]) if match else None
+            if (known and known["word"].strip().lower() in SEVERITIES) or LINK_UNDEFINED.search(line) or LINK_MULTIPLE.search(line):
+                return place
+        if severity == "warning" and warning is None:
+            warning = place
+    for place, line in enumerate(lines):
+        if _DECISIVE.search(line) and not _NOISE.search(line) and line[:1] not in (" ", "\t"):
+            return place
+    return warning or 0
