@@ -19,6 +19,7 @@ from agent.models.types import ModelError
 
 _ALLOCATION = re.compile(r"failed to allocate|unable to allocate|bad_alloc|out of memory|cannot allocate", re.I)
 _LOG_KEPT_BYTES = 1 << 20
+SERVER_MODULE = "agent.models.embedded_server"
 
 
 class EmbeddedProcess:
@@ -117,7 +118,7 @@ async def start(path: Path, context: int, speculative: bool, seconds: float) -> 
     key = secrets.token_urlsafe(24)
     log = data_dir() / "logs" / "embedded.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    arguments = ["-m", "agent.models.embedded_server", "--model", str(path), "--ctx", str(context),
+    arguments = ["-m", SERVER_MODULE, "--model", str(path), "--ctx", str(context),
                  "--threads", str(physical_cores())]  # fmt: skip
     if speculative:
         arguments.append("--speculative")

@@ -18,6 +18,7 @@ from agent.models.types import ModelError, ModelTarget
 CONNECT_SECONDS = 5.0
 RETRIES = 3
 BACKOFF_SECONDS = 0.25
+LOADING_SECONDS = 0.5
 MAX_REPLY_BYTES = 64 << 20
 """No answer is this long; a reply that is gets dropped unread."""
 
@@ -90,7 +91,7 @@ class JsonClient:
                     raise faults.not_json(self.base_url + path, raw)
                 said = faults.message_of(reply, raw)
                 if status == 503 and faults.LOADING.search(said) and loading_until > asyncio.get_running_loop().time():
-                    await asyncio.sleep(0.5)
+                    await asyncio.sleep(LOADING_SECONDS)
                     continue
                 failure = faults.of_status(
                     self.provider, self.base_url, target.model, target.api_key_env, status, said

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from agent.models import faults
+from agent.models.http import LOADING_SECONDS
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
@@ -48,7 +49,7 @@ class OpenAIProvider(HttpProvider):
         patience = loop.time() + target.first_byte_timeout
         while status == 503 and loop.time() < patience:  # llama-server says so while it loads its model
             self._tell("loading", target.model)
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(LOADING_SECONDS)
             status, props = await self.client.get("/props", target.api_key_env)
         if status == 200 and isinstance(props, dict):
             self._window = _int((props.get("default_generation_settings") or {}).get("n_ctx")) or None
