@@ -1,0 +1,139 @@
+"""Reading the audit log while somebody else writes it: a connection of its own, read-only."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agent.audit.log import LogError
+from agent.events import Envelope, decode_event
+
+
+class CallTexts(msgspec.Struct, frozen=True):
+    """Everything about one call. The user message was ``state + question``; ``options`` is JSON; ``ms`` milliseconds."""
+
+    call_id: int
+    run_id: str
+    seq: int
+    stage: str
+    item: str
+    system: str
+    state: str
+    question: str
+    raw: str | None = None
+    options: str = ""
+    model: str = ""
+    provider: str = ""
+    verdict: bool | None = None
+    p_yes: float | None = None
+    score: float | None = None
+    threshold: float | None = None
+    source: str = ""
+    defaulted: bool = False
+    cached: bool = False
+    cached_from: int | None = None
+    overridden: bool = False
+    explanation: str = ""
+    finish: str = ""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    ms: float = 0.0
+    error: str = ""
+    attempt: int = 1
+    binary: bool = True
+
+
+class RunRow(msgspec.Struct, frozen=True):
+    """One run of the log; ``started_at`` is ISO 8601 in UTC, ``status`` empty while it goes on (or was killed)."""
+
+    run_id: str
+    task: str
+    repo: str
+    started_at: str
+    finished_at: str = ""
+    status: str = ""
+    reason: str = ""
+    model: str = ""
+    branch: str = ""
+    calls: int = 0
+    seconds: float = 0.0
+
+
+_TEXTS = (
+    "id, run_id, seq, stage, item, system, state, question, raw, options, model, provider, verdict, p_yes, score,"
+    " threshold, source, defaulted, cached, cached_from, overridden, explanation, finish, prompt_tokens, cached_tokens,"
+    " completion_tokens, ms, error, attempt, binary"
+)
+_RUN = "id, task, repo, started_at, finished_at, status, reason, model, branch, calls, seconds"
+
+
+class LogReader:
+    """Reads one log file. Opening never creates or changes it. May be used from any one thread at a time.
+
+    Raises:
+        LogError: if there is no such log or it cannot be read.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        try:
+            uri = f"{self.path.resolve().as_uri()}?mode=ro"
+            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=5.0)
+            self._connection.execute("select 1 from runs limit 1")
+        except sqlite3.Error as error:
+            raise LogError(f"The audit log {self.path} cannot be read ({error}). Run a task there first.") from error
+
+    def runs(self, limit: int = 50) -> list[RunRow]:
+        """The newest runs first."""
+        rows = self._all(f"select {_RUN} from runs order by started_at desc, rowid desc limit ?", limit)
+        return [RunRow(*(_or_default(field, value) for field, value in zip(_RUN_FIELDS, row, strict=True))) for row in rows]
+
+    def events(self, run_id: str, after: int = 0) -> Iterator[Envelope]:
+        """A run's events in order, those after sequence number ``after``; what this version does not know is left out."""
+        cursor = self._connection.execute(
+            "select seq, t, data from events where run_id = ? and seq > ? order by seq", (run_id, after)
+        )
+        for seq, t, data in cursor:
+            try:
+                yield Envelope(run_id, seq, t, decode_event(data))
+            except msgspec.ValidationError:
+                continue
+
+    def call_texts(self, call_id: int) -> CallTexts | None:
+        """One call with its texts."""
+        rows = self._all(f"select {_TEXTS} from call_texts where id = ?", call_id)
+        return _texts(rows[0]) if rows else None
+
+    def calls(self, run_id: str) -> Iterator[CallTexts]:
+        """A run's calls with their texts, in the order they were asked."""
+        for row in self._connection.execute(f"select {_TEXTS} from call_texts where run_id = ? order by seq", (run_id,)):
+            yield _texts(row)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise LogError(f"The audit log {self.path} cannot be read ({error}).") from error
+
+
+_TEXT_FIELDS = msgspec.structs.fields(CallTexts)
+_RUN_FIELDS = msgspec.structs.fields(RunRow)
+
+
+def _or_default(field: msgspec.structs.FieldInfo, value: Any) -> Any:
+    if value is None:
+        return None if field.default is msgspec.NODEFAULT else field.default
+    return bool(value) if field.type in (bool, bool | None) else value
+
+
+def _texts(row: tuple[Any, ...]) -> CallTexts:
+    return CallTexts(*(_or_default(field, value) for field, value in zip(_TEXT_FIELDS, row, strict=True)))

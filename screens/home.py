@@ -1,0 +1,221 @@
+"""The home screen: what is to be done, where, with which model; ready-made tasks and earlier runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Button, Footer, Input, OptionList, Static, TextArea
+from textual.widgets.option_list import Option
+
+from screens import STYLES
+from screens.actions import bindings
+from screens.home_model import ModelBox
+from screens.runner import DemoTask, RecentRun, Services
+from screens.session import RunSession
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, duration, line, one_line, plural
+
+_PREDICT_SECONDS = 0.4
+_RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
+
+
+class HomeScreen(Screen[None]):
+    """Where every task begins."""
+
+    CSS_PATH = STYLES / "home.tcss"
+    BINDINGS = bindings("home")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium")]
+    ACTION_GROUP = "home"
+    AUTO_FOCUS = ""
+
+    class Start(Message):
+        """The person wants this task done there."""
+
+        def __init__(self, task: str, repo: Path) -> None:
+            super().__init__()
+            self.task, self.repo = task, repo
+
+    class Return(Message):
+        """Back to the run that goes on."""
+
+    class OpenRun(Message):
+        """An earlier run was chosen."""
+
+        def __init__(self, run: RecentRun) -> None:
+            super().__init__()
+            self.run = run
+
+    def __init__(self, services: Services, *, task: str = "", repo: Path | None = None) -> None:
+        super().__init__()
+        self.services = services
+        self.first_task, self.first_repo = task, repo
+        self.session: RunSession | None = None
+        self.ready_made: list[DemoTask] = []
+        self.recent: list[RecentRun] = []
+        self._predicting = 0
+
+    def compose(self) -> ComposeResult:
+        """Task, repository and start on the left; model, ready-made tasks and runs on the right."""
+        yield Static(line(("Clean Room", f"bold {LABEL}"), ("  small models, one decision at a time, in the open", MUTED)),
+                     id="home-title", markup=False)  # fmt: skip
+        with Horizontal(id="home"):
+            with Vertical(id="home-left"):
+                yield TextArea(
+                    self.first_task, id="task", classes="box", tab_behavior="focus", highlight_cursor_line=False,
+                    placeholder="What is to be done? For example: Implement the functions declared in ring_buffer.h",
+                )  # fmt: skip
+                yield Input(str(self.first_repo or ""), placeholder="folder of a C or Python repository", id="repo",
+                            classes="box")  # fmt: skip
+                with Horizontal(id="start-row"):
+                    yield Button("Start", id="start", variant="primary")
+                    yield Static("", id="prediction", markup=False)
+            with Vertical(id="home-right"):
+                yield ModelBox(self.services, id="model", classes="box")
+                yield OptionList(id="demos", classes="box", markup=False, compact=True)
+                yield OptionList(id="recent", classes="box", markup=False, compact=True)
+        yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Titles, lists, the model's state."""
+        self.query_one("#task").border_title = Content("Task")
+        self.query_one("#repo").border_title = Content("Repository")
+        self.query_one("#demos").border_title = Content("Ready-made tasks")
+        self.query_one("#demos").border_subtitle = Content("enter starts")
+        self.query_one("#recent").border_title = Content("Recent runs")
+        self.fill()
+        ready = bool(self.first_task and self.first_repo)
+        self.query_one("#start" if ready else "#demos" if self.ready_made else "#task").focus()
+
+    def fill(self) -> None:
+        """Read the lists anew."""
+        self.ready_made = self.services.demos()
+        demos = self.query_one("#demos", OptionList)
+        demos.clear_options()
+        demos.add_options([Option(_demo(demo)) for demo in self.ready_made])
+        demos.display = bool(self.ready_made)
+        if self.ready_made:
+            demos.highlighted = 0
+        with contextlib.suppress(OSError):
+            self.recent = self.services.recent_runs(self.repo_path)
+        runs = self.query_one("#recent", OptionList)
+        runs.clear_options()
+        runs.add_options([Option(_run(run)) for run in self.recent] or [Option(_nothing(), disabled=True)])
+
+    @property
+    def task_text(self) -> str:
+        """The task as typed."""
+        return self.query_one("#task", TextArea).text.strip()
+
+    @property
+    def repo_path(self) -> Path:
+        """The repository as typed."""
+        return Path(self.query_one("#repo", Input).value.strip() or ".").expanduser()
+
+    def on_screen_resume(self) -> None:
+        """Back from a run: it may be in the list now."""
+        if self.is_mounted:
+            self.fill()
+            self.refresh_bindings()
+
+    # -- starting
+
+    def action_start(self) -> None:
+        """Start what is typed."""
+        if not self.task_text:
+            self.app.notify("Say what is to be done first, or choose a ready-made task.", severity="warning", markup=False)
+            self.query_one("#task").focus()
+        elif not self.query_one("#repo", Input).value.strip():
+            self.app.notify("Name the folder of the repository first.", severity="warning", markup=False)
+            self.query_one("#repo").focus()
+        elif not self.repo_path.is_dir():
+            self.app.notify(f"There is no folder {self.repo_path}. Correct the path.", severity="warning", markup=False)
+            self.query_one("#repo").focus()
+        else:
+            self.post_message(self.Start(self.task_text, self.repo_path.resolve()))
+
+    @on(Button.Pressed, "#start")
+    def _start_pressed(self) -> None:
+        self.action_start()
+
+    @on(Input.Submitted, "#repo")
+    def _repo_entered(self) -> None:
+        self.query_one("#start").focus()
+
+    @on(OptionList.OptionSelected, "#demos")
+    async def _demo_chosen(self, event: OptionList.OptionSelected) -> None:
+        demo = self.ready_made[event.option_index]
+        try:
+            repo = await asyncio.to_thread(self.services.prepare_demo, demo.name)
+        except Exception as error:
+            self.app.notify(f"{demo.title} could not be prepared: {error}", severity="error", markup=False)
+            return
+        self.query_one("#task", TextArea).text = demo.task
+        self.query_one("#repo", Input).value = str(repo)
+        self.post_message(self.Start(demo.task, repo))
+
+    @on(OptionList.OptionSelected, "#recent")
+    def _run_chosen(self, event: OptionList.OptionSelected) -> None:
+        self.post_message(self.OpenRun(self.recent[event.option_index]))
+
+    def action_return_to_run(self) -> None:
+        """Back to the run that goes on."""
+        self.post_message(self.Return())
+
+    def action_fetch(self) -> None:
+        """Download the default model."""
+        self.query_one(ModelBox).fetch()
+
+    def action_check_model(self) -> None:
+        """Look at the model again."""
+        self.query_one(ModelBox).check()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        if action == "return_to_run":
+            return self.session is not None
+        if action == "fetch":
+            return self.is_mounted and self.query_one(ModelBox).can_fetch
+        return True
+
+    # -- the number of calls to expect
+
+    @on(TextArea.Changed, "#task")
+    @on(Input.Changed, "#repo")
+    def _inputs_changed(self) -> None:
+        self._predicting += 1
+        number = self._predicting
+        self.set_timer(_PREDICT_SECONDS, lambda: self._predict(number))
+
+    def _predict(self, number: int) -> None:
+        if number == self._predicting:
+            self.run_worker(self._show_prediction(), group="prediction", exclusive=True, exit_on_error=False)
+
+    async def _show_prediction(self) -> None:
+        count = None
+        if self.task_text and self.repo_path.is_dir():
+            with contextlib.suppress(Exception):
+                count = await self.services.predicted_calls(self.task_text, self.repo_path)
+        text = f"about {plural(count, 'call')} to the model" if count else ""
+        self.query_one("#prediction", Static).update(Content(text))
+
+
+def _demo(demo: DemoTask) -> Content:
+    return line((demo.title, STRONG), "  ", (one_line(demo.task), MUTED))
+
+
+def _run(run: RecentRun) -> Content:
+    glyph, style = _RUN_MARKS.get(run.status, ("·", MUTED))
+    when = run.started[:16].replace("T", " ")
+    facts = f"  {run.status or 'unfinished'} · {plural(run.calls, 'call')} · {duration(run.seconds)}"
+    return line((f"{glyph} ", style), (when, MUTED), f"  {one_line(run.task)}", (facts, MUTED))
+
+
+def _nothing() -> Content:
+    return Content.styled("none in this repository yet", MUTED)

@@ -1,0 +1,247 @@
+"""The call stream: one row a call, painted line by line, so that its cost does not grow with the number of calls."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+
+from textual import events
+from textual.binding import Binding
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+from agent.state import Call, RunState
+from screens.panes.call_row import Columns, heading, matches, row
+
+_CACHE_ROWS = 2000
+
+
+class CallStream(ScrollView, can_focus=True):
+    """Rows of ``state.calls``; follows the newest until the person moves away, and says how many came since."""
+
+    BINDINGS = [
+        Binding("up", "cursor(-1)", "Up", show=False),
+        Binding("down", "cursor(1)", "Down", show=False),
+        Binding("pageup", "cursor_page(-1)", "Page up", show=False),
+        Binding("pagedown", "cursor_page(1)", "Page down", show=False),
+        Binding("home", "cursor_home", "First", show=False),
+    ]
+    DEFAULT_CSS = """
+    CallStream { text-wrap: nowrap; text-overflow: clip; scrollbar-gutter: stable; scrollbar-size-vertical: 1;
+                 overflow-x: hidden; }
+    """
+
+    class Selected(Message):
+        """Another call is selected; None when there is none."""
+
+        def __init__(self, call: Call | None) -> None:
+            super().__init__()
+            self.call = call
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.state = RunState()
+        self.follow = True
+        self.words: tuple[str, ...] = ()
+        self.places: list[int] | None = None  # indices into state.calls while a filter is on
+        self.cursor = 0
+        self.unseen = 0
+        self._seen = 0
+        self._open: set[int] = set()  # rows not answered yet, while a filter is on
+        self._announced: int | None = None
+        self._cache: dict[tuple[object, ...], Strip] = {}
+
+    # -- data
+
+    @property
+    def count(self) -> int:
+        """Rows that pass the filter."""
+        return len(self.state.calls) if self.places is None else len(self.places)
+
+    def call_at(self, place: int) -> Call | None:
+        """The call of a row."""
+        if not 0 <= place < self.count:
+            return None
+        return self.state.calls[place if self.places is None else self.places[place]]
+
+    @property
+    def selected(self) -> Call | None:
+        """The call under the cursor."""
+        return self.call_at(self.cursor)
+
+    def update_state(self, state: RunState) -> None:
+        """Take in what was folded: new rows, answered rows."""
+        if state is not self.state:
+            self.state, self._seen, self.cursor, self._announced = state, 0, 0, None
+            self.places = [] if self.words else None
+        before = self.count
+        if self.places is not None:
+            self._filter_new(self.places)
+        self._seen = len(state.calls)
+        if not self.follow:
+            self.unseen += self.count - before
+        self._settle()
+
+    def _filter_new(self, places: list[int]) -> None:
+        calls = self.state.calls
+        for place in [place for place in self._open if calls[place].done]:
+            self._open.discard(place)
+            at = bisect_left(places, place)
+            if (at == len(places) or places[at] != place) and matches(calls[place], self.words):
+                insort(places, place)
+        for place in range(self._seen, len(calls)):
+            if not calls[place].done:
+                self._open.add(place)
+            if matches(calls[place], self.words):
+                places.append(place)
+
+    def set_filter(self, text: str) -> None:
+        """Show only calls that contain all of these words."""
+        kept = self.selected
+        self.words = tuple(text.lower().split())
+        calls = self.state.calls
+        self.places = [i for i, call in enumerate(calls) if matches(call, self.words)] if self.words else None
+        self._open = {i for i, call in enumerate(calls) if not call.done} if self.words else set()
+        if not self.follow and kept is not None:
+            self.select(kept.call_id)
+        self._settle()
+
+    def select(self, call_id: int) -> None:
+        """Put the cursor on a call."""
+        place = self.state.call_index.get(call_id)
+        if place is None:
+            return
+        if self.places is not None:
+            place = min(bisect_left(self.places, place), max(0, len(self.places) - 1))
+        self.cursor = place
+        self._settle()
+
+    def follow_newest(self) -> None:
+        """Follow the tail again."""
+        self.follow, self.unseen = True, 0
+        self._settle()
+
+    def _settle(self) -> None:
+        if self.follow:
+            self.cursor = max(0, self.count - 1)
+        self.cursor = min(self.cursor, max(0, self.count - 1))
+        size = Size(self.scrollable_content_region.width, self.count + 1)
+        if size != self.virtual_size:
+            self.virtual_size = size
+        self._show_cursor()
+        self.border_subtitle = self._subtitle()
+        self.refresh()
+        call = self.selected
+        if (call.call_id if call else None) != self._announced:
+            self._announced = call.call_id if call else None
+            self.post_message(self.Selected(call))
+
+    def _subtitle(self) -> str | Content:
+        if self.unseen and not self.follow:
+            return Content(f"{self.unseen} new · G to follow")
+        if self.places is not None:
+            return Content(f"{self.count} of {len(self.state.calls)}")
+        return Content(f"{self.count}") if self.count else ""
+
+    # -- moving
+
+    def _show_cursor(self) -> None:
+        height = self.scrollable_content_region.height - 1
+        if height <= 0:
+            return
+        top = round(self.scroll_y)
+        if self.follow:
+            target = max(0, self.count - height)
+        elif self.cursor < top:
+            target = self.cursor
+        elif self.cursor >= top + height:
+            target = self.cursor - height + 1
+        else:
+            return
+        if target != top:
+            self.scroll_to(y=target, animate=False, immediate=True)
+
+    def _move(self, place: int) -> None:
+        self.cursor = min(max(0, place), max(0, self.count - 1))
+        self.follow = self.count > 0 and self.cursor == self.count - 1 and self.follow
+        if self.cursor == self.count - 1:
+            self.follow, self.unseen = True, 0
+        self._settle()
+
+    def action_cursor(self, by: int) -> None:
+        """Move the cursor by rows."""
+        self.follow = False
+        self._move(self.cursor + by)
+
+    def action_cursor_page(self, by: int) -> None:
+        """Move the cursor by pages."""
+        self.follow = False
+        self._move(self.cursor + by * max(1, self.scrollable_content_region.height - 2))
+
+    def action_cursor_home(self) -> None:
+        """Move to the first row."""
+        self.follow = False
+        self._move(0)
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the row under the mouse."""
+        offset = event.get_content_offset(self)
+        if offset is not None and offset.y >= 1:
+            self.follow = False
+            self._move(round(self.scroll_y) + offset.y - 1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Scrolling up with the wheel stops following."""
+        self.follow = False
+
+    def on_resize(self) -> None:
+        """Columns follow the width."""
+        self._cache.clear()
+        self._settle()
+
+    def notify_style_update(self) -> None:
+        """Another theme: colours are resolved again."""
+        self._cache.clear()
+        super().notify_style_update()
+
+    # -- painting
+
+    def render_line(self, y: int) -> Strip:
+        """The heading on the first line, calls below."""
+        width = self.scrollable_content_region.width
+        base = self.visual_style
+        if width <= 0:
+            return Strip.blank(self.size.width, base.rich_style)
+        columns = Columns.fitting(width, len(self.state.calls))
+        if y == 0:
+            return self._strip(heading(columns), width)
+        place = round(self.scroll_y) + y - 1
+        call = self.call_at(place)
+        if call is None:
+            if place == 0 and not self.count:
+                text = "No call matches the filter." if self.words else "No calls yet."
+                return self._strip(Content.styled(f" {text}", "$text-muted"), width)
+            return Strip.blank(width, base.rich_style)
+        waiting = self.state.waiting is not None and self.state.waiting.call_id == call.call_id
+        pending = self.state.waiting.verdict if waiting and self.state.waiting else None
+        on = place == self.cursor
+        key = (call.call_id, call.done, call.verdict, on, on and self.has_focus, waiting, width, columns.number)
+        strip = self._cache.get(key)
+        if strip is None:
+            if len(self._cache) > _CACHE_ROWS:
+                self._cache.clear()
+            number = self.state.call_index[call.call_id] + 1
+            content = row(call, number, columns, waiting=waiting, pending=pending, cursor=on)
+            if on:
+                style = "on $primary 40%" if self.has_focus else "on $primary 20%"
+                content = content.pad_right(max(0, width - content.cell_length)).stylize_before(style)
+            strip = self._cache[key] = self._strip(content, width)
+        return strip
+
+    def _strip(self, content: Content, width: int) -> Strip:
+        strips = Visual.to_strips(self, content, width, 1, self.visual_style, apply_selection=False, pad=True)
+        strip = strips[0] if strips else Strip.blank(width, self.visual_style.rich_style)
+        return strip.crop(0, width)

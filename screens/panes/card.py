@@ -1,0 +1,149 @@
+"""The card of the selected call: how the verdict came about, what was asked with the item marked, what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from textual.content import Content
+
+from agent.audit.reader import CallTexts
+from agent.state import Call
+from screens.lines import LinesView
+from screens.panes.call_row import verdict_cell
+from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short
+
+_WAIT_SECONDS = 0.08
+_FOLDED = 3
+
+
+class Card(LinesView):
+    """Shows one call. ``fetch(call_id)`` asks for its texts, which come back through :meth:`set_texts`."""
+
+    def __init__(self, *, id: str | None = None, whole: bool = False) -> None:
+        super().__init__(id=id)
+        self.whole = whole
+        self.call: Call | None = None
+        self.texts: CallTexts | None = None
+        self.pending: bool | None = None
+        self.fetch: Callable[[int], None] = lambda call_id: None
+        self._shown: tuple[object, ...] = ()
+
+    def show_call(self, call: Call | None, pending: bool | None = None) -> None:
+        """Show a call; ``pending`` is its verdict while it waits at the gate."""
+        other = (call.call_id if call else None) != (self.call.call_id if self.call else None)
+        self.call, self.pending = call, pending
+        if other:
+            self.texts = None
+            self.scroll_to(y=0, animate=False, immediate=True)
+        finished = call is not None and call.done and self.texts is not None and self.texts.raw is None
+        if call is not None and (other or finished or (pending is not None and self._shown[-1:] != (pending,))):
+            self.set_timer(_WAIT_SECONDS, lambda: self._fetch_if_still(call.call_id))
+        state = (call.call_id, call.done, call.verdict, self.texts is None, pending) if call else ()
+        if state != self._shown or other:
+            self._shown = state
+            self.rebuild()
+
+    def set_texts(self, texts: CallTexts) -> None:
+        """The texts have been read from the log."""
+        if self.call is not None and texts.call_id == self.call.call_id:
+            self.texts = texts
+            self.rebuild()
+
+    def _fetch_if_still(self, call_id: int) -> None:
+        if self.call is not None and self.call.call_id == call_id:
+            self.fetch(call_id)
+
+    def rebuild(self) -> None:
+        """Build the lines for the call shown."""
+        call = self.call
+        if call is None:
+            self.border_title = Content("Card")
+            self.set_lines([Content.styled("Select a call to see what was asked and why it was decided so.", MUTED)])
+            return
+        self.border_title = line(f"{stage_short(call.stage)} · {one_line(call.item)}")
+        self.set_lines(card_lines(call, self.texts, self.pending, self.whole))
+
+
+def card_lines(call: Call, texts: CallTexts | None, pending: bool | None, whole: bool) -> list[Content]:
+    """The lines of a card: verdict first, then the question with the item marked, then what all items share."""
+    lines = _verdict_lines(call, texts, pending)
+    if texts is None:
+        return lines
+    if texts.raw is not None:
+        lines += _answer_lines(texts, call.binary)
+    lines += [Content(""), *_section("item asked about" if call.binary else "asked")]
+    lines += block(texts.question.strip("\n"), HIGHLIGHT if call.binary else "", indent=1)
+    lines += _folded("system", texts.system, whole)
+    if texts.state.strip():
+        lines += _folded("shared by every item of this stage", texts.state, whole)
+    if whole:
+        lines += _options(texts)
+    return lines
+
+
+def _section(name: str) -> list[Content]:
+    return [Content.styled(f"─ {name} ", LABEL)]
+
+
+def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None) -> list[Content]:
+    text, style = verdict_cell(call, pending is not None, pending)
+    how = call.explanation or (texts.explanation if texts else "")
+    if pending is not None:
+        how = "waits for you" + (f" · P(yes) {texts.p_yes:.2f}" if texts and texts.p_yes is not None else "")
+    elif not call.done:
+        how = "waiting for the model"
+    elif call.error:
+        how = call.error
+    elif not call.binary:
+        how = "a text, not a decision"
+    lines = [line((text, f"bold {style}"), "  ", one_line(how))]
+    source = {
+        "override": "overruled by a person", "threshold": "decided by the stage's threshold",
+        "parsed": "decided by the words of the answer", "default": "not an answer: the default was applied",
+    }.get(call.source or "", "")  # fmt: skip
+    extra = [source] if source else []
+    if call.cached:
+        twin = f" of call {texts.cached_from}" if texts is not None and texts.cached_from else ""
+        extra.append(f"answer reused{twin}, nothing was asked again")
+    if extra:
+        lines.append(line((" · ".join(extra), WARN if call.defaulted or call.overridden else MUTED)))
+    facts = [call.model, f"{call.ms:,.0f} ms" if call.ms else "", _tokens(call)]
+    if call.attempt > 1:
+        facts.append(f"attempt {call.attempt}")
+    lines.append(line((" · ".join(clean(fact) for fact in facts if fact), MUTED)))
+    return lines
+
+
+def _tokens(call: Call) -> str:
+    if not call.prompt_tokens:
+        return ""
+    cached = f" ({short_count(call.cached_tokens)} cached)" if call.cached_tokens else ""
+    return f"{short_count(call.prompt_tokens)} tokens in{cached}, {short_count(call.completion_tokens)} out"
+
+
+def _answer_lines(texts: CallTexts, binary: bool) -> list[Content]:
+    raw = texts.raw or ""
+    cut = {"length": "  (cut by max_tokens)", "context": "  (the window was full)"}.get(texts.finish, "")
+    if binary and "\n" not in raw.strip() and len(raw) < 60:
+        said = f"“{clean(raw.strip())}”" if raw.strip() else "(empty)"
+        return [line(("raw answer  ", LABEL), (said, "bold"), (cut, WARN))]
+    return [line((f"─ raw answer{cut} ", LABEL)), *block(raw.strip("\n"), indent=1)]
+
+
+def _folded(name: str, text: str, whole: bool) -> list[Content]:
+    rows = block(text.strip("\n"), MUTED, indent=1)
+    if not whole and len(rows) > _FOLDED:
+        hidden = len(rows) - _FOLDED
+        rows = [*rows[:_FOLDED], Content.styled(f" … {hidden} more lines; enter shows everything", f"italic {MUTED}")]
+    return [Content(""), *_section(name), *rows]
+
+
+def _options(texts: CallTexts) -> list[Content]:
+    try:
+        options = msgspec.json.decode(texts.options or "{}")
+    except msgspec.DecodeError:
+        options = {"options": texts.options}
+    said = [f"{key} {value}" for key, value in options.items()] if isinstance(options, dict) else [str(options)]
+    facts = [f"call {texts.call_id}, number {texts.seq} of run {texts.run_id}", f"provider {texts.provider}", *said]
+    return [Content(""), *_section("sent with"), *(line((f" {fact}", MUTED)) for fact in facts)]

@@ -1,0 +1,79 @@
+"""The work as a unified diff: what would be changed in the person's tree."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from agent.state import RunState
+from screens.panes.base import Pane
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, block, line, one_line, plural
+
+_CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "discarded": "thrown away"}
+
+
+class Diff(Pane):
+    """Files first, then the diff; long lines scroll sideways."""
+
+    title = "Diff"
+    fold = False
+    DEFAULT_CSS = "Diff { overflow-x: auto; }"
+    empty = "There is no diff yet. Your files stay as they are until you apply it."
+
+    def build(self, state: RunState, width: int) -> list[Content]:
+        """Counts, files, hunks."""
+        ready = state.diff
+        if ready is None:
+            return [Content.styled(self.empty, MUTED)]
+        head = line(
+            (plural(len(ready.files), "file"), STRONG), "  ", (f"+{ready.added}", GOOD), " ", (f"-{ready.removed}", BAD),
+            (f"  {_CHOICES.get(state.diff_choice, 'not applied yet')}", LABEL),
+            (f"  branch {one_line(ready.branch)}" if ready.branch else "", MUTED),
+        )  # fmt: skip
+        lines = [head]
+        counts = file_counts(ready.diff)
+        for path in ready.files:
+            added, removed = counts.get(path, (0, 0))
+            lines.append(line((f"  +{added:<4}", GOOD), (f"-{removed:<4}", BAD), one_line(path)))
+        lines.append(Content(""))
+        return lines + diff_lines(ready.diff)
+
+
+def file_counts(diff: str) -> dict[str, tuple[int, int]]:
+    """Added and removed lines by path."""
+    counts: dict[str, tuple[int, int]] = {}
+    path, in_hunk = "", False
+    for row in diff.split("\n"):
+        if row.startswith("diff --git ") or (row.startswith("--- ") and not in_hunk):
+            in_hunk = False
+        elif row.startswith("+++ ") and not in_hunk:
+            path = row[4:].split("\t")[0].strip().removeprefix("b/")
+            counts.setdefault(path, (0, 0))
+        elif row.startswith("@@"):
+            in_hunk = True
+        elif in_hunk and row[:1] in ("+", "-"):
+            added, removed = counts.get(path, (0, 0))
+            counts[path] = (added + (row[0] == "+"), removed + (row[0] == "-"))
+    return counts
+
+
+def diff_lines(diff: str) -> list[Content]:
+    """A unified diff with its signs kept and its lines coloured."""
+    lines: list[Content] = []
+    in_hunk = False
+    for row in block(diff.rstrip("\n")):
+        text = row.plain
+        if text.startswith("diff --git"):
+            in_hunk = False
+            lines += [Content(""), row.stylize(f"bold {LABEL}")] if lines else [row.stylize(f"bold {LABEL}")]
+            continue
+        in_hunk = in_hunk or text.startswith("@@")
+        lines.append(row.stylize(style) if (style := _style(text, in_hunk)) else row)
+    return lines
+
+
+def _style(text: str, in_hunk: bool) -> str:
+    if text.startswith("@@"):
+        return LABEL
+    if not in_hunk:
+        return MUTED
+    return {"+": GOOD, "-": BAD, "\\": MUTED}.get(text[:1], "")

@@ -1,0 +1,68 @@
+"""The log: notices and events as they came, without the calls, which have their own list."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from agent import events as ev
+from agent.state import RunState
+from screens.panes.base import Pane
+from screens.text import BAD, LABEL, MUTED, WARN, duration, line, one_line
+
+_SHOWN = 1000
+_NOTICE = {"info": ("i", LABEL), "warning": ("!", WARN), "error": ("✗", BAD)}
+
+
+class Log(Pane):
+    """One line an event; keeps to the end while the end is in view."""
+
+    title = "Log"
+    follows_end = True
+    empty = "Nothing happened yet."
+
+    def build(self, state: RunState, width: int) -> list[Content]:
+        """The newest events, oldest of them first."""
+        lines = [_entry(t, event) for t, event in state.log[-_SHOWN:]]
+        if len(state.log) > _SHOWN:
+            hidden = len(state.log) - _SHOWN
+            lines.insert(0, Content.styled(f"… {hidden} earlier events; the audit log has them all", MUTED))
+        return lines or [Content.styled(self.empty, MUTED)]
+
+
+def _entry(t: float, event: ev.Event) -> Content:
+    clock = duration(t).rjust(6)
+    if isinstance(event, ev.Notice):
+        glyph, style = _NOTICE[event.level]
+        place = f"{event.stage}: " if event.stage else ""
+        return line((f"{clock} ", MUTED), (f"{glyph} ", f"bold {style}"), (f"{place}{one_line(event.text)}", style))
+    return line((f"{clock}   ", MUTED), (f"{type(event).__name__} ", LABEL), (event_text(event), MUTED))
+
+
+def event_text(event: ev.Event) -> str:
+    """What an event says, shortened to one line."""
+    parts = []
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        if value in ("", None, (), {}, 0, 0.0):
+            continue
+        text = _short(value)
+        if text:
+            parts.append(f"{name}={text}")
+    return "  ".join(parts)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, str):
+        text = one_line(value[:200])
+        return text if len(text) <= 80 else text[:79] + "…"
+    if isinstance(value, bool | int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, tuple):
+        shown = [_short(item) for item in value[:6]]
+        return "(" + ", ".join(item for item in shown if item) + (", …)" if len(value) > 6 else ")")
+    if isinstance(value, dict):
+        return ", ".join(f"{_short(key)} {_short(item)}" for key, item in list(value.items())[:6])
+    ident = getattr(value, "id", "") or getattr(value, "message", "") or getattr(value, "command", "")
+    return one_line(str(ident))[:60] or type(value).__name__

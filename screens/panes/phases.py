@@ -1,0 +1,120 @@
+"""The phases of the run and the steps of its plan: as a column where there is room, as one line where there is not."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from agent.state import RunState, Stage, StepState
+from screens.panes.base import Pane
+from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, keep_tail, line, one_line
+
+STEP_MARKS = {
+    "pending": ("·", MUTED), "running": ("▸", WARN), "done": ("✓", GOOD), "failed": ("✗", BAD), "dropped": ("–", MUTED),
+}  # fmt: skip
+"""Glyph and style of a step's status."""
+
+_CASCADE = ("precision_pass1", "precision_pass2", "precision_pass3")
+_ORDER = ("index", "task_analysis", "stage_routing", "scope", "similarity", "precision", "assembly", "plan")
+
+
+def phase_count(stage: Stage, state: RunState) -> str:
+    """How far a phase is, in a few characters: ``12 files``, ``3 → 2``, ``4/7``."""
+    if stage.name == "index" and state.index is not None:
+        return f"{state.index.files} files"
+    if stage.name.startswith("precision"):
+        passes = [str(p.asked) for p in state.passes.values()]
+        if passes and stage.done:
+            return " → ".join(passes)
+    if not stage.done and stage.total:
+        return f"{stage.asked}/{stage.total}"
+    if stage.asked and stage.name in ("scope", "similarity", *_CASCADE):
+        return f"{stage.asked} → {stage.yes}"
+    if stage.counts:
+        name, count = next(iter(stage.counts.items()))
+        return f"{count} {name}"
+    return str(stage.asked) if stage.asked else ""
+
+
+def stage_mark(stage: Stage, state: RunState) -> tuple[str, str]:
+    """Glyph and style of a phase."""
+    if stage.done:
+        return "✓", GOOD
+    if state.finished is not None:
+        return "–", MUTED
+    return "▸", WARN
+
+
+class Phases(Pane):
+    """The column on the left: phases, then steps."""
+
+    empty = "The run has not begun."
+
+    def build(self, state: RunState, width: int) -> list[Content]:
+        """One line a phase, one line a step."""
+        lines = [self._phase(stage, state, width) for stage in shown_stages(state)]
+        if state.steps:
+            done = sum(entry.status == "done" for entry in state.steps.values())
+            lines += [Content(""), line((f"steps {done}/{len(state.steps)}", MUTED))]
+            lines += [self._step(name, entry, width) for name, entry in state.steps.items()]
+        if state.baseline is not None:
+            lines += [Content(""), *self._checks(state)]
+        return lines or [Content.styled(self.empty, MUTED)]
+
+    def _phase(self, stage: Stage, state: RunState, width: int) -> Content:
+        glyph, style = stage_mark(stage, state)
+        current = stage.name == state.current_stage and not stage.done
+        count = phase_count(stage, state)
+        room = max(4, width - 3 - len(count))
+        title = Content(one_line(stage.title or stage.name)).truncate(room, ellipsis=True)
+        gap = " " * max(1, width - 2 - title.cell_length - len(count))
+        return line((f"{glyph} ", style), title.stylize(STRONG) if current else title, gap, (count, MUTED))
+
+    def _step(self, name: str, entry: StepState, width: int) -> Content:
+        glyph, style = STEP_MARKS[entry.status]
+        text = f"{name} {' '.join(entry.step.target_symbols) or entry.step.description}"
+        title = Content(one_line(text)).truncate(max(4, width - 2), ellipsis=True)
+        return line((f"{glyph} ", style), title)
+
+    def _checks(self, state: RunState) -> list[Content]:
+        now = state.checks or state.baseline
+        assert now is not None
+        if state.checks_running:
+            return [line(("▸ ", WARN), "checks running")]
+        counts = f"{now.passed} pass" if now.passed is not None else "pass" if now.ok else "fail"
+        failed = f" {now.failed} fail" if now.failed else ""
+        return [line(("✓ " if now.ok else "✗ ", GOOD if now.ok else BAD), "checks ", (counts + failed, MUTED))]
+
+
+def shown_stages(state: RunState) -> list[Stage]:
+    """The phases to list; the passes of the cascade are shown under their phase only while there is no such phase."""
+    whole = "precision" in state.stages
+    return [stage for name, stage in state.stages.items() if not (whole and name in _CASCADE)]
+
+
+def strip(state: RunState, width: int) -> Content:
+    """The phases on one line, the newest in sight."""
+    parts: list[Content] = []
+    for stage in shown_stages(state):
+        glyph, style = stage_mark(stage, state)
+        count = phase_count(stage, state)
+        name = line((f"{glyph} ", style), one_line(stage.title or stage.name))
+        parts.append(name + line((f" {count}", MUTED)) if count else name)
+    if state.steps:
+        done = sum(entry.status == "done" for entry in state.steps.values())
+        now = next((name for name, entry in state.steps.items() if entry.status == "running"), "")
+        parts.append(line((f"steps {done}/{len(state.steps)}", ""), (f" {now}" if now else "", MUTED)))
+    while len(parts) > 1 and sum(part.cell_length + 3 for part in parts) > width:
+        parts.pop(0)
+    if not parts:
+        return Content.styled("not begun", MUTED)
+    return Content.styled(" · ", MUTED).join(parts).truncate(max(1, width), ellipsis=True)
+
+
+def repo_name(state: RunState, fallback: str) -> str:
+    """The last part of the repository's path."""
+    return keep_tail((state.repo or fallback).rstrip("/").rpartition("/")[2], 24)
+
+
+def clock(seconds: float) -> str:
+    """Elapsed time for the status line."""
+    return duration(seconds)

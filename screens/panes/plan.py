@@ -1,0 +1,63 @@
+"""The plan: steps in order with what they wait for, and the functions being written."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from agent.state import FunctionState, RunState, StepState
+from screens.panes.base import Pane
+from screens.panes.phases import STEP_MARKS
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural
+
+_FUNCTIONS = {"writing": ("▸", WARN, "writing"), "done": ("✓", GOOD, "compiles"), "failed": ("✗", BAD, "given up")}
+
+
+class Plan(Pane):
+    """Steps, then functions."""
+
+    title = "Plan"
+    empty = "There is no plan yet. It is made once the context is put together."
+
+    def build(self, state: RunState, width: int) -> list[Content]:
+        """How the plan came about, its steps by part, its functions."""
+        if not state.steps and not state.functions:
+            return [Content.styled(self.empty, MUTED)]
+        done = sum(entry.status == "done" for entry in state.steps.values())
+        head = f"{done} of {plural(len(state.steps), 'step')} done"
+        lines = [line((head, STRONG), (f"  {one_line(state.plan_how)}", MUTED))]
+        lines += [line((f"  {one_line(note)}", MUTED)) for note in state.plan_notes]
+        part = None
+        for name, entry in state.steps.items():
+            if entry.step.part != part and entry.step.part:
+                part = entry.step.part
+                lines += [Content(""), line((one_line(part), LABEL))]
+            lines += self._step(name, entry)
+        if state.functions:
+            written = sum(function.status == "done" for function in state.functions.values())
+            lines += [Content(""), line(("functions ", LABEL), (f"{written} of {len(state.functions)} compile", MUTED))]
+            lines += [self._function(function) for function in state.functions.values()]
+        return lines
+
+    def _step(self, name: str, entry: StepState) -> list[Content]:
+        glyph, style = STEP_MARKS[entry.status]
+        step = entry.step
+        after = f"  after {', '.join(step.depends_on)}" if step.depends_on else ""
+        gone = "  dropped" if entry.status == "dropped" else ""
+        head = line((f"{glyph} ", style), (f"{name} ", STRONG), one_line(step.description), (gone + after, MUTED))
+        facts = [step.kind.replace("_", " "), *step.target_files]
+        if entry.commit:
+            facts.append(f"commit {entry.commit[:8]}")
+        lines = [head, line((f"    {one_line(' · '.join(facts))}", MUTED))]
+        if entry.detail:
+            lines.append(line((f"    {one_line(entry.detail)}", BAD if entry.status == "failed" else MUTED)))
+        return lines
+
+    def _function(self, function: FunctionState) -> Content:
+        glyph, style, word = _FUNCTIONS[function.status]
+        tries = ""
+        if function.status == "writing" and function.max_attempts > 1:
+            tries = f", try {function.attempt} of {function.max_attempts}"
+        elif function.attempt > 1:
+            tries = f" after {plural(function.attempt, 'try', 'tries')}"
+        reason = f"  {one_line(function.reason)}" if function.reason else ""
+        return line((f"  {glyph} ", style), one_line(function.symbol), (f"  {word}{tries}", MUTED), (reason, BAD))

@@ -1,0 +1,135 @@
+"""The box at the bottom of the run screen: what waits for the person, or how the run ended, and what to do next."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from agent.events import GateWaiting, RunFinished
+from agent.state import RunState
+from agent.values import CheckResult
+from screens.session import RunSession
+from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, line, one_line, plural, stage_short
+
+
+class Prompt(Static):
+    """Hidden while there is nothing to say."""
+
+    def __init__(self, session: RunSession, *, id: str | None = None) -> None:
+        super().__init__("", id=id, markup=False)
+        self.session = session
+        self.can_focus = False
+        self.shown: list[Content] = []
+
+    def sync(self) -> None:
+        """Say what is to be said now."""
+        lines = prompt_lines(self.session)
+        if lines != self.shown:
+            self.shown = lines
+            self.display = bool(lines)
+            self.update(Content("\n").join(lines))
+
+
+def prompt_lines(session: RunSession) -> list[Content]:
+    """The lines for a session's present state."""
+    state = session.state
+    if state.waiting is not None:
+        return _waiting(session, state.waiting)
+    if state.finished is not None:
+        return outcome(state, state.finished)
+    if session.stopping:
+        when = "when the call in flight has come back; the work so far is kept"
+        return [line(("■ stopping ", f"bold {WARN}"), when)]
+    if session.live and session.gate.mode == "step":
+        return [line(("‖ pausing ", f"bold {WARN}"), "at the next decision  ", ("space goes on", MUTED))]
+    if session.live and session.gate.mode == "stage":
+        return [line(("‖ pausing ", f"bold {WARN}"), "at the end of this stage  ", ("space goes on", MUTED))]
+    return []
+
+
+def _waiting(session: RunSession, waiting: GateWaiting) -> list[Content]:
+    if waiting.kind == "diff":
+        return _diff(session.state)
+    if waiting.kind == "stage":
+        done = line(("‖ end of stage ", f"bold {WARN}"), (waiting.stage.replace("_", " "), STRONG))
+        return [done, _keys(("S", "next stage"), ("s", "one decision"), ("space", "go on"))]
+    says = "yes" if waiting.verdict else "no"
+    why = "  (a breakpoint stopped here)" if waiting.reason == "breakpoint" else ""
+    head = line(
+        ("‖ ", f"bold {WARN}"), (stage_short(waiting.stage), STRONG), f" {one_line(waiting.item)}  the verdict would be ",
+        (says, f"bold {WARN}"), (why, MUTED),
+    )  # fmt: skip
+    keys = _keys(
+        ("y", "yes is right"), ("n", "no is right"), ("s", f"take “{says}”, stop at the next"),
+        ("K", "rest of stage"), ("space", "go on"),
+    )  # fmt: skip
+    return [head, keys]
+
+
+def _diff(state: RunState) -> list[Content]:
+    diff = state.diff
+    what = f"{plural(len(diff.files), 'file')} changed, +{diff.added} -{diff.removed}. " if diff else ""
+    functions = list(state.functions.values())
+    written = sum(function.status == "done" for function in functions)
+    said = f"{written} of {plural(len(functions), 'function')} compile. " if functions else ""
+    checks = _checks(state.baseline, state.checks)
+    ok = state.checks is None or state.checks.ok
+    ready = ("✓ the work is ready. ", f"bold {GOOD}") if ok else ("! ready, but checks fail. ", f"bold {WARN}")
+    branch = one_line(diff.branch) if diff and diff.branch else "its branch"
+    keys = _keys(
+        ("a", "apply it to your tree"), ("k", f"keep it on {branch}"), ("d", "discard it"), ("5", "look at the diff")
+    )
+    return [line(ready, said, checks, what), keys]
+
+
+def _keys(*pairs: tuple[str, str]) -> Content:
+    return Content("   ").join([line((key, STRONG), f" {text}") for key, text in pairs])
+
+
+def _checks(before: CheckResult | None, now: CheckResult | None) -> str:
+    if now is None:
+        return ""
+    if now.passed is None:
+        return f"The checks {'pass' if now.ok else 'fail'} now. "
+    old = f"{before.passed} → " if before is not None and before.passed is not None else ""
+    failing = f", {now.failed} still fail" if now.failed else ""
+    return f"Tests passing: {old}{now.passed}{failing}. "
+
+
+_ENDS = {
+    "complete": ("✓ complete", GOOD, "Everything asked for was done and measured."),
+    "partial": ("◐ partial", WARN, "Some of it was done; the rest is listed in Plan and Log."),
+    "failed": ("✗ failed", BAD, "Nothing usable came of it."),
+    "stopped": ("■ stopped", WARN, "You stopped the run."),
+}
+
+
+def outcome(state: RunState, end: RunFinished) -> list[Content]:
+    """How the run ended, in plain words, and what to do next."""
+    word, style, meaning = _ENDS[end.status]
+    cached = f" ({end.cached_calls} reused)" if end.cached_calls else ""
+    facts = [f"{plural(end.calls, 'call')}{cached} in {duration(end.seconds)}"]
+    if end.functions or end.functions_failed:
+        facts.append(f"{end.functions} of {plural(end.functions + end.functions_failed, 'function')} written")
+    if end.includes_added:
+        facts.append(f"{plural(end.includes_added, 'include')} inserted")
+    if end.stubs_left:
+        facts.append(f"{plural(end.stubs_left, 'stub')} left")
+    tests = _checks(end.tests_before, end.tests_after).strip().rstrip(".")
+    if tests:
+        facts.append(tests[0].lower() + tests[1:])
+    lines = [line((f"{word}  ", f"bold {style}"), one_line(end.reason) or meaning), line((" · ".join(facts), MUTED))]
+    return [*lines, line(_next(state, end))]
+
+
+def _next(state: RunState, end: RunFinished) -> str:
+    branch = one_line(end.branch or state.branch)
+    if end.applied or state.diff_choice == "applied":
+        return "The change is in your tree: look at it with git diff. q goes home."
+    if state.diff_choice == "discarded":
+        return "The work was thrown away; your tree is as it was. q goes home."
+    if branch and (state.diff is not None or end.status in ("partial", "stopped")):
+        return f"Your tree is as it was. The work is on branch {branch}; take it with git merge {branch}. q goes home."
+    if end.status == "failed":
+        return "Your tree is as it was. Log (7) says what went wrong; starting again reuses the verdicts. q goes home."
+    return "Your tree is as it was. q goes home."

@@ -1,0 +1,222 @@
+"""The run screen: phases, the stream of calls with the card of the selected one, and the panes that follow the action."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from agent import events as ev
+from screens import STYLES
+from screens.actions import bindings
+from screens.panes.calls import CallStream
+from screens.panes.card import Card
+from screens.panes.phases import Phases, strip
+from screens.panes.tabs import TabPanel
+from screens.prompt import Prompt
+from screens.run_controls import RunControls
+from screens.runner import Services
+from screens.session import RunSession, is_call
+from screens.status import StatusBar
+
+NARROW, WIDE = 100, 160
+"""Below NARROW columns one pane at a time, from WIDE three (design section 13)."""
+
+
+class RunScreen(RunControls, Screen[None]):
+    """Shows one session, live or replayed. It reads the session's state and never changes it."""
+
+    CSS_PATH = STYLES / "run.tcss"
+    BINDINGS = bindings("run")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-medium"), (WIDE, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (16, "-short"), (30, "-tall")]
+    ACTION_GROUP = "run"
+
+    def __init__(self, session: RunSession, services: Services) -> None:
+        super().__init__()
+        self.session = session
+        self.services = services
+        self.calls_on_top = True
+        self._offered: tuple[object, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        """Status on top, three columns, prompt and footer at the bottom."""
+        yield StatusBar(self.session, id="status")
+        yield Static("", id="strip", markup=False)
+        with Horizontal(id="columns"):
+            yield Phases(id="phases")
+            with Vertical(id="centre"):
+                yield Input(placeholder="words to look for: item, question, yes, no, cached, defaulted, overruled",
+                            id="filter", compact=True)  # fmt: skip
+                yield CallStream(id="calls")
+                yield Card(id="card")
+            yield TabPanel(id="panel")
+        yield Prompt(self.session, id="prompt")
+        yield Footer(show_command_palette=True, compact=True)
+
+    def on_mount(self) -> None:
+        """Start listening."""
+        self.phases.border_title = Content("Phases")
+        self.phases.set_on_top(True)
+        self.stream.border_title = Content("Calls")
+        self.card.fetch = self._fetch_texts
+        self.card.rebuild()
+        self.query_one("#filter").display = False
+        self.session.on_flush.append(self.refresh_state)
+        self.set_interval(0.5, self._tick)
+        self.stream.focus()
+        self.call_after_refresh(self.refresh_state, [])
+
+    def on_unmount(self) -> None:
+        """Stop listening."""
+        if self.refresh_state in self.session.on_flush:
+            self.session.on_flush.remove(self.refresh_state)
+
+    # -- parts
+
+    @property
+    def stream(self) -> CallStream:
+        """The list of calls."""
+        return self.query_one(CallStream)
+
+    @property
+    def card(self) -> Card:
+        """The card under it."""
+        return self.query_one("#card", Card)
+
+    @property
+    def panel(self) -> TabPanel:
+        """The tabs on the right."""
+        return self.query_one(TabPanel)
+
+    @property
+    def phases(self) -> Phases:
+        """The column on the left."""
+        return self.query_one(Phases)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether one pane at a time is shown."""
+        return self.size.width < NARROW
+
+    # -- showing
+
+    def refresh_state(self, events: list[ev.Event]) -> None:
+        """Show what was folded. Called at most thirty times a second, and once with nothing at the start."""
+        if not self.is_mounted or not self.is_attached:
+            return
+        state = self.session.state
+        with self.app.batch_update():
+            if not events or any(is_call(event) for event in events) or state.waiting is not None:
+                self.stream.update_state(state)
+            waiting = state.waiting
+            if waiting is not None and waiting in events and waiting.call_id is not None:
+                self.stream.select(waiting.call_id)
+            self._show_card()
+            if self.phases.display:
+                self.phases.update_state(state)
+            self._show_strip()
+            before = self.panel.current
+            self.panel.update_state(state, events)
+            if self.narrow and self.panel.current in ("diff",) and before != "diff":
+                self._put_calls_on_top(False)
+            self.query_one(Prompt).sync()
+            self.query_one(StatusBar).refresh()
+        self._offer()
+
+    def _show_card(self) -> None:
+        waiting = self.session.state.waiting
+        call = self.stream.selected
+        here = waiting is not None and call is not None and waiting.call_id == call.call_id
+        self.card.show_call(call, waiting.verdict if here and waiting is not None else None)
+
+    def _show_strip(self) -> None:
+        view = self.query_one("#strip", Static)
+        if view.display:
+            view.update(strip(self.session.state, self.size.width - 2))
+
+    def _offer(self) -> None:
+        """Footer and keys follow what can be done now."""
+        waiting = self.session.waiting
+        now = (waiting.kind if waiting else "", self.session.live, self.session.stopping)
+        if now != self._offered:
+            self._offered = now
+            self.refresh_bindings()
+
+    def _tick(self) -> None:
+        if self.session.live:
+            self.query_one(StatusBar).refresh()
+            self.query_one(Prompt).sync()
+
+    def on_resize(self, event: Resize) -> None:
+        """One, two or three panes."""
+        self._place()
+
+    def _place(self) -> None:
+        narrow = self.narrow
+        self.query_one("#centre").display = not narrow or self.calls_on_top
+        self.panel.set_place(narrow, self.calls_on_top)
+        self.panel.set_class(narrow and self.calls_on_top, "-behind")
+        self.call_after_refresh(self._show_strip)
+        if self.phases.display:
+            self.phases.update_state(self.session.state)
+
+    def _put_calls_on_top(self, on_top: bool) -> None:
+        self.calls_on_top = on_top
+        self._place()
+
+    @on(CallStream.Selected)
+    def _selected(self) -> None:
+        self._show_card()
+
+    @on(TabPanel.Chosen)
+    def _tab_clicked(self, event: TabPanel.Chosen) -> None:
+        self.action_tab(event.tab)
+
+    # -- texts of a call, read from the log
+
+    def _fetch_texts(self, call_id: int) -> None:
+        self.run_worker(self._read_texts(call_id), group="texts", exclusive=True, exit_on_error=False)
+
+    async def _read_texts(self, call_id: int) -> None:
+        texts = await asyncio.to_thread(self.services.call_texts, self.session.repo, call_id)
+        if texts is not None and self.is_attached:
+            self.card.set_texts(texts)
+
+    # -- filter
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        if self.narrow:
+            self._put_calls_on_top(True)
+        box = self.query_one("#filter", Input)
+        box.display = True
+        box.focus()
+
+    def close_filter(self, clear: bool) -> None:
+        """Back to the calls; the filter stays unless cleared."""
+        box = self.query_one("#filter", Input)
+        if clear:
+            box.value = ""
+        box.display = bool(box.value)
+        self.stream.focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, event: Input.Changed) -> None:
+        self.stream.set_filter(event.value)
+
+    @on(Input.Submitted, "#filter")
+    def _filter_done(self) -> None:
+        self.close_filter(clear=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        allowed: Any = self.allows(action, parameters)
+        return bool(allowed)

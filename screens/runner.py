@@ -1,0 +1,114 @@
+"""What the screens need from below: a run that can be started and heard, and the services of the application.
+
+The command line (``tui``) puts these together; tests hand in their own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from agent.audit.reader import CallTexts
+from agent.config import Config
+from agent.events import Envelope, RunFinished
+from agent.gate import Gate
+
+
+class RunHandle(Protocol):
+    """One run that has not begun yet. ``gate`` is the gate it was given."""
+
+    gate: Gate
+
+    async def execute(self) -> RunFinished:
+        """Do the work. Emits RunStarted first and RunFinished last, whatever happens."""
+        ...
+
+    def listen(self, listener: Callable[[Envelope], None]) -> None:
+        """``listener`` hears every event after it was committed, on the event loop's thread."""
+        ...
+
+
+class StartRun(Protocol):
+    """Makes a run ready."""
+
+    def __call__(self, task: str, repo: Path, config: Config, *, gate: Gate) -> RunHandle:
+        """The handle of a new run.
+
+        Raises:
+            Exception: its text says what is wrong with task or repository, as a sentence for the person.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """Whether the models can answer. ``hint`` says what to do; ``can_fetch`` whether fetching would help."""
+
+    ok: bool
+    text: str
+    hint: str = ""
+    can_fetch: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a download has come: bytes (``total`` 0 when unknown) and what is being done."""
+
+    done: int
+    total: int
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class DemoTask:
+    """A ready-made task."""
+
+    name: str
+    title: str
+    task: str
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class RecentRun:
+    """An earlier run as the list shows it; ``started`` is ISO 8601."""
+
+    run_id: str
+    task: str
+    repo: str
+    status: str = ""
+    started: str = ""
+    calls: int = 0
+    seconds: float = 0.0
+
+
+async def _unknown_model() -> ModelState:
+    return ModelState(False, "The model was not looked at.")
+
+
+async def _cannot_fetch(progress: Callable[[Progress], None]) -> None:
+    raise RuntimeError("Fetching models is not set up here.")
+
+
+async def _no_prediction(task: str, repo: Path) -> int | None:
+    return None
+
+
+@dataclass
+class Services:
+    """What the application can do, as functions. Only ``start_run`` has no stand-in."""
+
+    start_run: StartRun
+    load_config: Callable[[Path], Config] = lambda repo: Config()
+    model_state: Callable[[], Awaitable[ModelState]] = _unknown_model
+    pull_model: Callable[[Callable[[Progress], None]], Awaitable[None]] = _cannot_fetch
+    predicted_calls: Callable[[str, Path], Awaitable[int | None]] = _no_prediction
+    demos: Callable[[], list[DemoTask]] = list
+    prepare_demo: Callable[[str], Path] = Path
+    recent_runs: Callable[[Path], list[RecentRun]] = lambda repo: []
+    call_texts: Callable[[Path, int], CallTexts | None] = lambda repo, call_id: None
+    clock: Callable[[], float] = time.monotonic
+    extra: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,162 @@
+"""One run as the application sees it: the folded state, the events still to be folded, and the gate's controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agent.events import CallFinished, CallStarted, Envelope, Event, GateWaiting, RunFinished
+from agent.gate import Gate
+from agent.state import RunState
+from screens.runner import RunHandle
+
+FLUSH_SECONDS = 1 / 30
+"""Events reach the screen in batches, at most thirty a second (design section 13)."""
+
+Flushed = Callable[[list[Event]], None]
+
+
+class RunSession:
+    """Folds events into ``state`` in batches and tells ``on_flush`` what came. Without a handle it is a replay."""
+
+    def __init__(
+        self,
+        *,
+        task: str = "",
+        repo: Path | None = None,
+        gate: Gate | None = None,
+        handle: RunHandle | None = None,
+        clock: Callable[[], float],
+        schedule: Callable[[float, Callable[[], None]], Any] | None = None,
+        grace: float = 0.5,
+    ) -> None:
+        self.task = task
+        self.repo = repo or Path()
+        self.gate = gate or Gate()
+        self.handle = handle
+        self.state = RunState()
+        self.on_flush: list[Flushed] = []
+        self.stopping = False
+        self._clock = clock
+        self._schedule = schedule
+        self._grace = grace
+        self._pending: list[Envelope] = []
+        self._scheduled = False
+        self._heard_at = clock()
+        self._prompted_at = float("-inf")
+
+    # -- events
+
+    def receive(self, envelope: Envelope) -> None:
+        """Take an event in; it is folded with the next batch."""
+        self._pending.append(envelope)
+        if self._schedule is not None and not self._scheduled:
+            self._scheduled = True
+            self._schedule(FLUSH_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Fold what has come and tell the screens."""
+        self._scheduled = False
+        if not self._pending:
+            return
+        batch, self._pending = self._pending, []
+        for envelope in batch:
+            self.state.apply(envelope)
+        self._heard_at = self._clock()
+        events: list[Event] = [envelope.event for envelope in batch]
+        waiting = self.state.waiting
+        if waiting is not None and waiting in events and self._came_by_itself(waiting):
+            self._prompted_at = self._heard_at
+        for listener in list(self.on_flush):
+            listener(events)
+
+    def broken(self, error: BaseException) -> None:
+        """The run ended without saying so: fold in an end that does."""
+        self.flush()
+        if self.state.finished is None:
+            reason = str(error) or type(error).__name__
+            counts = sum(isinstance(call.verdict, bool) or call.done for call in self.state.calls)
+            end = RunFinished("failed", f"The run broke off: {reason}", calls=counts, seconds=self.state.t)
+            self.receive(Envelope(self.state.run_id, 0, self.state.t, end))
+            self.flush()
+
+    @property
+    def live(self) -> bool:
+        """Whether there is work that leaving would interrupt."""
+        return self.handle is not None and self.state.finished is None
+
+    def elapsed(self) -> float:
+        """Seconds since the run began; stands still when it has ended."""
+        if not self.live:
+            return self.state.finished.seconds if self.state.finished and self.state.finished.seconds else self.state.t
+        return self.state.t + max(0.0, self._clock() - self._heard_at)
+
+    # -- the gate
+
+    @property
+    def waiting(self) -> GateWaiting | None:
+        """What the run waits for a person to say."""
+        return self.state.waiting
+
+    def ready(self) -> bool:
+        """False while a prompt that appeared by itself is too fresh for a key to be meant for it."""
+        return self._clock() - self._prompted_at >= self._grace
+
+    def _came_by_itself(self, waiting: GateWaiting) -> bool:
+        return waiting.kind == "diff" or (waiting.kind == "verdict" and waiting.reason == "breakpoint")
+
+    @property
+    def paused(self) -> bool:
+        """Whether the next decision will wait."""
+        return self.gate.mode != "run"
+
+    def toggle_pause(self) -> None:
+        """Pause at the next decision, or go on. A waiting diff is not touched by this."""
+        if self.waiting is not None and self.waiting.kind == "diff":
+            return
+        if self.paused or self.waiting is not None:
+            self.gate.resume()
+        else:
+            self.gate.pause()
+
+    def step(self) -> None:
+        """Use the decision that waits and wait at the next one."""
+        if self.waiting is not None and self.waiting.kind == "diff":
+            return
+        self.gate.pause()
+        self.gate.resolve("accept" if self.waiting and self.waiting.kind == "verdict" else "continue")
+
+    def step_stage(self) -> None:
+        """Run to the end of the stage."""
+        if self.waiting is None or self.waiting.kind != "diff":
+            self.gate.step_stage()
+
+    def answer(self, right: bool) -> bool:
+        """Say what the right verdict of the waiting decision is. True when it overruled the model."""
+        waiting = self.waiting
+        if waiting is None or waiting.kind != "verdict":
+            return False
+        flips = bool(waiting.verdict) != right
+        self.gate.resolve("flip" if flips else "accept")
+        return flips
+
+    def skip_stage(self) -> None:
+        """Accept the rest of the stage."""
+        if self.waiting is not None and self.waiting.kind == "verdict":
+            self.gate.resolve("skip_stage")
+
+    def choose(self, choice: str) -> None:
+        """Say what becomes of the diff: apply, keep or discard."""
+        if self.waiting is not None and self.waiting.kind == "diff":
+            self.gate.resolve(choice)
+
+    def stop(self) -> None:
+        """Stop the run at the next decision."""
+        self.stopping = True
+        self.gate.stop()
+
+
+def is_call(event: Event) -> bool:
+    """Whether an event belongs to the call stream."""
+    return isinstance(event, CallStarted | CallFinished)

@@ -1,0 +1,55 @@
+"""The line at the top: what is worked on, what is happening (exactly one thing), for how long, with which model."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widget import Widget
+
+from agent.state import RunState
+from screens.session import RunSession
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, clean, duration, line, one_line
+
+_STYLES = {
+    "idle": MUTED, "waiting for you": f"bold {WARN}", "complete": f"bold {GOOD}", "partial": f"bold {WARN}",
+    "failed": f"bold {BAD}", "stopped": f"bold {WARN}",
+}  # fmt: skip
+_GLYPHS = {"idle": "○", "waiting for you": "‖", "complete": "✓", "partial": "◐", "failed": "✗", "stopped": "■"}
+
+
+def pill(state: RunState) -> tuple[str, str]:
+    """The one thing that is happening, with its count, and its style."""
+    activity = state.activity
+    text: str = activity
+    stage = state.stages.get(state.current_stage)
+    if activity in ("judging", "waiting for you") and stage is not None and stage.total and not stage.done:
+        text = f"{activity} {stage.asked}/{stage.total}"
+    if activity == "writing":
+        now = [function for function in state.functions.values() if function.status == "writing"]
+        if now:
+            text = f"writing {one_line(now[-1].symbol)}"
+    return f"{_GLYPHS.get(activity, '●')} {text}", _STYLES.get(activity, f"bold {LABEL}")
+
+
+class StatusBar(Widget):
+    """One line. The pill, the clock and the model keep their place; the task gives way."""
+
+    DEFAULT_CSS = "StatusBar { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }"
+
+    def __init__(self, session: RunSession, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.session = session
+
+    def render(self) -> Content:
+        """Left: repository and task. Right: pill, clock, model."""
+        state, width = self.session.state, self.size.width
+        text, style = pill(state)
+        model = one_line(state.model)
+        right = line((text, style), f"  {duration(self.session.elapsed())}", (f"  {model}" if width >= 100 else "", MUTED))
+        repo = clean(state.repo or str(self.session.repo)).rstrip("/").rpartition("/")[2]
+        task = one_line(state.task or self.session.task)
+        left = line(("Clean Room", f"bold {LABEL}"), "  ", (repo, STRONG), (f" · {task}", ""))
+        room = width - right.cell_length - 2
+        if room < 4:
+            return right.truncate(max(1, width), ellipsis=True)
+        left = left.truncate(room, ellipsis=True)
+        return left + Content(" " * (width - left.cell_length - right.cell_length)) + right

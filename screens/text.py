@@ -1,0 +1,160 @@
+"""Text that is safe to show, and the words and glyphs every pane shares.
+
+Whatever a model, a compiler or a file said passes through :func:`clean` and is shown as ``Content``, never parsed as
+markup. A meaning always has a glyph and a word; colour only repeats it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from textual.content import Content
+
+MUTED = "$text-muted"
+STRONG = "bold"
+GOOD = "$text-success"
+BAD = "$text-error"
+WARN = "$text-warning"
+ACCENT = "$text-accent"
+TITLE = "bold $text-primary"
+LABEL = "$text-primary"
+HIGHLIGHT = "bold $text-warning"
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system commands, such as a window title
+    r"|\[[0-?]*[ -/]*[@-~]"  # control sequences, such as colours
+    r"|[PX^_][^\x1b]*(?:\x1b\\)?"  # device strings
+    r"|[@-Z\\-_])?"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+_BIDI = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F))
+_STRIP = {**_CONTROLS, **_BIDI}
+
+
+def clean(text: str, tab: int = 4) -> str:
+    """``text`` without terminal escapes, control codes, NULs and direction marks; tabs become spaces."""
+    if not text:
+        return ""
+    text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    text = text.translate(_STRIP).expandtabs(tab)
+    return text.encode("utf-8", "replace").decode()
+
+
+def one_line(text: str) -> str:
+    """``text`` cleaned and on one line."""
+    return " ".join(clean(text).split())
+
+
+def line(*parts: str | Content | tuple[str, str]) -> Content:
+    """One line of parts, each plain or (text, style). The texts are taken literally."""
+    return Content.assemble(*(_literal(part) for part in parts))
+
+
+def _literal(part: str | Content | tuple[str, str]) -> str | Content | tuple[str, str]:
+    if isinstance(part, str):
+        return clean(part)
+    if isinstance(part, tuple):
+        return (clean(part[0]), part[1])
+    return part
+
+
+def block(text: str, style: str = "", indent: int = 0) -> list[Content]:
+    """The lines of a longer text, literally."""
+    pad = " " * indent
+    return [Content.styled(pad + row, style) if style else Content(pad + row) for row in clean(text).split("\n")]
+
+
+def joined(parts: Iterable[Content], gap: str = "  ") -> Content:
+    """Parts side by side."""
+    return Content(gap).join(parts)
+
+
+def duration(seconds: float) -> str:
+    """``9s``, ``1m12s``, ``2h05m``."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+
+
+def milliseconds(ms: float) -> str:
+    """``412``, ``8.4s``: at most five characters."""
+    if ms <= 0:
+        return ""
+    if ms < 10_000:
+        return f"{ms:.0f}"
+    return f"{ms / 1000:.0f}s" if ms >= 100_000 else f"{ms / 1000:.1f}s"
+
+
+def short_count(count: int) -> str:
+    """``950``, ``5.1k``, ``1.2M``."""
+    if count < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
+
+
+def probability(value: float | None) -> str:
+    """``.81``; empty when there is none."""
+    if value is None:
+        return ""
+    return "1.0" if value >= 0.995 else f"{value:.2f}"[1:]
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """``1 file``, ``3 files``."""
+    return f"{count} {noun if count == 1 else many or noun + 's'}"
+
+
+def keep_tail(text: str, width: int) -> str:
+    """The end of ``text`` in ``width`` cells: of a path the end says most."""
+    if width <= 0:
+        return ""
+    content = Content(text)
+    if content.cell_length <= width:
+        return text
+    if width == 1:
+        return "…"
+    while text and Content(text).cell_length > width - 1:
+        text = text[1:]
+    return "…" + text
+
+
+def bar(value: int, most: int, width: int) -> str:
+    """A bar of ``width`` cells filled in proportion, at least one cell when ``value`` is not 0."""
+    if width <= 0 or most <= 0:
+        return ""
+    filled = min(width, round(width * value / most))
+    return "█" * max(filled, 1 if value > 0 else 0)
+
+
+VERDICT_WORDS = {True: "yes", False: "no"}
+VERDICT_GLYPHS = {True: "✓", False: "✗"}
+VERDICT_STYLES = {True: GOOD, False: ACCENT}
+
+
+def verdict_mark(verdict: bool) -> tuple[str, str]:
+    """(``✓ yes`` or ``✗ no``, its style)."""
+    return f"{VERDICT_GLYPHS[verdict]} {VERDICT_WORDS[verdict]}", VERDICT_STYLES[verdict]
+
+
+_STAGE_NAMES = {
+    "precision_pass1": "relevant?", "precision_pass2": "direct?", "precision_pass3": "source?",
+    "function_implement": "write", "implement": "edit", "test_implement": "write test", "header_gen": "header",
+    "error_classify_include": "include?", "error_classify_signature": "signature?",
+    "error_classify_definition": "defined?", "error_which_include": "which header",
+    "adjustment_step_viability": "viable?", "adjustment_root_cause": "root cause?",
+    "adjustment_new_step": "new step?", "adjustment_finalize": "finalize", "stage_routing": "routing",
+    "task_analysis": "intent", "change_point_enum": "change pts", "part_grouping": "same part?",
+    "part_dependency": "part dep?", "symbol_targeting": "target?", "step_dependency": "step dep?",
+    "kb_pattern_relevance": "pattern?", "interface_enum": "interfaces", "meta_plan": "plan", "part_plan": "part plan",
+    "documentation": "doc", "scope": "file?", "similarity": "similar?",
+}  # fmt: skip
+
+
+def stage_short(stage: str) -> str:
+    """A call's stage in at most twelve characters: for a yes/no, the question in one word."""
+    return _STAGE_NAMES.get(stage) or stage.replace("_", " ")[:12]

@@ -1,0 +1,16 @@
+"""The environment must not colour what the screens show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No NO_COLOR, no theme from outside, no real clipboard, data in a folder of the test's own."""
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "WAYLAND_DISPLAY", "DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("CRA_CONFIG_DIR", str(tmp_path / "config"))

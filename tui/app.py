@@ -1,0 +1,195 @@
+"""The application: it owns the run's worker, the theme, the keys, the palette and leaving."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from agent.config import Config
+from agent.gate import Gate
+from screens import STYLES
+from screens.actions import bindings
+from screens.dialogs import Confirm
+from screens.help import HelpScreen
+from screens.home import HomeScreen
+from screens.run import RunScreen
+from screens.runner import Services
+from screens.session import RunSession
+from screens.table import has_screen, make_screen
+from screens.text import clean
+from tui.clipboard import copy_text
+from tui.palette import ActionCommands
+from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
+
+_RUN_GROUP = "run"
+
+
+class CraApp(App[int]):
+    """One window onto one run at a time. ``services`` is everything it can do."""
+
+    TITLE = "Clean Room"
+    CSS_PATH = STYLES / "app.tcss"
+    BINDINGS = bindings("app")
+    COMMANDS = {ActionCommands}
+    ACTION_GROUP = "app"
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        config: Config | None = None,
+        repo: Path | None = None,
+        task: str = "",
+        start: bool = False,
+    ) -> None:
+        super().__init__()
+        self.services = services
+        self.config = config or Config()
+        self.first = (task, repo, start)
+        self.session: RunSession | None = None
+        self.home: HomeScreen | None = None
+        self.register_theme(CLEAN_ROOM)
+        self.register_theme(CLEAN_ROOM_LIGHT)
+        self._choose_theme()
+        self.set_keymap(dict(self.config.ui.keys))
+
+    def _choose_theme(self) -> None:
+        wanted = self.config.ui.theme or ("" if os.environ.get("TEXTUAL_THEME") else CLEAN_ROOM.name)
+        if wanted in self.available_themes:
+            self.theme = wanted
+
+    def on_mount(self) -> None:
+        """Home first; a task given on the command line starts at once."""
+        task, repo, start = self.first
+        wanted = self.config.ui.theme
+        if wanted and wanted not in self.available_themes:
+            names = ", ".join(sorted(self.available_themes))
+            self.notify(f"There is no theme {wanted!r} (ui.theme). Known: {names}.", severity="warning", timeout=10)
+        self.home = HomeScreen(self.services, task=task, repo=repo)
+        self.push_screen(self.home)
+        if start and task and repo is not None:
+            self.start_task(task, repo)
+
+    def notify(self, message: str, *, markup: bool = False, **rest: Any) -> None:
+        """As in Textual, but the text is literal unless asked otherwise: it often quotes code."""
+        super().notify(message if markup else clean(message), markup=markup, **rest)
+
+    # -- the run
+
+    def start_task(self, task: str, repo: Path) -> None:
+        """Start a run and show it."""
+        if self.session is not None and self.session.live:
+            self.notify("A run is going on. F3 goes back to it; stop it there before starting another.", severity="warning")
+            return
+        gate = Gate()
+        try:
+            config = self.services.load_config(repo)
+            handle = self.services.start_run(task, repo, config, gate=gate)
+        except Exception as error:
+            self.notify(str(error), title="The run cannot start", severity="error", timeout=15)
+            return
+        session = RunSession(
+            task=task, repo=repo, gate=gate, handle=handle, clock=self.services.clock, schedule=self.set_timer,
+            grace=config.ui.grace_seconds,
+        )  # fmt: skip
+        handle.listen(session.receive)
+        self.session = session
+        self.run_worker(handle.execute(), name="run", group=_RUN_GROUP, exit_on_error=False)
+        self.show_session(session)
+
+    def show_session(self, session: RunSession) -> None:
+        """Show a run, live or replayed."""
+        if self.home is not None and session.handle is not None:
+            self.home.session = session
+        self.push_screen(RunScreen(session, self.services))
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.worker.group != _RUN_GROUP or self.session is None:
+            return
+        if event.state == WorkerState.ERROR:
+            self.session.broken(event.worker.error or RuntimeError("unknown reason"))
+        elif event.state == WorkerState.CANCELLED:
+            self.session.broken(RuntimeError("it was cancelled"))
+        elif event.state == WorkerState.SUCCESS:
+            self.session.flush()
+
+    @on(HomeScreen.Start)
+    def _start(self, event: HomeScreen.Start) -> None:
+        self.start_task(event.task, event.repo)
+
+    @on(HomeScreen.Return)
+    def _return(self) -> None:
+        if self.session is not None:
+            self.show_session(self.session)
+
+    @on(HomeScreen.OpenRun)
+    def _open_run(self, event: HomeScreen.OpenRun) -> None:
+        if has_screen("history"):
+            self.push_screen(make_screen("history", self.services, run=event.run))
+            return
+        if self.home is not None:
+            self.home.query_one("#task").text = event.run.task  # type: ignore[attr-defined]
+            self.notify("Its task is in the task box now; starting it again reuses the verdicts.")
+
+    # -- everywhere
+
+    @property
+    def action_group(self) -> str:
+        """The group of actions of the screen in front."""
+        return getattr(self.screen, "ACTION_GROUP", "app")
+
+    def action_help(self) -> None:
+        """Every key of this screen."""
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.action_group, self.config.ui.keys))
+
+    def action_snapshot(self) -> None:
+        """Save the screen as an SVG picture."""
+        try:
+            path = self.save_screenshot()
+        except OSError as error:
+            self.notify(f"The screenshot could not be saved: {error}", severity="error")
+        else:
+            self.notify(f"Screenshot saved to {path}")
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """To the clipboard, and to a file where the clipboard cannot be relied on; says which."""
+        super().copy_to_clipboard(text)
+        self.notify(copy_text(text), timeout=4)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Any:
+        """The palette's own entries: themes and keys; our actions come from their table."""
+        for command in super().get_system_commands(screen):
+            if command.title in ("Theme", "Maximize", "Minimize"):
+                yield SystemCommand(command.title, command.help, command.callback)
+
+    async def action_quit(self) -> None:
+        """Leave; while a run goes on, ask."""
+        if self.session is None or not self.session.live:
+            self.exit(0)
+            return
+        if isinstance(self.screen, Confirm):
+            return
+        text = "A run is going on. Leaving stops it; what is done so far stays on its branch."
+        self.push_screen(Confirm("Leave?", text, "Stop and leave", "Stay"), self._leave)
+
+    def _leave(self, yes: bool | None) -> None:
+        if yes:
+            self.run_worker(self._stop_and_exit(), group="leave", exclusive=True, exit_on_error=False)
+
+    async def _stop_and_exit(self) -> None:
+        session = self.session
+        if session is not None and session.live:
+            session.stop()
+            runs = [worker for worker in self.workers if worker.group == _RUN_GROUP]
+            with contextlib.suppress(Exception):
+                await self.workers.wait_for_complete(runs)
+        self.exit(130)
