@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shlex
 import shutil
+import sys
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
 
 from agent.values import CheckResult
-from agent.workspace.sandbox import Limits, run_command
+from agent.workspace.sandbox import CommandResult, Limits, needs_shell, run_command
 from agent.workspace.testoutput import read_outcome
 
 _TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?!=)", re.M)
@@ -58,6 +61,9 @@ async def run_checks(
         WorkspaceError: ``root`` does not exist or the command is empty.
     """
     result = await run_command(_named(command), root, timeout, limits=limits, env=env)
+    own = _own_python(command, result)
+    if own:
+        result = await run_command(own, root, timeout, limits=limits, env=env)
     outcome = read_outcome(result.output)
     passed, failed = outcome.passed, outcome.failed
     if passed is None and not result.ok and _BUILD_BROKE.search(result.output):
@@ -107,6 +113,20 @@ def _lost(baseline: CheckResult, now: CheckResult) -> bool:
     if now.ok:
         return False
     return bool(now.passing) or (now.passed or 0) < (baseline.passed or len(baseline.passing))
+
+
+def _own_python(command: str, result: CommandResult) -> str:
+    """The same checks with this program's interpreter, where the one on PATH is a shim of nothing or lacks pytest."""
+    words = command.split()
+    missing = result.exit_code == 127 or re.search(r"No module named ['\"]?pytest\b", result.output) is not None
+    if not words or not missing or needs_shell(command):
+        return ""
+    here = shlex.quote(sys.executable)
+    if words[0] in ("pytest", "py.test") and importlib.util.find_spec("pytest"):
+        return f"{here} -m pytest -rfEp {' '.join(words[1:])}"
+    if words[0] in ("python", "python3") and ("pytest" not in words[:3] or importlib.util.find_spec("pytest")):
+        return f"{here} {' '.join(words[1:])}"
+    return ""
 
 
 def _named(command: str) -> str:

@@ -214,7 +214,10 @@ class Workspace:
             record.forget(self.repo, self.run_id)
             return f"The copy of run {self.run_id} was removed."
         self._remove_worktree()
-        run_git(self.repo, "update-ref", "-d", f"refs/heads/{self.branch}")
+        branch = f"refs/heads/{self.branch}"
+        run_git(self.repo, "update-ref", "-d", branch, check=False)
+        if run_git(self.repo, "rev-parse", "-q", "--verify", branch, check=False).returncode == 0:
+            raise WorkspaceError(f"The branch {self.branch} could not be deleted. Try: git branch -D {self.branch}")
         record.forget(self.repo, self.run_id)
         return f"The branch {self.branch} was deleted; your files were not touched."
 
