@@ -166,7 +166,7 @@ class Index:
             path, language_of(path), _count_lines(data), len(data), mtime, sha, scan.is_test(path),
             about.purpose, about.domain, about.concepts, about.surface,
         )  # fmt: skip
-        put_file(db, row, parsed, data.decode("utf-8", "replace"))
+        put_file(db, row, parsed, data)
         return True
 
     def _relate(self, changed: list[str], *, rebuild: bool) -> None:
@@ -308,7 +308,7 @@ class Index:
 
     def search_symbols(self, query: str, paths: Iterable[str] | None = None, limit: int = 20) -> list[RankedSymbol]:
         """Symbols by likelihood, of ``paths`` or of the best-ranked files."""
-        return search.rank_symbols(self._store, query, limit, self.source, paths)
+        return search.rank_symbols(self._store, query, limit, paths)
 
 
 def _count_lines(data: bytes) -> int:

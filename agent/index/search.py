@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from agent.index.entries import IndexedSymbol, Ranked, RankedSymbol
+from agent.index.entries import Ranked, RankedSymbol
 from agent.index.references import select_symbols
-from agent.index.store import Store
+from agent.index.store import UNSEARCHED, Store
 from agent.index.symbols import languages
-from agent.index.words import fts_query, identifiers, query_words, searchable
+from agent.index.words import fts_query, identifiers, query_words
 
-RRF = 20
-"""The constant of reciprocal rank fusion: small, because a list's first places are worth more here than in web search."""
+RRF = 15
+"""The constant of reciprocal rank fusion: smaller than the usual 60, because code search needs only the first places."""
+
+WEIGHTS = {"names": 1.0, "text": 1.0, "symbols": 1.0, "history": 1.0, "mentioned": 1.5, "neighbours": 0.3}
+"""A name given exactly is stronger evidence than words; an include or import edge alone is weak (fitted by hand on the
+visible commits, where any values near these do about as well)."""
 
 _DEPTH = 200
 _COMMITS = 60
-_FILES_FOR_SYMBOLS = 30
-_NOT_CANDIDATES = ("prototype", "enumerator")
+_SYMBOL_DEPTH = 2000
+_NEIGHBOURS_OF = 8
+_MOST_PATHS = 20_000
+_PLACE_HALVES = 30
+"""A symbol in the file at this place counts half of one in a file at the top."""
 
 
 def rank_files(store: Store, query: str, limit: int, tests: bool = False) -> list[Ranked]:
     """The most likely files first. ``tests`` chooses test files instead of all others; the two are never mixed."""
+    return _rank_files(store, query, tests)[:limit]
+
+
+def _rank_files(store: Store, query: str, tests: bool) -> list[Ranked]:
     match = fts_query(query_words(query))
     if not match:
         return []
     lists = {
         "names": _by_names(store, match, tests),
         "text": _by_text(store, match, tests),
+        "symbols": list(dict.fromkeys(path for path, _, _ in _symbol_hits(store, match, tests, None))),
         "history": _by_history(store, match, tests),
         "mentioned": _by_mention(store, query, tests),
     }
-    return fuse(lists, {"names": 1.0, "text": 1.0, "history": 1.0, "mentioned": 1.5})[:limit]
+    lists["neighbours"] = _by_neighbours(store, fuse(lists, WEIGHTS)[:_NEIGHBOURS_OF], tests)
+    return fuse(lists, WEIGHTS)
 
 
 def fuse(lists: dict[str, list[str]], weights: dict[str, float]) -> list[Ranked]:
@@ -102,90 +114,78 @@ def _by_mention(store: Store, query: str, tests: bool) -> list[str]:
     return sorted(scores, key=lambda path: (-scores[path], path))
 
 
-def rank_symbols(
-    store: Store, query: str, limit: int, read: Callable[[str], bytes], paths: Iterable[str] | None = None
-) -> list[RankedSymbol]:
-    """The most likely symbols first, of ``paths`` or of the best-ranked files.
+def _by_neighbours(store: Store, top: list[Ranked], tests: bool) -> list[str]:
+    """Files that include, import or are used by the best so far; a file with many neighbours vouches less for each."""
+    where, parameters = _scope(tests)
+    sql = (
+        "SELECT DISTINCT f.path FROM files me JOIN edges e ON e.source = me.id OR e.target = me.id "
+        f"JOIN files f ON f.id = e.source + e.target - me.id WHERE me.path = ? AND f.id <> me.id AND {where}"
+    )
+    scores: dict[str, float] = defaultdict(float)
+    for ranked in top:
+        paths = [row[0] for row in store.rows(sql, [ranked.path, *parameters])]
+        for path in paths:
+            scores[path] += ranked.score / len(paths) ** 0.5
+    return sorted(scores, key=lambda path: (-scores[path], path))
 
-    BM25 over name, signature with doc, and body, weighed with the rank of the file. ``read`` gives a file's bytes.
+
+def _symbol_hits(store: Store, match: str, tests: bool, paths: list[str] | None) -> list[tuple[str, int, float]]:
+    """(path, symbol id, BM25 score) of symbols whose name, head or body match, best first."""
+    if paths is None:
+        where, parameters = _scope(tests)
+    else:
+        where, parameters = f"f.path IN ({','.join('?' * len(paths))})", list(paths)
+    sql = (
+        "SELECT f.path, s.id, -bm25(symbols_fts, 3.0, 2.0, 1.0) AS score FROM symbols_fts "
+        "JOIN symbols s ON s.id = symbols_fts.rowid JOIN files f ON f.id = s.file_id "
+        f"WHERE symbols_fts MATCH ? AND {where} ORDER BY score DESC, f.path, s.start LIMIT ?"
+    )
+    return [(path, symbol, score) for path, symbol, score in store.rows(sql, [match, *parameters, _SYMBOL_DEPTH])]
+
+
+def rank_symbols(store: Store, query: str, limit: int, paths: Iterable[str] | None = None) -> list[RankedSymbol]:
+    """The most likely symbols first: of ``paths``, or of all files but tests.
+
+    BM25 over name, signature with doc, and body, weighed down with the place of the file; names given exactly come first.
     """
-    words = query_words(query)
-    match = fts_query(words)
+    match = fts_query(query_words(query))
     if not match:
         return []
-    if paths is None:
-        files = [r.path for r in rank_files(store, query, _FILES_FOR_SYMBOLS)]
-    else:
-        files = list(dict.fromkeys(paths))
-        ranked = {r.path: place for place, r in enumerate(rank_files(store, query, _DEPTH))}
-        files.sort(key=lambda path: ranked.get(path, _DEPTH))
-    candidates = [s for path in files for s in _candidates(store, path)]
-    scored = _score(candidates, match, read)
-    named = {name.rpartition(".")[2] for name in identifiers(query)}
-    places = {path: place for place, path in enumerate(files, 1)}
-    results = []
-    for index, symbol in enumerate(candidates):
-        if index not in scored and symbol.name not in named:
-            continue
-        score, reasons = scored.get(index, 0.0), []
-        if score:
-            reasons.append("words")
-        if symbol.name in named:
-            score += 20.0
-            reasons.insert(0, "mentioned")
-        results.append(
-            RankedSymbol(
-                symbol, round(score * _file_weight(places[symbol.path]), 6), (*reasons, f"file #{places[symbol.path]}")
-            )
-        )
-    results.sort(key=lambda r: (-r.score, r.symbol.path, r.symbol.start))
-    return results[:limit]
-
-
-def _file_weight(place: int) -> float:
-    return 1.0 / (1.0 + place / 6.0)
-
-
-def _candidates(store: Store, path: str) -> list[IndexedSymbol]:
-    """Symbols of a file worth showing: no prototypes or enumerators, one of each name."""
-    found: dict[str, IndexedSymbol] = {}
-    for symbol in select_symbols(store, "files.path = ?", (path,)):
-        if symbol.kind not in _NOT_CANDIDATES:
-            found.setdefault(symbol.qualified, symbol)
+    chosen = None if paths is None else list(dict.fromkeys(paths))[:_MOST_PATHS]
+    places = {ranked.path: place for place, ranked in enumerate(_rank_files(store, query, False), 1)}
+    hits = {symbol: (path, score) for path, symbol, score in _symbol_hits(store, match, False, chosen)}
+    named = _named(store, query, chosen)
+    best = max((score for _, score in hits.values()), default=1.0)
+    scores: dict[int, float] = {}
+    for symbol, path in [*((i, p) for i, (p, _) in hits.items()), *named.items()]:
+        words = hits.get(symbol, ("", 0.0))[1]
+        score = words + (best if symbol in named else 0.0)
+        scores[symbol] = score / (1.0 + places.get(path, _DEPTH) / _PLACE_HALVES)
+    found: dict[tuple[str, str], RankedSymbol] = {}
+    for number in sorted(scores, key=lambda i: (-scores[i], i)):
+        if len(found) >= limit:
+            break
+        [symbol_found] = select_symbols(store, "s.id = ?", (number,))
+        reasons = [reason for reason, holds in (("mentioned", number in named), ("words", number in hits)) if holds]
+        place = places.get(symbol_found.path)
+        reasons += [f"file #{place}"] if place else []
+        key = (symbol_found.path, symbol_found.qualified)
+        found.setdefault(key, RankedSymbol(symbol_found, round(scores[number], 6), tuple(reasons)))
     return list(found.values())
 
 
-def _score(candidates: list[IndexedSymbol], match: str, read: Callable[[str], bytes]) -> dict[int, float]:
-    """BM25 score by candidate index, higher is better, from a full-text table that lives for this call only."""
-    db = sqlite3.connect(":memory:")
-    try:
-        db.execute("CREATE VIRTUAL TABLE s USING fts5 (name, doc, body, tokenize = \"porter unicode61 tokenchars '_'\")")
-        sources: dict[str, bytes] = {}
-        inner: dict[tuple[str, str], list[IndexedSymbol]] = defaultdict(list)
-        for symbol in candidates:
-            if symbol.parent:
-                inner[symbol.path, symbol.parent].append(symbol)
-        for index, symbol in enumerate(candidates):
-            if symbol.path not in sources:
-                sources[symbol.path] = read(symbol.path)
-            body = _own_text(symbol, sources[symbol.path], inner.get((symbol.path, symbol.qualified), []))
-            row = (
-                index,
-                searchable(f"{symbol.parent} {symbol.name}"),
-                searchable(f"{symbol.signature} {symbol.doc}"),
-                searchable(body),
-            )
-            db.execute("INSERT INTO s (rowid, name, doc, body) VALUES (?, ?, ?, ?)", row)
-        return dict(db.execute("SELECT rowid, -bm25(s, 3.0, 2.0, 1.0) FROM s WHERE s MATCH ?", (match,)))
-    finally:
-        db.close()
-
-
-def _own_text(symbol: IndexedSymbol, source: bytes, members: list[IndexedSymbol]) -> str:
-    """A symbol's source without that of its members, which stand for themselves."""
-    pieces, at = [], symbol.start
-    for member in members:
-        pieces.append(source[at : member.start])
-        at = max(at, member.end)
-    pieces.append(source[at : symbol.end])
-    return b" ".join(pieces).decode("utf-8", "replace")
+def _named(store: Store, query: str, paths: list[str] | None) -> dict[int, str]:
+    """Symbols that the request names exactly: id → path."""
+    where, parameters = ("f.is_test = 0", []) if paths is None else (f"f.path IN ({','.join('?' * len(paths))})", paths)
+    kinds = ",".join("?" * len(UNSEARCHED))
+    sql = (
+        "SELECT s.id, f.path, s.parent FROM symbols s JOIN files f ON f.id = s.file_id "
+        f"WHERE s.name = ? AND s.kind NOT IN ({kinds}) AND {where} LIMIT 50"
+    )
+    found: dict[int, str] = {}
+    for name in identifiers(query):
+        parent, _, last = name.replace("::", ".").replace("->", ".").rpartition(".")
+        rows = store.rows(sql, [last, *UNSEARCHED, *parameters])
+        exact = [row for row in rows if parent and row[2] == parent]
+        found.update({symbol: path for symbol, path, _ in exact or rows})
+    return found

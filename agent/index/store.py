@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.index.symbols.base import ParsedFile
+from agent.index.symbols.base import ParsedFile, Symbol
 from agent.index.words import searchable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised whenever tables or what parsers store in them change; another version on disk is thrown away."""
 
 _SCHEMA = """
@@ -50,8 +50,13 @@ CREATE TABLE commit_files (
 CREATE INDEX commit_files_commit ON commit_files (commit_id);
 CREATE VIRTUAL TABLE names_fts USING fts5 (path, names, docs, tokenize = "porter unicode61 tokenchars '_'");
 CREATE VIRTUAL TABLE text_fts USING fts5 (body, tokenize = "porter unicode61 tokenchars '_'");
+CREATE VIRTUAL TABLE symbols_fts USING fts5 (name, doc, body, tokenize = "porter unicode61 tokenchars '_'");
 CREATE VIRTUAL TABLE commits_fts USING fts5 (message, tokenize = "porter unicode61 tokenchars '_'");
 """
+
+
+UNSEARCHED = ("prototype", "enumerator")
+"""Kinds that are no search results of their own: what they declare or belong to is."""
 
 
 class IndexUnavailable(RuntimeError):
@@ -193,23 +198,16 @@ class Store:
         return {path: Known(*rest) for path, *rest in self.rows(sql)}
 
 
-def put_file(db: sqlite3.Connection, row: FileRow, parsed: ParsedFile, text: str) -> int:
+def put_file(db: sqlite3.Connection, row: FileRow, parsed: ParsedFile, source: bytes) -> int:
     """Writes a file with all its rows in place of what was there; the id of a path stays. Call inside ``writing()``."""
     file_id = _upsert(db, row.path)
     db.execute(
-        "UPDATE files SET language=?, lines=?, size=?, mtime_ns=?, sha=?, is_test=?, skipped='', "
-        "errors=?, doc=?, purpose=?, "
-        "domain=?, concepts=?, surface=? WHERE id=?",
+        "UPDATE files SET language=?, lines=?, size=?, mtime_ns=?, sha=?, is_test=?, skipped='', errors=?, doc=?, "
+        "purpose=?, domain=?, concepts=?, surface=? WHERE id=?",
         (row.language, row.lines, row.size, row.mtime_ns, row.sha, row.is_test, parsed.errors, parsed.doc, row.purpose,
          row.domain, json.dumps(row.concepts), json.dumps(row.surface), file_id),
     )  # fmt: skip
-    db.executemany(
-        "INSERT INTO symbols (file_id, name, kind, line, end_line, start, end, signature, doc, "
-        "parent, body_start, body_end, doc_start, static)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(file_id, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, s.body_start,
-          s.body_end, s.doc_start, s.static) for s in parsed.symbols],
-    )  # fmt: skip
+    _put_symbols(db, file_id, parsed, source)
     db.executemany(
         "INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?)",
         [(file_id, r.kind, r.target, r.line, r.source, r.system, r.alias) for r in parsed.references],
@@ -220,8 +218,40 @@ def put_file(db: sqlite3.Connection, row: FileRow, parsed: ParsedFile, text: str
         "INSERT INTO names_fts (rowid, path, names, docs) VALUES (?, ?, ?, ?)",
         (file_id, searchable(row.path), searchable(names), searchable(docs)),
     )
-    db.execute("INSERT INTO text_fts (rowid, body) VALUES (?, ?)", (file_id, searchable(text)))
+    text = searchable(source.decode("utf-8", "replace"))
+    db.execute("INSERT INTO text_fts (rowid, body) VALUES (?, ?)", (file_id, text))
     return file_id
+
+
+def _put_symbols(db: sqlite3.Connection, file_id: int, parsed: ParsedFile, source: bytes) -> None:
+    [(next_id,)] = db.execute("SELECT coalesce(max(id), 0) + 1 FROM symbols").fetchall()
+    numbered = list(enumerate(parsed.symbols, next_id))
+    db.executemany(
+        "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(i, file_id, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, s.body_start,
+          s.body_end, s.doc_start, s.static) for i, s in numbered],
+    )  # fmt: skip
+    members: dict[str, list[Symbol]] = {}
+    for symbol in parsed.symbols:
+        members.setdefault(symbol.parent, []).append(symbol)
+    texts = []
+    for i, s in numbered:
+        if s.kind not in UNSEARCHED:
+            body = _own_text(s, source, members.get(s.qualified, []))
+            head = searchable(f"{s.signature} {s.doc}")
+            texts.append((i, searchable(f"{s.parent} {s.name}"), head, searchable(body)))
+    db.executemany("INSERT INTO symbols_fts (rowid, name, doc, body) VALUES (?, ?, ?, ?)", texts)
+
+
+def _own_text(symbol: Symbol, source: bytes, members: list[Symbol]) -> str:
+    """A symbol's source without that of its members, which stand for themselves."""
+    pieces, at = [], symbol.start
+    for member in members:
+        if at <= member.start and member.end <= symbol.end:
+            pieces.append(source[at : member.start])
+            at = member.end
+    pieces.append(source[at : symbol.end])
+    return b" ".join(pieces).decode("utf-8", "replace")
 
 
 def put_skipped(db: sqlite3.Connection, path: str, reason: str, mtime_ns: int, size: int) -> None:
@@ -252,6 +282,7 @@ def _upsert(db: sqlite3.Connection, path: str) -> int:
 
 def _clear(db: sqlite3.Connection, file_id: int) -> None:
     for sql in (
+        "DELETE FROM symbols_fts WHERE rowid IN (SELECT id FROM symbols WHERE file_id = ?)",
         "DELETE FROM symbols WHERE file_id = ?",
         "DELETE FROM refs WHERE file_id = ?",
         "DELETE FROM edges WHERE source = ?",
