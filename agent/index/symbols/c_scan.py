@@ -21,6 +21,7 @@ _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*", re.M)
 _PIECE = re.compile(
     rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?:[^\n\\]|\\\r?\n|\\.)*|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])", re.M
 )
+_BRACE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*|([{}])", re.M)
 _NEVER_NAMES = frozenset(
     b"if while for switch return sizeof do else case goto typedef struct union enum _Alignas _Alignof alignas alignof "
     b"_Static_assert static_assert __attribute__ __attribute __declspec asm __asm__ __asm typeof __typeof__ defined".split()
@@ -77,11 +78,11 @@ def one_branch(code: bytes, source: bytes) -> bytes:
     """
     out = bytearray(source)
     depth = 0
-    open_: list[
-        list[int]
-    ] = []  # [depth at #if, depth after the first branch, start of what to blank or -1, unequal, if start, if end]
-    for match in _PIECE.finditer(code):
-        word, mark = match.group("directive"), match.group("mark")
+    # Of each open conditional: depth at the #if, depth after its first branch and where that ended (-1 before), whether
+    # a later branch ended elsewhere, start and end of the #if itself.
+    open_: list[list[int]] = []
+    for match in _BRACE.finditer(code):
+        word, mark = match.groups()
         if word is not None:
             if word in (b"if", b"ifdef", b"ifndef"):
                 open_.append([depth, -1, -1, 0, match.start(), match.end()])
@@ -138,12 +139,14 @@ class _Scanner:
 
     def run(self) -> list[Found]:
         for match in _PIECE.finditer(self.code):
-            if match.group("directive") is not None:
-                self.directive(match.group("directive"))
-            elif match.group("word") is not None:
-                self.word(match.group("word"), match.start("word"))
+            kind = match.lastgroup
+            if kind == "word":
+                if self.depth == self.base:
+                    self.word(match.group(), match.start())
+            elif kind == "mark":
+                self.mark(match.group(), match.start())
             else:
-                self.mark(match.group("mark"), match.start("mark"))
+                self.directive(match.group("directive"))
         return self.found
 
     def directive(self, word: bytes) -> None:
@@ -166,8 +169,6 @@ class _Scanner:
         return self.depth == self.base and self.parens == 0
 
     def word(self, word: bytes, offset: int) -> None:
-        if self.depth != self.base:
-            return
         if self.parens:
             if self.groups:
                 group = self.groups[-1]

@@ -90,8 +90,8 @@ def uses(
 ) -> list[Reference]:
     """Names used in ``code`` (comments and strings already blanked), each once per enclosing symbol and kind.
 
-    ``pattern`` has a group ``name`` and a group ``call`` that is set when an opening parenthesis follows. A symbol's
-    own name in its own head is its definition, not a use.
+    ``pattern`` begins with a group ``name``, followed by a group ``call`` that is set when an opening parenthesis
+    follows; a match without a name is passed over. A symbol's own name in its own head is its definition, not a use.
     """
     bounds = _owners(symbols)
     bounds.append((len(code) + 1, None))
@@ -103,7 +103,10 @@ def uses(
     by_source: dict[str, set[tuple[bytes, bool]]] = {}
     found: list[Reference] = []
     for match in pattern.finditer(code):
-        offset = match.start("name")
+        name, called = match.groups()
+        if name is None:
+            continue
+        offset, call = match.start(), called is not None
         if bounds[at + 1][0] <= offset:
             while bounds[at + 1][0] <= offset:
                 at += 1
@@ -111,7 +114,6 @@ def uses(
             own = owner.name.encode() if owner else b""
             source = owner.qualified if owner else ""
             seen = by_source.setdefault(source, set())
-        name, call = match.group("name"), match.group("call") is not None
         if (name, call) in seen or ignore(name):
             continue
         if owner is not None and name == own and (owner.body_start < 0 or offset < owner.body_start):
