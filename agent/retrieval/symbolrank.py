@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 NAME_WEIGHT, DOC_WEIGHT, OWNER_WEIGHT = 4, 2, 1
 """How often a word in the name, doc or enclosing class counts against one in the body."""
 
+_WORD = re.compile(r"\w+")
 _PARTS = frozenset(("enumerator",))
 """Kinds that are read with the symbol they are part of."""
 
@@ -24,16 +26,17 @@ _PARTS = frozenset(("enumerator",))
 def rank_symbols(index: Index, facts: TaskFacts, paths: Sequence[str]) -> list[ScopedSymbol]:
     """All symbols of ``paths`` (best file first), best first. Named in the task beats every score."""
     symbols = {symbol.key: symbol for path in paths for symbol in candidates_of(index, path)}
-    documents = {key: _document(index, symbol) for key, symbol in symbols.items()}
+    sources = {path: index.source(path) for path in paths}
+    documents = {key: _document(sources[symbol.path], symbol) for key, symbol in symbols.items()}
     bm25 = Bm25(documents)
     query = query_weights(facts)
     place = {path: number for number, path in enumerate(paths)}
-    named = set(facts.mentioned_symbols)
+    named = {key: 1000.0 - number for number, key in enumerate(facts.mentioned_symbols)}
     traced = {key for key, symbol in symbols.items() if _in_trace(symbol, facts)}
     scores = {}
     for key, symbol in symbols.items():
         text = bm25.score(key, query)
-        scores[key] = text * file_prior(place[symbol.path]) + 1000.0 * (key in named) + 500.0 * (key in traced)
+        scores[key] = text * file_prior(place[symbol.path]) + named.get(key, 500.0 * (key in traced))
     return [_scoped(symbols[key], scores[key], rank) for rank, key in enumerate(best_first(scores), 1)]
 
 
@@ -64,34 +67,18 @@ def candidates_of(index: Index, path: str) -> list[IndexedSymbol]:
     return list(found.values())
 
 
-def _document(index: Index, symbol: IndexedSymbol) -> Counter[str]:
+def _document(source: bytes, symbol: IndexedSymbol) -> Counter[str]:
     """Stemmed word counts. A class is read without its methods, which are symbols of their own."""
     words: Counter[str] = Counter()
     for text, weight in (
         (symbol.name, NAME_WEIGHT), (symbol.parent, OWNER_WEIGHT), (symbol.doc, DOC_WEIGHT),
-        (symbol.signature if symbol.kind == "class" else _source(index, symbol), 1),
+        (symbol.signature if symbol.kind == "class" else source[symbol.start : symbol.end].decode("utf-8", "replace"), 1),
     ):  # fmt: skip
-        for word, count in _counts(text).items():
-            words[word] += weight * count
-    return words
-
-
-def _source(index: Index, symbol: IndexedSymbol) -> str:
-    return index.text(symbol.path).encode()[symbol.start : symbol.end].decode("utf-8", "replace")
-
-
-def _counts(text: str) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    word = []
-    for char in text + " ":
-        if char.isalnum() or char == "_":
-            word.append(char)
-        elif word:
-            for part in split_identifier("".join(word)):
+        for word in _WORD.findall(text):
+            for part in split_identifier(word):
                 if len(part) > 1:
-                    counts[stem(part)] += 1
-            word = []
-    return counts
+                    words[stem(part)] += weight
+    return words
 
 
 def _in_trace(symbol: IndexedSymbol, facts: TaskFacts) -> bool:

@@ -31,7 +31,8 @@ _ERROR_LINE = re.compile(
 
 _BUG = (
     "fix bug bugs crash\\w* fail\\w* errors? wrong\\w* incorrect\\w* broken breaks? leak\\w* overflow\\w* corrupt\\w* "
-    "missing lost loses disappear\\w* never regression off.by.one hang\\w* deadlock\\w* segfault\\w* should silently unexpected\\w*"
+    "missing lost loses disappear\\w* never regression off.by.one hang\\w* deadlock\\w* segfault\\w* should silently "
+    "unexpected\\w*"
 )
 
 

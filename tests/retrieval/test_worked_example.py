@@ -58,7 +58,9 @@ async def test_the_worked_example_makes_exactly_its_calls(tmp_path: Path, index:
         assert {s.name: s.detail_level for s in package.symbols} == CLASSES
 
 
-async def test_tiers_reasons_and_seeds_are_those_of_the_example(tmp_path: Path, index: Index, server: ScriptedServer) -> None:
+async def test_tiers_and_reasons_are_those_of_the_example(
+    tmp_path: Path, index: Index, server: ScriptedServer
+) -> None:
     async with run_context(tmp_path, server) as ctx:
         await run(ctx, index)
         scoped = {event.path: event for event in ctx.of(FileScoped)}
