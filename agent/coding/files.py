@@ -23,24 +23,30 @@ class Files(Protocol):
         """Whether there is such a file."""
         ...
 
+    def remove(self, path: str) -> object:
+        """Delete a file that this run made."""
+        ...
+
     def list(self) -> list[str]:
         """The paths of the project's C and Python files."""
         ...
 
 
 class FolderFiles:
-    """Files below ``root``. ``write`` does the writing where somebody else keeps account of it (a workspace), ``paths``
-    lists the files where somebody else knows them (an index)."""
+    """Files below ``root``. ``write`` and ``remove`` do what their names say where somebody else keeps account of it (a
+    workspace); ``paths`` lists the files where somebody else knows them (an index)."""
 
     def __init__(
         self,
         root: Path,
         *,
         write: Callable[[str, bytes], object] | None = None,
+        remove: Callable[[str], object] | None = None,
         paths: Callable[[], Iterable[str]] | None = None,
     ) -> None:
         self.root = root
         self._write = write
+        self._remove = remove
         self._paths = paths
 
     def read_bytes(self, path: str) -> bytes:
@@ -66,6 +72,13 @@ class FolderFiles:
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
         return (self.root / path).is_file()
+
+    def remove(self, path: str) -> object:
+        """Delete a file that this run made."""
+        if self._remove is not None:
+            return self._remove(path)
+        (self.root / path).unlink(missing_ok=True)
+        return None
 
     def list(self) -> list[str]:
         """The C and Python files below the root, hidden folders left out."""

@@ -46,13 +46,13 @@ def insert_before_functions(source: bytes, text: bytes) -> bytes:
     return append_definition(source, text)
 
 
-def append_definition(source: bytes, text: bytes) -> bytes:
-    """``source`` with ``text`` after its last line, one blank line between. For source files, not for guarded headers."""
+def append_definition(source: bytes, text: bytes, blank_lines: int = 1) -> bytes:
+    """``source`` with ``text`` after its last line and ``blank_lines``. For source files, not for guarded headers."""
     newline = newline_of(source).encode()
     body = source.rstrip(b" \t\r\n")
     if not body:
         return text.strip() + newline
-    return source[: len(body)] + 2 * newline + text.strip() + newline
+    return source[: len(body)] + (blank_lines + 1) * newline + text.strip() + newline
 
 
 def _bytes(text: str, newline: str, source: bytes) -> bytes:

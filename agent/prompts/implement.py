@@ -1,0 +1,83 @@
+"""The words in which a model is asked to change code that exists: one symbol anew, or search/replace blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_SYMBOL_SYSTEM = """You are an expert {language} programmer. You change one piece of code at a time.
+Reply with the whole new version of that piece in one ```{fence} block, and nothing after it.
+Rules:
+- Change only what the step asks for. Keep name, parameters, comments and style.
+- No other functions, no tests, no explanation."""
+
+_EDIT_SYSTEM = """You are an expert {language} programmer. You change files by search/replace blocks.
+Write each change like this:
+FILE: path/of/the/file
+<<<<<<< SEARCH
+the lines as they are now
+=======
+the lines as they shall be
+>>>>>>> REPLACE
+Rules:
+- Copy the SEARCH lines exactly, with enough of them that they occur only once. Keep them few.
+- Leave SEARCH empty to make a new file.
+- Change only what the step asks for. Do not touch tests. No explanation."""
+
+_NAMES = {"c": ("C", "c"), "python": ("Python", "python")}
+
+
+def symbol_system(language: str) -> str:
+    """The instruction for a whole-symbol replacement; ``language`` is c or python."""
+    name, fence = _NAMES[language]
+    return _SYMBOL_SYSTEM.format(language=name, fence=fence)
+
+
+def edit_system(language: str) -> str:
+    """The instruction for search/replace blocks."""
+    return _EDIT_SYSTEM.format(language=_NAMES[language][0])
+
+
+def state(task: str, context: str) -> str:
+    """What all steps of a run share, byte for byte."""
+    parts = [f"Task: {task.strip()}"] if task.strip() else []
+    if context.strip():
+        parts.append(f"The code around it:\n{context.strip()}")
+    return "\n\n".join(parts) + "\n\n"
+
+
+def symbol_question(
+    step: str, name: str, path: str, source: str, language: str, *, failure: str = "", trouble: str = ""
+) -> str:
+    """One symbol of ``path``, its source as it stands, what to do with it, and what went wrong before."""
+    fence = _NAMES[language][1]
+    parts = [f"Step: {step.strip()}", f"{name} in {path} is now:\n```{fence}\n{source.rstrip()}\n```"]
+    if failure:
+        parts.append(f"A check fails with it:\n{failure.strip()}")
+    if trouble:
+        parts.append(f"Your last reply could not be used: {trouble.strip()}")
+    parts.append(f"Write the new version of {name}.")
+    return "\n\n".join(parts)
+
+
+def new_symbol_question(step: str, name: str, path: str, language: str, *, failure: str = "", trouble: str = "") -> str:
+    """A symbol that ``path`` shall get."""
+    parts = [f"Step: {step.strip()}"]
+    if failure:
+        parts.append(f"A check fails:\n{failure.strip()}")
+    if trouble:
+        parts.append(f"Your last reply could not be used: {trouble.strip()}")
+    parts.append(f"{path} has no {name} yet. Write {name}.")
+    return "\n\n".join(parts)
+
+
+def edit_question(step: str, sources: Mapping[str, str], language: str, *, failure: str = "", trouble: str = "") -> str:
+    """The files that the step names, and what to do with them."""
+    fence = _NAMES[language][1]
+    parts = [f"FILE: {path}\n```{fence}\n{text.rstrip()}\n```" for path, text in sources.items()]
+    parts.append(f"Step: {step.strip()}")
+    if failure:
+        parts.append(f"A check fails now:\n{failure.strip()}")
+    if trouble:
+        parts.append(f"Your last reply could not be used: {trouble.strip()}")
+    parts.append("Write the search/replace blocks.")
+    return "\n\n".join(parts)
