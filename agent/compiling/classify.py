@@ -106,7 +106,12 @@ class _Ladder:
         for complaint in self.complaints:
             if complaint.kind not in _NAMED or not (complaint.names or complaint.diagnostic.source_line):
                 continue
-            if complaint.kind == "syntax" and found and any(f.outcome == "include" for f in found) and not complaint.diagnostic.includes:
+            if (
+                complaint.kind == "syntax"
+                and found
+                and any(f.outcome == "include" for f in found)
+                and not complaint.diagnostic.includes
+            ):
                 continue  # the parser stumbles on after a missing type
             key = (complaint.kind, complaint.names[0] if complaint.names else "")
             if key in seen and complaint.kind != "syntax":
@@ -120,7 +125,12 @@ class _Ladder:
 
     def _done(self, category: ErrorCategory, context: str | None = None, **more: object) -> CompilerErrorClassification:
         return CompilerErrorClassification(
-            category, self.raw, diagnostic_context=context, path=tuple(self.rungs), diagnostics=self.diagnostics, **more  # type: ignore[arg-type]
+            category,
+            self.raw,
+            diagnostic_context=context,
+            path=tuple(self.rungs),
+            diagnostics=self.diagnostics,
+            **more,  # type: ignore[arg-type]
         )
 
     def _link(self, link: list[Symptom]) -> CompilerErrorClassification:
@@ -171,7 +181,9 @@ class _Ladder:
             flag = f"-I{folder}"
         else:
             close = difflib.get_close_matches(name, [*self.table.headers, *self.project.headers()], 1, 0.75)
-            detail = f"{name} does not exist" + (f"; {close[0]} does: a misspelt header." if close else " in the project or on the search path.")
+            detail = f"{name} does not exist" + (
+                f"; {close[0]} does: a misspelt header." if close else " in the project or on the search path."
+            )
             flag = ""
         self._answer("Is an included file missing?", detail)
         return self._done(ERROR_CAT_LOGIC_ERROR, detail, flag=flag)
@@ -183,7 +195,9 @@ class _Ladder:
             decisive = [
                 f
                 for f in wanted
-                if f.symptom.error or (f.symptom.diagnostic.file, f.symptom.diagnostic.line) in lines or self._explains(f)
+                if f.symptom.error
+                or (f.symptom.diagnostic.file, f.symptom.diagnostic.line) in lines
+                or self._explains(f)
             ]
             if not decisive:
                 wanted_first = wanted
@@ -203,10 +217,20 @@ class _Ladder:
     def _include_result(self, wanted: list[Finding]) -> CompilerErrorClassification:
         includes = choose_headers(wanted, self.project)
         for needed in includes:
-            hint = "the compiler's own hint" if needed.hinted else "the header table" if needed.system else "the project's headers"
-            self._answer(f"Which header declares {', '.join(f'`{s}`' for s in needed.symbols)}?", f"{needed.text} ({hint})")
+            hint = (
+                "the compiler's own hint"
+                if needed.hinted
+                else "the header table"
+                if needed.system
+                else "the project's headers"
+            )
+            self._answer(
+                f"Which header declares {', '.join(f'`{s}`' for s in needed.symbols)}?", f"{needed.text} ({hint})"
+            )
         text = "; ".join(f"{n.text} is missing in {n.file} for {', '.join(n.symbols)}" for n in includes)
-        return self._done(ERROR_CAT_MISSING_INCLUDE, f"{text}.", includes=tuple(includes), suggested_include=includes[0].header)
+        return self._done(
+            ERROR_CAT_MISSING_INCLUDE, f"{text}.", includes=tuple(includes), suggested_include=includes[0].header
+        )
 
     def _hidden(self) -> CompilerErrorClassification | None:
         for finding in self.findings:
@@ -223,7 +247,9 @@ class _Ladder:
                 continue
             symbol = _signature_symbol(complaint)
             notes = " ".join(plain_quotes(n) for n in complaint.diagnostic.notes)
-            if complaint.kind in ("conflict", "linkage") and (symbol in implicit or "previous implicit declaration" in notes):
+            if complaint.kind in ("conflict", "linkage") and (
+                symbol in implicit or "previous implicit declaration" in notes
+            ):
                 detail = f"`{symbol}` is used before it is declared, so the compiler guessed `int {symbol}()`; declare it above its first use."
                 self._answer("Do declaration and definition disagree?", detail)
                 return self._done(ERROR_CAT_LOGIC_ERROR, detail, symbol=symbol)
@@ -240,7 +266,11 @@ class _Ladder:
         for complaint in pool:
             if complaint.kind == "never_defined":
                 symbol = complaint.names[0] if complaint.names else ""
-                detail = f"`{symbol}` is declared static and used, but has no body." if symbol else "A static function has no body."
+                detail = (
+                    f"`{symbol}` is declared static and used, but has no body."
+                    if symbol
+                    else "A static function has no body."
+                )
                 self._answer("Is something declared but never defined?", detail)
                 return self._done(ERROR_CAT_MISSING_DEFINITION, detail, symbol=symbol)
         for finding in self.findings:
@@ -251,7 +281,9 @@ class _Ladder:
         return None
 
     def _logic(self) -> CompilerErrorClassification | None:
-        unexplained = [f for f in self.findings if f.outcome == "unknown" and f.symptom.kind in ("implicit", "unknown_type")]
+        unexplained = [
+            f for f in self.findings if f.outcome == "unknown" and f.symptom.kind in ("implicit", "unknown_type")
+        ]
         unexplained = [f for f in unexplained if f.symptom.error or not self.errors]
         for finding in self.findings:
             if finding.outcome in ("order", "misspelt", "value", "tag_missing", "source_only", "opaque") and (
@@ -287,8 +319,13 @@ def choose_headers(findings: Sequence[Finding], project: ProjectFiles) -> list[N
             name = header if first.system else project.spelled_from(file, header)
             chosen.append(
                 NeededInclude(
-                    name, first.system, file, min(f.line for f in served),
-                    tuple(dict.fromkeys(f.name for f in served)), alternatives, any(f.hinted for f in served),
+                    name,
+                    first.system,
+                    file,
+                    min(f.line for f in served),
+                    tuple(dict.fromkeys(f.name for f in served)),
+                    alternatives,
+                    any(f.hinted for f in served),
                 )  # fmt: skip
             )
     return chosen
@@ -303,14 +340,19 @@ def _most_shared(finding: Finding, group: Sequence[Finding]) -> str:
 def _callback_mismatch(complaint: Symptom) -> bool:
     """Two function pointer types that differ: a callback whose signature is not the one asked for."""
     message = plain_quotes(complaint.diagnostic.message)
-    return complaint.diagnostic.option.startswith("incompatible") and bool(re.search(r"\(\*\)\s*\(|\w\s*\([^)]*\)'", message))
+    return complaint.diagnostic.option.startswith("incompatible") and bool(
+        re.search(r"\(\*\)\s*\(|\w\s*\([^)]*\)'", message)
+    )
 
 
 def _leads_elsewhere(errors: Sequence[Symptom], complaint: Symptom) -> bool:
     """Whether an earlier syntax error makes what follows doubtful."""
     first = errors[0] if errors else complaint
-    return first.kind == "syntax" and first is not complaint and first.diagnostic.line <= complaint.diagnostic.line and (
-        first.diagnostic.file == complaint.diagnostic.file
+    return (
+        first.kind == "syntax"
+        and first is not complaint
+        and first.diagnostic.line <= complaint.diagnostic.line
+        and (first.diagnostic.file == complaint.diagnostic.file)
     )
 
 

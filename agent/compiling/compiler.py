@@ -16,6 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from agent.compiling.diagnostics import ordered, parse_text, render
 from agent.compiling.structured import parse_gcc_json, parse_sarif
 from agent.values import Diagnostic
@@ -34,6 +36,9 @@ PROMOTED = (
 
 MAX_OUTPUT = 4_000_000
 """Bytes of compiler output that are kept; the rest is read and dropped."""
+
+MAX_LINES_READ = 200
+"""Diagnostics whose source line is read from the file."""
 
 _PROBE = "int probe(void) { return undeclared_name; }\n"
 _CANDIDATES = ("gcc", "clang", "cc", "tcc")
@@ -98,16 +103,32 @@ class Compiler(NamedTuple):
         """Flags that make the output readable: no colour, structured where that was found to work."""
         if self.family == "gcc":
             plain = ["-fdiagnostics-color=never"]
-            formats = {"gcc-json": ["-fdiagnostics-format=json"], "sarif": ["-fdiagnostics-format=sarif-stderr"], "text": []}
+            formats = {
+                "gcc-json": ["-fdiagnostics-format=json"],
+                "sarif": ["-fdiagnostics-format=sarif-stderr"],
+                "text": [],
+            }
             return plain + formats[self.format]
         if self.family == "clang":
-            plain = ["-fno-color-diagnostics", "-fno-caret-diagnostics"] if self.format == "sarif" else ["-fno-color-diagnostics"]
-            return plain + (["-fdiagnostics-format=sarif", "-Wno-sarif-format-unstable"] if self.format == "sarif" else [])
+            plain = (
+                ["-fno-color-diagnostics", "-fno-caret-diagnostics"]
+                if self.format == "sarif"
+                else ["-fno-color-diagnostics"]
+            )
+            return plain + (
+                ["-fdiagnostics-format=sarif", "-Wno-sarif-format-unstable"] if self.format == "sarif" else []
+            )
         return []
 
     def read(self, stderr: str) -> tuple[Diagnostic, ...]:
         """The diagnostics in this compiler's output, errors first, whatever format it came in."""
-        parsed = parse_gcc_json(stderr) if self.format == "gcc-json" else parse_sarif(stderr) if self.format == "sarif" else None
+        parsed = (
+            parse_gcc_json(stderr)
+            if self.format == "gcc-json"
+            else parse_sarif(stderr)
+            if self.format == "sarif"
+            else None
+        )
         return tuple(ordered(parse_text(stderr) if parsed is None else parsed))
 
 
@@ -120,7 +141,9 @@ def child_environment() -> dict[str, str]:
 
 @lru_cache(maxsize=32)
 def _probe(path: str, _mtime: int) -> Compiler:
-    banner = _run_probe([path, "--version"]).split("\n", 1)[0].strip() or _run_probe([path, "-v"]).split("\n", 1)[0].strip()
+    banner = (
+        _run_probe([path, "--version"]).split("\n", 1)[0].strip() or _run_probe([path, "-v"]).split("\n", 1)[0].strip()
+    )
     lowered = banner.lower()
     family: Family = "clang" if "clang" in lowered else "tcc" if "tcc" in lowered else "other"
     if family == "other" and ("gcc" in lowered or "free software" in lowered or _is_gcc(path)):
@@ -131,7 +154,9 @@ def _probe(path: str, _mtime: int) -> Compiler:
         return Compiler(path, family, version, banner, "text", ())
     promoted = _known_flags(path)
     compiler = Compiler(path, family, version, banner, "text", promoted)
-    for wanted, reader in ((("gcc-json", parse_gcc_json), ("sarif", parse_sarif)) if family == "gcc" else (("sarif", parse_sarif),)):
+    for wanted, reader in (
+        (("gcc-json", parse_gcc_json), ("sarif", parse_sarif)) if family == "gcc" else (("sarif", parse_sarif),)
+    ):
         attempt = compiler._replace(format=wanted)  # type: ignore[arg-type]
         said = _run_probe([path, *attempt.diagnostic_flags(), "-fsyntax-only", "-x", "c", "-"], _PROBE)
         parsed = reader(said)
@@ -225,7 +250,13 @@ async def compile_object(
     with tempfile.TemporaryDirectory(prefix="cra-object-") as scratch:
         target = output or Path(scratch) / "out.o"
         command = [compiler.path, "-c", *flags, *(f"-I{d}" for d in include_dirs)]
-        command += [*(compiler.promoted if promote else ()), *compiler.diagnostic_flags(), str(source), "-o", str(target)]
+        command += [
+            *(compiler.promoted if promote else ()),
+            *compiler.diagnostic_flags(),
+            str(source),
+            "-o",
+            str(target),
+        ]
         outcome = await _run(compiler, command, cwd, timeout, target)
         return outcome if output else outcome._replace(output=None)
 
@@ -253,6 +284,23 @@ async def link(
         return outcome if output else outcome._replace(output=None)
 
 
+def with_source_lines(diagnostics: Sequence[Diagnostic], cwd: Path) -> tuple[Diagnostic, ...]:
+    """Diagnostics with the source line that each points at, read from the file where the compiler did not print it."""
+    lines: dict[str, list[str]] = {}
+    out = []
+    for d in diagnostics[:MAX_LINES_READ]:
+        if d.line and d.file and not d.source_line:
+            if d.file not in lines:
+                try:
+                    lines[d.file] = (cwd / d.file).read_bytes()[:MAX_OUTPUT].decode("utf-8", "replace").split("\n")
+                except OSError:
+                    lines[d.file] = []
+            if d.line <= len(lines[d.file]):
+                d = msgspec.structs.replace(d, source_line=lines[d.file][d.line - 1].rstrip("\r"))
+        out.append(d)
+    return (*out, *diagnostics[MAX_LINES_READ:])
+
+
 async def _run(compiler: Compiler, command: list[str], cwd: Path, timeout: float, target: Path) -> CompileOutcome:
     shown = " ".join(command)
     try:
@@ -261,13 +309,17 @@ async def _run(compiler: Compiler, command: list[str], cwd: Path, timeout: float
         problem = Diagnostic("fatal", f"The compiler {compiler.path} cannot be started: {error.strerror or error}.")
         return CompileOutcome(False, (problem,), problem.message, shown, 0.0, exit_code=127)
     text = done.stderr.decode("utf-8", "replace")
-    found = compiler.read(text)
+    found = with_source_lines(compiler.read(text), cwd)
     if done.timed_out:
         problem = Diagnostic("fatal", f"The compiler took longer than {timeout:g} s and was ended.")
-        return CompileOutcome(False, (problem, *found), problem.message, shown, done.ms, timed_out=True, exit_code=done.exit_code)
+        return CompileOutcome(
+            False, (problem, *found), problem.message, shown, done.ms, timed_out=True, exit_code=done.exit_code
+        )
     ok = done.exit_code == 0
     structured = compiler.format != "text" and text.lstrip()[:1] in ("[", "{")
     readable = render(found) if structured and found else "" if structured else text
     if not ok and not found:
-        found = (Diagnostic("fatal", readable.strip()[:2000] or f"The compiler ended with exit code {done.exit_code}."),)
+        found = (
+            Diagnostic("fatal", readable.strip()[:2000] or f"The compiler ended with exit code {done.exit_code}."),
+        )
     return CompileOutcome(ok, found, readable, shown, done.ms, target if ok else None, exit_code=done.exit_code)

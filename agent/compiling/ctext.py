@@ -25,7 +25,44 @@ _INCLUDE_TARGET = re.compile(r'\s*(?:<([^>\n]+)>|"([^"\n]+)")')
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 FEATURE_MACROS = frozenset(
-    ["_GNU_SOURCE", "_POSIX_C_SOURCE", "_POSIX_SOURCE", "_XOPEN_SOURCE", "_XOPEN_SOURCE_EXTENDED", "_DEFAULT_SOURCE", "_BSD_SOURCE", "_SVID_SOURCE", "_ISOC99_SOURCE", "_ISOC11_SOURCE", "_ISOC2X_SOURCE", "_LARGEFILE_SOURCE", "_LARGEFILE64_SOURCE", "_FILE_OFFSET_BITS", "_TIME_BITS", "_ATFILE_SOURCE", "_REENTRANT", "_THREAD_SAFE", "_FORTIFY_SOURCE", "_DARWIN_C_SOURCE", "_NETBSD_SOURCE", "_OPENBSD_SOURCE", "__EXTENSIONS__", "_ALL_SOURCE", "_MINIX", "__STDC_FORMAT_MACROS", "__STDC_LIMIT_MACROS", "__STDC_CONSTANT_MACROS", "__STDC_WANT_LIB_EXT1__", "__STDC_WANT_IEC_60559_BFP_EXT__", "__USE_MINGW_ANSI_STDIO", "_CRT_SECURE_NO_WARNINGS", "WIN32_LEAN_AND_MEAN", "_WIN32_WINNT", "WINVER", "NOMINMAX"]
+    [
+        "_GNU_SOURCE",
+        "_POSIX_C_SOURCE",
+        "_POSIX_SOURCE",
+        "_XOPEN_SOURCE",
+        "_XOPEN_SOURCE_EXTENDED",
+        "_DEFAULT_SOURCE",
+        "_BSD_SOURCE",
+        "_SVID_SOURCE",
+        "_ISOC99_SOURCE",
+        "_ISOC11_SOURCE",
+        "_ISOC2X_SOURCE",
+        "_LARGEFILE_SOURCE",
+        "_LARGEFILE64_SOURCE",
+        "_FILE_OFFSET_BITS",
+        "_TIME_BITS",
+        "_ATFILE_SOURCE",
+        "_REENTRANT",
+        "_THREAD_SAFE",
+        "_FORTIFY_SOURCE",
+        "_DARWIN_C_SOURCE",
+        "_NETBSD_SOURCE",
+        "_OPENBSD_SOURCE",
+        "__EXTENSIONS__",
+        "_ALL_SOURCE",
+        "_MINIX",
+        "__STDC_FORMAT_MACROS",
+        "__STDC_LIMIT_MACROS",
+        "__STDC_CONSTANT_MACROS",
+        "__STDC_WANT_LIB_EXT1__",
+        "__STDC_WANT_IEC_60559_BFP_EXT__",
+        "__USE_MINGW_ANSI_STDIO",
+        "_CRT_SECURE_NO_WARNINGS",
+        "WIN32_LEAN_AND_MEAN",
+        "_WIN32_WINNT",
+        "WINVER",
+        "NOMINMAX",
+    ]
 )
 """Macros that change what the headers after them declare (feature_test_macros(7), and their cousins elsewhere)."""
 
@@ -105,7 +142,9 @@ class CText:
         self.guard = self._find_guard()
         self.defined: dict[str, int] = {}
         self._walk()
-        self.includes = [self._include(d) for d in self.directives if d.keyword in ("include", "include_next", "import")]
+        self.includes = [
+            self._include(d) for d in self.directives if d.keyword in ("include", "include_next", "import")
+        ]
         self.includes = [i for i in self.includes if i.name]
 
     @property
@@ -134,8 +173,10 @@ class CText:
         for match in _DIRECTIVE.finditer(self.masked):
             keyword = match.group(1) or ""
             end = match.end() + (1 if match.end() < len(self.masked) else 0)
-            argument = self.text[match.start(2) : match.end(2)] if keyword in ("include", "include_next", "import") else (
-                match.group(2).replace("\\\r\n", " ").replace("\\\n", " ").strip()
+            argument = (
+                self.text[match.start(2) : match.end(2)]
+                if keyword in ("include", "include_next", "import")
+                else (match.group(2).replace("\\\r\n", " ").replace("\\\n", " ").strip())
             )
             first = self.line_of(match.start())
             last = self.line_of(max(match.start(), match.end() - (1 if match.end() > match.start() else 0)))
@@ -196,7 +237,9 @@ class CText:
                 elif top.taken is None and condition is not False:
                     condition = None
                 top.live = _both(top.outer, condition)
-                top.taken = True if top.taken is True or condition is True else (top.taken if condition is False else None)
+                top.taken = (
+                    True if top.taken is True or condition is True else (top.taken if condition is False else None)
+                )
                 d.depth, d.live, d.braces = self._depth(stack[:-1]), top.outer, braces
                 continue
             if d.keyword == "endif" and stack:

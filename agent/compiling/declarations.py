@@ -14,10 +14,102 @@ from agent.compiling.ctext import mask
 _TOKEN = re.compile(r"[A-Za-z_$][\w$]*|[{}()\[\];,=*:]|\.\.\.|\d[\w.]*|[^\s\w]")
 _DIRECTIVE_LINE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\)*", re.MULTILINE)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
-_NOISE = frozenset(["__attribute__", "__attribute", "__asm__", "__asm", "asm", "__declspec", "_Alignas", "alignas", "__typeof__", "typeof", "__typeof"])
-_SKIPPED = frozenset(["__extension__", "__restrict", "__restrict__", "restrict", "__inline", "__inline__", "__const", "__volatile__", "__cdecl"])
+_NOISE = frozenset(
+    [
+        "__attribute__",
+        "__attribute",
+        "__asm__",
+        "__asm",
+        "asm",
+        "__declspec",
+        "_Alignas",
+        "alignas",
+        "__typeof__",
+        "typeof",
+        "__typeof",
+    ]
+)
+_SKIPPED = frozenset(
+    [
+        "__extension__",
+        "__restrict",
+        "__restrict__",
+        "restrict",
+        "__inline",
+        "__inline__",
+        "__const",
+        "__volatile__",
+        "__cdecl",
+    ]
+)
 KEYWORDS = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local", "__attribute__", "__inline", "__inline__", "__extension__", "__restrict", "__restrict__", "__asm__", "__asm", "asm", "typeof", "__typeof__", "__signed__", "__const", "__volatile__", "__builtin_va_list", "__int128", "_Float128", "_Float64", "_Float32", "_Float64x", "_Float32x"]
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "_Alignas",
+        "_Alignof",
+        "_Atomic",
+        "_Bool",
+        "_Complex",
+        "_Generic",
+        "_Imaginary",
+        "_Noreturn",
+        "_Static_assert",
+        "_Thread_local",
+        "__attribute__",
+        "__inline",
+        "__inline__",
+        "__extension__",
+        "__restrict",
+        "__restrict__",
+        "__asm__",
+        "__asm",
+        "asm",
+        "typeof",
+        "__typeof__",
+        "__signed__",
+        "__const",
+        "__volatile__",
+        "__builtin_va_list",
+        "__int128",
+        "_Float128",
+        "_Float64",
+        "_Float32",
+        "_Float64x",
+        "_Float32x",
+    ]
 )
 
 
@@ -84,7 +176,11 @@ class _Scanner:
             token = tokens[self.at]
             if token in (";", "}"):
                 self.at += 1
-            elif token == "extern" and tokens[self.at + 1 : self.at + 3] == ['"', '"'] and tokens[self.at + 3 : self.at + 4] == ["{"]:
+            elif (
+                token == "extern"
+                and tokens[self.at + 1 : self.at + 3] == ['"', '"']
+                and tokens[self.at + 3 : self.at + 4] == ["{"]
+            ):
                 self.at += 4  # extern "C" { … }: its insides are file scope
             else:
                 self._declaration()

@@ -23,12 +23,18 @@ _TOOL = re.compile(
     r"^(?:\S*[/\\])?(?:[\w.+-]*-)?(?:ld(?:\.\w+)?|ld64\.lld|lld-link|collect2|mold|cc1|gold|gcc|cc|clang|tcc|i386-tcc)(?:-[\d.]+)?(?:\.exe)?"
     r"\s?:\s+(?P<rest>.*)$"
 )
-_SECTION = re.compile(r"^(?P<file>[^\s(][^(\n]*?)\s?:\((?P<section>[.*][^)]*|[\w.$]+[^)\d][^)]*)\)\s?[:：]\s*(?P<rest>.*)$")
-_OBJECT = re.compile(r"^(?P<file>\S+\.(?:o|obj|a|so|lo|c|bc)(?:\([^)]*\))?)\s?:\s*(?:function (?P<function>\S+):\s*)?(?P<rest>.+)$")
+_SECTION = re.compile(
+    r"^(?P<file>[^\s(][^(\n]*?)\s?:\((?P<section>[.*][^)]*|[\w.$]+[^)\d][^)]*)\)\s?[:：]\s*(?P<rest>.*)$"
+)
+_OBJECT = re.compile(
+    r"^(?P<file>\S+\.(?:o|obj|a|so|lo|c|bc)(?:\([^)]*\))?)\s?:\s*(?:function (?P<function>\S+):\s*)?(?P<rest>.+)$"
+)
 _OPTION = re.compile(r"\s*\[(?:-W(?:error=|error,-W)?(?P<name>[\w+=-]*)|-f\w+|-pedantic\w*)(?:,-W[\w=-]+)*\]\s*$")
 _GUTTER = re.compile(r"^\s*(?P<number>\d+|\+\+\+)?\s*\|(?P<text>.*)$")
 _ADDED_INCLUDE = re.compile(r"^\s*\+\s*#\s*include\s*[<\"]([^>\"]+)[>\"]")
-_NOTE_INCLUDE = re.compile(r"#\s*include\s*[<'\"]([^>'\"]+)[>'\"]|include(?: the header)?\s+'?<([^>\s]+)>|header\s+'?<([^>\s]+)>")
+_NOTE_INCLUDE = re.compile(
+    r"#\s*include\s*[<'\"]([^>'\"]+)[>'\"]|include(?: the header)?\s+'?<([^>\s]+)>|header\s+'?<([^>\s]+)>"
+)
 _CARET = re.compile(r"^\s*[~^][~^\s\w*.()<>,;-]*$")
 _NOISE = re.compile(
     r"^\d+ (?:errors?|warnings?)|^compilation terminated|being treated as errors|^\s*\^|returned \d+ exit status|linker command failed",
@@ -46,7 +52,11 @@ def strip_ansi(text: str) -> str:
 def plain_quotes(text: str) -> str:
     """Every kind of quotation mark as a straight single one, without the blanks that French puts inside."""
     out = text.translate(_QUOTES)
-    return re.sub(r"'\s*[\u00a0\u202f ]([^']*?)[\u00a0\u202f ]'", r"'\1'", out) if "\u00a0" in out or "\u202f" in out or "«" in text else out
+    return (
+        re.sub(r"'\s*[\u00a0\u202f ]([^']*?)[\u00a0\u202f ]'", r"'\1'", out)
+        if "\u00a0" in out or "\u202f" in out or "«" in text
+        else out
+    )
 
 
 @dataclass(slots=True)
@@ -143,7 +153,9 @@ class _Reader:
             self._located(match)
             return
         severity = _SEVERITY.match(rest)
-        if (severity and severity["word"].strip().lower() in SEVERITIES) or (not self._section(rest) and _LINKER.search(rest)):
+        if (severity and severity["word"].strip().lower() in SEVERITIES) or (
+            not self._section(rest) and _LINKER.search(rest)
+        ):
             self._add(rest, "", 0, 0)
 
     def _section(self, line: str) -> bool:
@@ -310,7 +322,11 @@ def _decisive_line(lines: list[str]) -> int:
         severity = _severity_of(match["rest"])[0] if match and match["rest"].strip() else ""
         if severity in ("error", "fatal"):
             known = _SEVERITY.match(match["rest"]) if match else None
-            if (known and known["word"].strip().lower() in SEVERITIES) or LINK_UNDEFINED.search(line) or LINK_MULTIPLE.search(line):
+            if (
+                (known and known["word"].strip().lower() in SEVERITIES)
+                or LINK_UNDEFINED.search(line)
+                or LINK_MULTIPLE.search(line)
+            ):
                 return place
         if severity == "warning" and warning is None:
             warning = place

@@ -47,11 +47,23 @@ def _one(
 ) -> LinkVerdict:
     symbol = complaint.names[0] if complaint.names else ""
     if complaint.kind == "link_multiple":
-        return LinkVerdict("logic_error", f"`{symbol}` is defined more than once: keep one definition, and only declare it (extern) in headers.", symbol)
+        return LinkVerdict(
+            "logic_error",
+            f"`{symbol}` is defined more than once: keep one definition, and only declare it (extern) in headers.",
+            symbol,
+        )
     if complaint.kind == "link_library":
-        return LinkVerdict("logic_error", f"The linker does not find the library `{symbol}`: install it, or give its folder with -L.", symbol)
+        return LinkVerdict(
+            "logic_error",
+            f"The linker does not find the library `{symbol}`: install it, or give its folder with -L.",
+            symbol,
+        )
     if symbol in _START:
-        return LinkVerdict("logic_error", "There is no `main` in what is linked: link with the file that has it, or only compile (-c).", symbol)
+        return LinkVerdict(
+            "logic_error",
+            "There is no `main` in what is linked: link with the file that has it, or only compile (-c).",
+            symbol,
+        )
     names = (symbol, symbol.removeprefix("_"))
     for name in names:
         if verdict := _in_project(name, project, table, target):
@@ -63,7 +75,9 @@ def _one(
     if flag := _library_of_headers(symbol, project, headers, table):
         return _library(symbol, flag)
     if table.known(symbol) and not _declared_in_project(symbol, project):
-        return LinkVerdict("logic_error", f"`{symbol}` is a system function that this platform's C library does not have.", symbol)
+        return LinkVerdict(
+            "logic_error", f"`{symbol}` is a system function that this platform's C library does not have.", symbol
+        )
     return _undeclared(symbol, project, target, table, implicit)
 
 
@@ -85,10 +99,19 @@ def _in_project(symbol: str, project: ProjectFiles, table: HeaderTable, target: 
                 symbol,
             )
         if symbol in declared.statics:
-            return LinkVerdict("logic_error", f"`{symbol}` is static in {path}, so other files cannot reach it.", symbol)
+            return LinkVerdict(
+                "logic_error", f"`{symbol}` is static in {path}, so other files cannot reach it.", symbol
+            )
         if path != target:
-            return LinkVerdict("logic_error", f"`{symbol}` is defined in {path}, which is not linked: add it to the link.", symbol, path)
-        return LinkVerdict("logic_error", f"`{symbol}` is defined in {path}, but in a part that is not compiled.", symbol)
+            return LinkVerdict(
+                "logic_error",
+                f"`{symbol}` is defined in {path}, which is not linked: add it to the link.",
+                symbol,
+                path,
+            )
+        return LinkVerdict(
+            "logic_error", f"`{symbol}` is defined in {path}, but in a part that is not compiled.", symbol
+        )
     return None
 
 
@@ -120,5 +143,7 @@ def _undeclared(
         scope.discard(symbol)
         close = difflib.get_close_matches(symbol, sorted(scope), 1, 0.8)
         if close and any(re.search(rf"\b{re.escape(symbol)}\b", n) for c in implicit for n in c.names):
-            return LinkVerdict("logic_error", f"`{symbol}` is declared nowhere; `{close[0]}` is close: a misspelling.", symbol)
+            return LinkVerdict(
+                "logic_error", f"`{symbol}` is declared nowhere; `{close[0]}` is close: a misspelling.", symbol
+            )
     return LinkVerdict("missing_definition", f"`{symbol}` is declared but defined nowhere in the project.", symbol)

@@ -14,7 +14,19 @@ from agent.compiling.headers import HeaderTable, Home, header_table
 from agent.compiling.project import ProjectFiles
 from agent.compiling.symptoms import Symptom
 
-Outcome = Literal["include", "hidden", "active", "order", "source_only", "opaque", "misspelt", "undefined", "value", "tag_missing", "unknown"]
+Outcome = Literal[
+    "include",
+    "hidden",
+    "active",
+    "order",
+    "source_only",
+    "opaque",
+    "misspelt",
+    "undefined",
+    "value",
+    "tag_missing",
+    "unknown",
+]
 
 
 class SystemNames(Protocol):
@@ -104,7 +116,9 @@ class NameFinder:
         last: Finding | None = None
         for name in symptom.names[:24] if symptom.kind == "syntax" else symptom.names[:4]:
             found = self._name(symptom, name)
-            if found.outcome not in ("unknown", "undefined") and not (symptom.kind == "syntax" and found.outcome != "include"):
+            if found.outcome not in ("unknown", "undefined") and not (
+                symptom.kind == "syntax" and found.outcome != "include"
+            ):
                 return found
             if symptom.kind != "syntax":
                 last = last or found
@@ -146,7 +160,9 @@ class NameFinder:
         own = self.project.declared(file)
         if name.startswith("struct "):
             if plain in own.tags:
-                return Finding("order", name, symptom, file, line, detail=f"`{name}` is defined in {file}, below its use.")
+                return Finding(
+                    "order", name, symptom, file, line, detail=f"`{name}` is defined in {file}, below its use."
+                )
             return None
         if plain in own.names() and not (symptom.kind == "syntax"):
             return Finding(
@@ -155,7 +171,9 @@ class NameFinder:
                 "declare it above.",
             )  # fmt: skip
         if symptom.kind == "unknown_type" and plain in own.tags | own.declared_tags and not self.table.known(plain):
-            return Finding("tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`.")
+            return Finding(
+                "tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`."
+            )
         return None
 
     def _in_project_headers(self, symptom: Symptom, name: str, file: str, line: int) -> Finding | None:
@@ -172,7 +190,14 @@ class NameFinder:
                 tag_homes.append(header)
         if not homes:
             if tag_homes and not self.table.known(plain):
-                return Finding("tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag ({tag_homes[0]}): write `struct {plain}`.")
+                return Finding(
+                    "tag_missing",
+                    name,
+                    symptom,
+                    file,
+                    line,
+                    detail=f"`{plain}` is a tag ({tag_homes[0]}): write `struct {plain}`.",
+                )
             return None
         active = self.project.active_headers(file, line)
         if live := [h for h in homes if h in active]:
@@ -187,7 +212,14 @@ class NameFinder:
         ):
             return None
         folder = file.rsplit("/", 1)[0] if "/" in file else ""
-        usable.sort(key=lambda h: (not h.endswith((".h", ".hh")), (h.rsplit("/", 1)[0] if "/" in h else "") != folder, h.count("/"), len(h)))
+        usable.sort(
+            key=lambda h: (
+                not h.endswith((".h", ".hh")),
+                (h.rsplit("/", 1)[0] if "/" in h else "") != folder,
+                h.count("/"),
+                len(h),
+            )
+        )
         return Finding("include", name, symptom, file, line, tuple(usable), False)
 
     def _in_system(self, symptom: Symptom, name: str, file: str, line: int) -> Finding | None:
@@ -244,9 +276,23 @@ class NameFinder:
         kinds = {h.kind for h in homes}
         plain = name.removeprefix("struct ")
         if symptom.kind == "unknown_type" and not name.startswith("struct ") and kinds <= {"function", "variable"}:
-            return Finding("value", name, symptom, file, line, detail=f"`{plain}` is used as a type, but headers declare a function of that name.")
+            return Finding(
+                "value",
+                name,
+                symptom,
+                file,
+                line,
+                detail=f"`{plain}` is used as a type, but headers declare a function of that name.",
+            )
         if symptom.kind == "implicit" and kinds <= {"type", "variable"} and not hinted:
-            return Finding("value", name, symptom, file, line, detail=f"`{plain}` is called, but headers declare no function of that name.")
+            return Finding(
+                "value",
+                name,
+                symptom,
+                file,
+                line,
+                detail=f"`{plain}` is called, but headers declare no function of that name.",
+            )
         if symptom.kind == "undeclared" and kinds <= {"function"} and self._used_as_value(symptom, plain, file):
             return Finding(
                 "value", name, symptom, file, line,
@@ -263,9 +309,19 @@ class NameFinder:
         before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
         if after.startswith("("):
             return False
-        callback = before.endswith(("(", ",", "=", "&", "return")) and after[:1] in (",", ")", ";") and not before.endswith("==")
-        return not callback or (before.endswith("=") and after[:1] == ";" and bool(re.search(r"\b(?:int|long|double|float|char)\b", before))) or (
-            before.endswith("return")
+        callback = (
+            before.endswith(("(", ",", "=", "&", "return"))
+            and after[:1] in (",", ")", ";")
+            and not before.endswith("==")
+        )
+        return (
+            not callback
+            or (
+                before.endswith("=")
+                and after[:1] == ";"
+                and bool(re.search(r"\b(?:int|long|double|float|char)\b", before))
+            )
+            or (before.endswith("return"))
         )
 
     def _feature_macros(self, file: str) -> set[str]:
@@ -284,7 +340,9 @@ class NameFinder:
     def _hidden(self, home: Home, name: str, symptom: Symptom, file: str, line: int, *, included: bool) -> Finding:
         plain = name.removeprefix("struct ")
         macro = home.feature_macro
-        have = f"<{home.header}> is included already, but" if included else f"`{plain}` comes from <{home.header}>, which"
+        have = (
+            f"<{home.header}> is included already, but" if included else f"`{plain}` comes from <{home.header}>, which"
+        )
         hides = "the strict -std hides it" if self.facts.strict else "it is hidden by default"
         detail = f"{have} declares `{plain}` only with a feature-test macro: {hides}. Compile with -D{macro} (or define it above the first include)"
         if self.facts.strict and home.level not in ("gnu", "xopen"):
@@ -298,7 +356,9 @@ class NameFinder:
         if name.startswith("struct "):
             return self._tag_elsewhere(symptom, name, plain, file, line)
         if symptom.kind == "unknown_type" and self.table.known(f"struct {plain}"):
-            return Finding("tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`.")
+            return Finding(
+                "tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`."
+            )
         if symptom.kind != "syntax":
             for path in self.project.paths():
                 if path != file and not path.endswith(".h") and self.project.mentions(path, plain):
@@ -310,17 +370,40 @@ class NameFinder:
                         )  # fmt: skip
             close = self._close_match(symptom, plain, file, line)
             if close:
-                return Finding("misspelt", name, symptom, file, line, detail=f"No header declares `{plain}`; `{close}` is in scope and close: a misspelling.")
+                return Finding(
+                    "misspelt",
+                    name,
+                    symptom,
+                    file,
+                    line,
+                    detail=f"No header declares `{plain}`; `{close}` is in scope and close: a misspelling.",
+                )
         return Finding("unknown", name, symptom, file, line)
 
     def _tag_elsewhere(self, symptom: Symptom, name: str, plain: str, file: str, line: int) -> Finding:
         for path in self.project.paths():
             if path != file and self.project.mentions(path, plain) and plain in self.project.declared(path).tags:
-                return Finding("opaque", name, symptom, file, line, detail=f"`{name}` is defined only inside {path}: its members are private there.")
+                return Finding(
+                    "opaque",
+                    name,
+                    symptom,
+                    file,
+                    line,
+                    detail=f"`{name}` is defined only inside {path}: its members are private there.",
+                )
         close = difflib.get_close_matches(plain, self._tags_in_scope(file, line), 1, 0.84)
         if close:
-            return Finding("misspelt", name, symptom, file, line, detail=f"`{name}` is defined nowhere; `struct {close[0]}` is close: a misspelling.")
-        return Finding("undefined", name, symptom, file, line, detail=f"`{name}` is declared but defined nowhere in the project.")
+            return Finding(
+                "misspelt",
+                name,
+                symptom,
+                file,
+                line,
+                detail=f"`{name}` is defined nowhere; `struct {close[0]}` is close: a misspelling.",
+            )
+        return Finding(
+            "undefined", name, symptom, file, line, detail=f"`{name}` is declared but defined nowhere in the project."
+        )
 
     def _tags_in_scope(self, file: str, line: int) -> list[str]:
         found = set(self.project.declared(file).tags)
@@ -382,7 +465,16 @@ class NameFinder:
         text = symptom.diagnostic.source_line or self.project.shape(file).line_text(line)
         if re.search(rf"(?:\.|->)\s*{re.escape(name)}\b", text):
             return False
-        return hinted or name in symptom.names[:2] or bool(re.search(r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert)$", name))
+        return (
+            hinted
+            or name in symptom.names[:2]
+            or bool(
+                re.search(
+                    r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert)$",
+                    name,
+                )
+            )
+        )
 
 
 def _about(symptom: Symptom, name: str) -> bool:

@@ -23,7 +23,9 @@ class ProjectFiles:
     Made of a mapping (rows of a corpus) or of a directory (``ProjectFiles.at``). Nothing is parsed before it is needed.
     """
 
-    def __init__(self, files: Mapping[str, bytes], macros: Mapping[str, str] | None = None, root: Path | None = None) -> None:
+    def __init__(
+        self, files: Mapping[str, bytes], macros: Mapping[str, str] | None = None, root: Path | None = None
+    ) -> None:
         self._files: dict[str, bytes | None] = {_clean(k): v for k, v in files.items()}
         self.macros = macros
         self.root = root
@@ -187,7 +189,11 @@ class ProjectFiles:
         for other in self._files:
             for include in self.shape(other).includes if self.mentions(other, target.name.split(".")[0]) else ():
                 if not include.system and include.live and self.included_file(other, include.name) == header:
-                    return include.name if PurePosixPath(other).parent == own or "/" not in include.name[:2] else include.name
+                    return (
+                        include.name
+                        if PurePosixPath(other).parent == own or "/" not in include.name[:2]
+                        else include.name
+                    )
         try:
             return target.relative_to(own).as_posix()
         except ValueError:

@@ -23,7 +23,10 @@ _LINK_NAME = re.compile(
     r"\s+'?(?:__imp__?)?([A-Za-z_$.][\w$.]*)",
     re.IGNORECASE,
 )
-_LINK_LIBRARY = re.compile(r"(?:cannot find|unable to find library|library not found for|could not find library|library '\S+' not found)\s*'?(?:-l)?([\w.+-]*)", re.IGNORECASE)
+_LINK_LIBRARY = re.compile(
+    r"(?:cannot find|unable to find library|library not found for|could not find library|library '\S+' not found)\s*'?(?:-l)?([\w.+-]*)",
+    re.IGNORECASE,
+)
 _FILE_NAME = re.compile(r"'?([\w./+-]+\.\w+)'?(?::\s|'? (?:file )?not found|: No such)")
 
 _ENGLISH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
@@ -99,7 +102,9 @@ def symptoms(diagnostics: Iterable[Diagnostic]) -> list[Symptom]:
 
 
 def _kind(message: str, d: Diagnostic) -> Kind:
-    if (kind := _OPTIONS.get(d.option)) and not (kind == "syntax" and "type specifier" not in message and "defaults" not in message):
+    if (kind := _OPTIONS.get(d.option)) and not (
+        kind == "syntax" and "type specifier" not in message and "defaults" not in message
+    ):
         return kind
     for kind, pattern in _ENGLISH:
         if pattern.search(message):

@@ -65,9 +65,13 @@ class CompilerErrorClassification:
 
     def __post_init__(self) -> None:
         if self.category not in VALID_ERROR_CATEGORIES:
-            raise ValueError(f"{self.category!r} is no error category; use one of {', '.join(sorted(VALID_ERROR_CATEGORIES))}.")
+            raise ValueError(
+                f"{self.category!r} is no error category; use one of {', '.join(sorted(VALID_ERROR_CATEGORIES))}."
+            )
 
     @property
     def headers(self) -> tuple[str, ...]:
         """Every header needed, first the suggested one."""
-        return tuple(dict.fromkeys(i.header for i in self.includes)) or ((self.suggested_include,) if self.suggested_include else ())
+        return tuple(dict.fromkeys(i.header for i in self.includes)) or (
+            (self.suggested_include,) if self.suggested_include else ()
+        )
