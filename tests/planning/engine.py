@@ -1,4 +1,4 @@
-"""A run context whose models are a scripted server over real HTTP; everything else is the engine's own."""
+"""A run whose models are a scripted server over real HTTP; everything else is the engine's own."""
 
 from __future__ import annotations
 
@@ -9,42 +9,24 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agent.audit.log import AuditLog
-from agent.config import Config, merge
-from agent.context import RunContext
 from agent.events import CallStarted, Event
-from agent.models.openai import OpenAIProvider
-from agent.models.types import ModelTarget, Provider
+from tests.fakes.context import Recorded, run_context
 from tests.fakes.server import ScriptedServer
 
 E = TypeVar("E", bound=Event)
 
 
-class OneServer:
-    """A router that sends every stage to one server."""
-
-    def __init__(self, base_url: str) -> None:
-        self.base = ModelTarget("openai", "scripted", base_url, context_window=8192, max_tokens=1024)
-        self._provider = OpenAIProvider(base_url)
-
-    def target(self, stage: str) -> ModelTarget:
-        return self.base
-
-    def provider(self, target: ModelTarget) -> Provider:
-        return self._provider
-
-    async def aclose(self) -> None:
-        await self._provider.aclose()
-
-
 class Engine:
-    """A run context, its server and what it emitted."""
+    """A run context and its server."""
 
-    def __init__(self, ctx: RunContext, server: ScriptedServer) -> None:
+    def __init__(self, ctx: Recorded, server: ScriptedServer) -> None:
         self.ctx = ctx
         self.server = server
-        self.events: list[Event] = []
-        ctx.listeners.append(lambda envelope: self.events.append(envelope.event))
+
+    @property
+    def events(self) -> list[Event]:
+        """Everything emitted and committed so far."""
+        return self.ctx.events
 
     async def seen(self, kind: type[E]) -> list[E]:
         """The events of a kind so far."""
@@ -59,17 +41,11 @@ class Engine:
 @asynccontextmanager
 async def engine(tmp_path: Path, script: Any, **orchestrator: Any) -> AsyncIterator[Engine]:
     """A run against a scripted server; keyword arguments go to ``[orchestrator]``."""
-    config: Config = merge({"orchestrator": orchestrator, "models": {"concurrency": 4}})
-    log = AuditLog(tmp_path / "raw.sqlite")
-    async with ScriptedServer(script) as server:
-        router = OneServer(server.base_url)
-        ctx = RunContext(run_id="r1", config=config, log=log, router=router)
-        try:
-            yield Engine(ctx, server)
-        finally:
-            await router.aclose()
-            await log.durable()
-            log.close()
+    async with (
+        ScriptedServer(script) as server,
+        run_context(tmp_path, server, orchestrator=orchestrator, models={"concurrency": 4}) as ctx,
+    ):
+        yield Engine(ctx, server)
 
 
 def as_json(value: Any) -> str:
