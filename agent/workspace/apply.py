@@ -102,9 +102,11 @@ class Apply:
     def _plan(self, path: str) -> tuple[_Change | None, bool]:
         base, run = self._side(self._base, path), self._side("HEAD", path)
         user = self._user(path)
-        if _same(user, run):
+        if user is not None and base is not None:
+            run, base = _in_style(run, base.data, user.data), _in_style(base, base.data, user.data)
+        if user == run:
             return None, False
-        if _same(user, base) or (user and base and user.mode == base.mode and self._equal_to_git(path, user, base)):
+        if user == base:
             return _Change(path, run.data if run else None, run.mode if run else ""), False
         if base is None:
             raise _Conflict("the run adds it, and you have another file there")
@@ -152,15 +154,6 @@ class Apply:
             raise _Conflict(f"{parent.name} is a file, so no folder of that name can be made")
         if not parent.resolve().is_relative_to(self._target.resolve()):
             raise _Conflict(f"the folder of {path} is a link that leads out of the repository")
-
-    def _equal_to_git(self, path: str, user: _Side, base: _Side) -> bool:
-        """Whether git sees no difference, since it converts newlines or runs a filter for this file."""
-        if self._plain or user.mode == _LINK:
-            return False
-        hashing = ("hash-object", f"--path={path}", "--stdin")
-        hashed = run_git(self._target, *hashing, input=user.data, check=False).stdout
-        listed = run_git(self._place, "rev-parse", f"{self._base}:{path}", check=False).stdout
-        return bool(hashed) and hashed == listed and (b"\r\n" in user.data) == (b"\r\n" in base.data)
 
     def _merge(self, base: bytes, user: bytes, run: bytes) -> bytes:
         if b"\0" in base + user + run:
@@ -210,8 +203,16 @@ class Apply:
                 full.chmod(now | ((now & 0o444) >> 2) if executable else now & ~0o111)
 
 
-def _same(one: _Side | None, other: _Side | None) -> bool:
-    return one == other
+def _in_style(side: _Side | None, base: bytes, user: bytes) -> _Side | None:
+    """``side`` with the newlines the person's file has, where git would have checked it out with others."""
+    if side is None or b"\0" in side.data:
+        return side
+    lone_base, lone_user = base.count(b"\n") - base.count(b"\r\n"), user.count(b"\n") - user.count(b"\r\n")
+    if b"\r\n" in base and not lone_base and lone_user and b"\r\n" not in user:
+        return _Side(side.mode, side.data.replace(b"\r\n", b"\n"))
+    if b"\r\n" in user and not lone_user and lone_base and b"\r\n" not in base:
+        return _Side(side.mode, side.data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    return side
 
 
 def _drop_empty(folder: Path, top: Path) -> None:

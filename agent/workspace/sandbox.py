@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shlex
 import shutil
 import signal
@@ -153,16 +154,24 @@ class _Job:
 
     async def run(self, env: dict[str, str], writable: list[Path]) -> CommandResult:
         start = time.monotonic()
-        process = await asyncio.create_subprocess_exec(
-            *self._line(writable),
-            cwd=self._cwd,
-            env=env | {JOB_VARIABLE: self._id},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
-        reader = asyncio.create_task(self._read(process))
+        # A pipe of our own: asyncio's would make wait() last until every process that inherited it has ended.
+        reading, writing = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._line(writable),
+                cwd=self._cwd,
+                env=env | {JOB_VARIABLE: self._id},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=writing,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(reading)
+            raise
+        finally:
+            os.close(writing)
+        reader = asyncio.create_task(self._read(reading))
         watch = asyncio.create_task(self._watch())
         try:
             await self._wait(process)
@@ -174,7 +183,6 @@ class _Job:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(reader), 2)
             reader.cancel()
-            process._transport.close()  # type: ignore[attr-defined]
         return self._result(process.returncode, time.monotonic() - start)
 
     async def _wait(self, process: asyncio.subprocess.Process) -> None:
@@ -189,12 +197,18 @@ class _Job:
             self._timed_out = True
             self._reason = f"Stopped after {self._timeout:g} s, the time allowed."
 
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None
-        while chunk := await process.stdout.read(1 << 16):
-            self._output.add(chunk)
-            if self._output.total > self._limits.flood and not self._reason:
-                self._stop(f"Stopped after {self._limits.flood >> 20} MB of output.")
+    async def _read(self, reading: int) -> None:
+        stream = asyncio.StreamReader()
+        loop = asyncio.get_running_loop()
+        pipe = os.fdopen(reading, "rb", 0)
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)
+        try:
+            while chunk := await stream.read(1 << 16):
+                self._output.add(chunk)
+                if self._output.total > self._limits.flood and not self._reason:
+                    self._stop(f"Stopped after {self._limits.flood >> 20} MB of output.")
+        finally:
+            transport.close()
 
     async def _watch(self) -> None:
         while True:

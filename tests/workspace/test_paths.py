@@ -1,7 +1,9 @@
 """Paths a model names, and text that is written back as it was found."""
 
+import contextlib
 import os
 import stat
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -43,13 +45,9 @@ def test_links_are_followed_inside_and_refused_outside(tmp_path):
 
 @given(st.text(max_size=40))
 def test_whatever_is_resolved_is_inside(text):
-    from pathlib import Path
-
     root = Path("/nowhere/root")
-    try:
+    with contextlib.suppress(PathRefused):
         assert resolve_inside(root, text).is_relative_to(root)
-    except PathRefused:
-        pass
 
 
 async def test_writing_keeps_mode_newlines_mark_and_encoding(tmp_path):
@@ -60,7 +58,7 @@ async def test_writing_keeps_mode_newlines_mark_and_encoding(tmp_path):
         "bom.c": (b"\xef\xbb\xbfint a;\n", "int \u00e4;\n", b"\xef\xbb\xbfint \xc3\xa4;\n"),
         "latin.c": (b"/* \xe4 */\n", "/* \u00e4\u00f6 */\n", b"/* \xe4\xf6 */\n"),
         "latin-new.c": (b"/* \xe4 */\n", "/* \u00e4 \u20ac */\n", "/* \u00e4 \u20ac */\n".encode()),
-        "coded.py": (b"# -*- coding: cp1252 -*-\nx = '\x80'\n", "# -*- coding: cp1252 -*-\nx = '\u20ac1'\n", b"# -*- coding: cp1252 -*-\nx = '\x801'\n"),
+        "coded.py": (b"# coding: cp1252\nx = '\x80'\n", "# coding: cp1252\nx = '\u20ac1'\n", b"# coding: cp1252\nx = '\x801'\n"),
         "no-end.c": (b"int a;", "int b;", b"int b;"),
         "mac.c": (b"a\rb\r", "a\nc\n", b"a\rc\r"),
     }  # fmt: skip

@@ -2,9 +2,9 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import stat
-import subprocess
 import sys
 
 import pytest
@@ -339,10 +339,10 @@ async def test_reopen_when_the_folder_was_removed_by_hand(tmp_path):
     space = await Workspace.create(repo, "r1")
     space.write("a.c", "int done;\n")
     done = await space.commit("Done")
-    subprocess.run(["rm", "-rf", str(space.top)], check=True)
+    shutil.rmtree(space.top)
     again = await Workspace.reopen(repo, "r1")
     assert await again.head() == done and again.read("a.c") == "int done;\n"
-    subprocess.run(["rm", "-rf", str(space.top)], check=True)
+    shutil.rmtree(space.top)
     git(repo, "worktree", "prune")
     git(repo, "branch", "-D", "cra/r1")
     assert (await (await Workspace.reopen(repo, "r1")).head()) == space.base
@@ -354,11 +354,12 @@ async def test_kill_9_while_starting_leaves_the_checkout_alone_and_a_run_that_op
     repo = make_repo(tmp_path / "repo", {f"f{n}.c": "int x;\n" * 200 for n in range(200)})
     (repo / "f0.c").write_text("int changed;\n")
     before = fingerprint(repo)
-    code = "import asyncio, sys; from agent.workspace.worktree import Workspace as W; asyncio.run(W.create(sys.argv[1], 'r1'))"
-    child = subprocess.Popen([sys.executable, "-c", code, str(repo)], start_new_session=True)
+    code = "import asyncio, sys; from agent.workspace.worktree import Workspace as W; asyncio.run(W.create(*sys.argv[1:]))"
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", code, repo, "r1", start_new_session=True)
     await asyncio.sleep(delay)
-    os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    if child.returncode is None:
+        os.killpg(child.pid, signal.SIGKILL)
+    await child.wait()
     assert fingerprint(repo) == before
     if unfinished_runs(repo):
         space = await Workspace.reopen(repo, "r1")
