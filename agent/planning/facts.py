@@ -32,10 +32,15 @@ def plan_from_facts(task: str, open_points: Sequence[OpenPoint], edges: Sequence
 
 def _with_types(wanted: Sequence[OpenPoint], points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
     """The wanted points, types first, with the open types that their signatures name."""
-    names = {name for point in wanted for name in re.findall(r"\w+", point.signature)}
-    chosen = {_key(p) for p in wanted} | {_key(p) for p in points if p.kind == "type" and p.name in names}
-    found = {_key(p): p for p in points if _key(p) in chosen}
-    return tuple(sorted(found.values(), key=lambda point: point.kind != "type"))
+    chosen = [p for p in points if p in wanted or any(_names_type(user, p) for user in wanted)]
+    return tuple(sorted({_key(p): p for p in chosen}.values(), key=lambda point: point.kind != "type"))
+
+
+def _names_type(user: OpenPoint, used: OpenPoint) -> bool:
+    """Whether a function's signature names an open type, by any of its names."""
+    if used.kind != "type" or user.kind != "function":
+        return False
+    return not {used.name, *used.aliases}.isdisjoint(re.findall(r"\w+", user.signature))
 
 
 def _needs(
@@ -46,12 +51,11 @@ def _needs(
     calls = {(edge.source, edge.target) for edge in edges if edge.kind == "call"}
     includes = {(edge.source, edge.target) for edge in edges if edge.kind == "include"}
     for user in wanted:
-        words = set(re.findall(r"\w+", user.signature))
         for used in wanted:
             if used is user:
                 continue
             weight = 0.0
-            if used.kind == "type" and used.name in words and user.kind == "function":
+            if _names_type(user, used):
                 weight = 1.0
             elif (user.name, used.name) in calls:
                 weight = 0.9

@@ -9,7 +9,6 @@ from agent.context import RunContext
 from agent.events import CallFinished
 from agent.graph import Groups, break_cycles, group
 from agent.judgment.binary import run_binary_judgment
-from agent.planning.stage import stage
 
 FACT = 2.0
 """Weight of an edge that is known: above every probability, so that a cycle is never broken there."""
@@ -34,7 +33,7 @@ async def yes_pairs(
             # A person's yes is as good as a fact.
             found[pair] = FACT if event.overridden else event.p_yes if event.score is None else event.score
 
-    async with stage(ctx, name, len(pairs)) as counts:
+    async with ctx.stage(name, len(pairs)) as report:
         await run_binary_judgment(
             pairs,
             system_prompt=system,
@@ -47,7 +46,7 @@ async def yes_pairs(
             default_action="separate" if name == "part_grouping" else "independent",
             on_verdict=hear,
         )
-        counts |= {"asked": len(pairs), "yes": len(found), "no": len(pairs) - len(found)}
+        report.counts = {"asked": len(pairs), "yes": len(found), "no": len(pairs) - len(found)}
     return found
 
 

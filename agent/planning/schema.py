@@ -31,7 +31,8 @@ class OpenPoint(Value, frozen=True):
     """Something declared that is not there yet: a stub or undefined function, or a type without a body.
 
     ``path`` is the file it belongs in, ``header`` the file that declares it ("" when it is the same or there is none),
-    ``why`` the evidence in a few words (``stub``, ``declared, not defined``).
+    ``why`` the evidence in a few words (``stub``, ``declared, not defined``). ``aliases`` are the other names of a type, as
+    signatures may use them (typedefs).
     """
 
     name: str
@@ -40,6 +41,7 @@ class OpenPoint(Value, frozen=True):
     signature: str = ""
     kind: Literal["function", "type"] = "function"
     why: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 class KnownSymbol(Value, frozen=True):

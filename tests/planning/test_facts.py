@@ -87,6 +87,13 @@ def test_functions_wait_for_the_types_they_name_and_for_nothing_else() -> None:
     ]
 
 
+def test_a_type_is_known_by_its_typedef_too() -> None:
+    opaque = OpenPoint("ring", "ring.c", "ring.h", "struct ring", "type", aliases=("ring_t",))
+    plan = plan_from_facts("Implement ring_push", (opaque, point("ring_push", signature="bool ring_push(ring_t *r)")))
+    assert plan is not None
+    assert [(s.target_symbols, s.depends_on) for s in plan.steps] == [(("ring",), ()), (("ring_push",), ("s1",))]
+
+
 def test_a_known_call_and_an_include_decide_dependencies() -> None:
     points = (point("parse", "parse.c", "parse.h"), point("next_token", "lex.c", "lex.h"), point("peek", "lex.c", "lex.h"))
     edges = (Edge("next_token", "peek"), Edge("parse.c", "lex.h", "include"))

@@ -10,7 +10,6 @@ from agent.judgment.binary import AllOmitted, run_binary_judgment
 from agent.planning.adjustment.evidence import by_evidence
 from agent.planning.adjustment.failures import Failure, step_line, step_text
 from agent.planning.schema import PlanError, PlanStep
-from agent.planning.stage import stage
 from agent.prompts import adjustment_new_step, adjustment_root_cause, adjustment_step_viability
 from agent.values import Value
 
@@ -45,7 +44,7 @@ async def step_viability(
         defaulted = event.defaulted and not event.overridden
         ctx.emit(ViabilityVerdict(step.id, bool(event.verdict), defaulted, event.call_id))
 
-    async with stage(ctx, VIABILITY, len(remaining)) as counts:
+    async with ctx.stage(VIABILITY, len(remaining)) as report:
         try:
             await run_binary_judgment(
                 remaining,
@@ -61,7 +60,8 @@ async def step_viability(
             )
         except AllOmitted as error:
             raise PlanError(f"The plan cannot be adjusted. {error}") from error
-        counts |= {"asked": len(remaining), "yes": sum(verdicts.values()), "no": len(verdicts) - sum(verdicts.values())}
+        kept = sum(verdicts.values())
+        report.counts = {"asked": len(remaining), "yes": kept, "no": len(remaining) - kept}
     return verdicts
 
 
@@ -88,7 +88,7 @@ async def root_causes(
         defaulted = event.defaulted and not event.overridden
         ctx.emit(RootCauseVerdict(number, step.id, bool(event.verdict), defaulted, event.call_id))
 
-    async with stage(ctx, ROOT_CAUSE, len(pairs)) as counts:
+    async with ctx.stage(ROOT_CAUSE, len(pairs)) as report:
         await run_binary_judgment(
             pairs,
             system_prompt=adjustment_root_cause.SYSTEM,
@@ -101,7 +101,7 @@ async def root_causes(
             default_action="not_attributed",
             on_verdict=hear,
         )
-        counts |= {"asked": len(pairs), "yes": len(found), "no": len(pairs) - len(found)}
+        report.counts = {"asked": len(pairs), "yes": len(found), "no": len(pairs) - len(found)}
     return tuple(found)
 
 
@@ -119,7 +119,7 @@ async def new_steps(
         defaulted = event.defaulted and not event.overridden
         ctx.emit(NewStepVerdict(pair[0], bool(event.verdict), defaulted, event.call_id))
 
-    async with stage(ctx, NEW_STEP, len(unattributed)) as counts:
+    async with ctx.stage(NEW_STEP, len(unattributed)) as report:
         await run_binary_judgment(
             list(unattributed.items()),
             system_prompt=adjustment_new_step.SYSTEM,
@@ -132,5 +132,5 @@ async def new_steps(
             default_action="no_new_step",
             on_verdict=hear,
         )
-        counts |= {"asked": len(unattributed), "yes": len(needed), "no": len(unattributed) - len(needed)}
+        report.counts = {"asked": len(unattributed), "yes": len(needed), "no": len(unattributed) - len(needed)}
     return tuple(needed)
