@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from agent.values import VerdictSource
+
 LabelSource = Literal["person", "override", "outcome"]
 
 
@@ -48,7 +50,7 @@ class CallVerdict(msgspec.Struct):
     verdict: bool | None
     score: float | None = None
     threshold: float | None = None
-    source: str | None = None
+    source: VerdictSource | None = None
     defaulted: bool = False
     overridden: bool = False
     explanation: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent.values import CheckResult, PlanStep, RunStatus
+from agent.workspace.checks import compare
 
 
 @dataclass
@@ -37,15 +38,6 @@ class Outcome:
         self.steps_done.discard(step_id)
 
 
-def newly(before: CheckResult | None, after: CheckResult | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(tests that pass now and did not, tests that fail now and did not), by name."""
-    if before is None or after is None:
-        return (), ()
-    passing = tuple(name for name in after.passing if name not in before.passing)
-    failing = tuple(name for name in after.failing if name not in before.failing)
-    return passing, failing
-
-
 def judge_outcome(outcome: Outcome, changed: bool) -> tuple[RunStatus, str]:
     """``complete``: every step done, nothing left a stub, checks pass (or only what failed before still fails, and more
     passes than before). ``partial``: something was done and kept. ``failed``: nothing was."""
@@ -73,7 +65,7 @@ def _check_problems(outcome: Outcome) -> list[str]:
     before, after = outcome.baseline, outcome.final
     if after is None or after.ok:
         return []
-    better, worse = newly(before, after)
+    better, worse = compare(before, after)
     if worse:
         return [f"Tests fail that did not before: {', '.join(worse[:5])}."]
     old = before is not None and after.failing and set(after.failing) <= set(before.failing)

@@ -134,7 +134,7 @@ class StageLlm:
             model=got.model or self.target.model, provider=got.provider or self.target.provider, ms=round(got.ms, 1),
             prompt_tokens=got.prompt_tokens, cached_tokens=got.cached_tokens, completion_tokens=got.completion_tokens,
             explanation=verdict.explanation, attempt=attempt,
-        )  # type: ignore[arg-type]  # fmt: skip
+        )  # fmt: skip
         self.ctx.emit(event)
         return event
 
@@ -145,7 +145,7 @@ class StageLlm:
             temperature=question.temperature, state=question.state, question=question.question, stop=question.stop,
         )  # fmt: skip
         try:
-            await check_budget(question.system, question.prompt, target, self.provider)
+            await check_budget(question.system, question.prompt, target, self._count, stage=self.stage)
             return await self.provider.complete(request)
         except ModelError as error:
             if question.binary and error.kind in _ONE_ITEM_ONLY:
@@ -154,6 +154,9 @@ class StageLlm:
             self.ctx.log.answer_call(call_id, CallAnswer(error=str(error)))
             self.ctx.emit(CallFinished(call_id, self.stage, question.item, model=target.model, error=str(error)))
             raise
+
+    async def _count(self, text: str) -> int | None:
+        return await self.provider.count_tokens(text, self.target)
 
     def _target(self, question: Question) -> ModelTarget:
         limit = question.max_tokens

@@ -103,15 +103,17 @@ class _Batch:
         self.llm = llm
         self.labels = labels
         self._limit = asyncio.Semaphore(llm.ctx.config.models.concurrency)
+        loop = asyncio.get_running_loop()
+        self._answers: list[asyncio.Future[Asked]] = [loop.create_future() for _ in questions]
         self._applied = [asyncio.Event() for _ in questions]
-        self._tasks: list[asyncio.Task[Asked]] = []
+        self._tasks: list[asyncio.Task[None]] = []
         first: dict[str, int] = {}
         for place, question in enumerate(questions):
             twin = first.setdefault(question.question, place)
             self._tasks.append(asyncio.create_task(self._ask(place, question, twin)))
 
     async def answer(self, place: int) -> Asked:
-        return await self._tasks[place]
+        return await self._answers[place]
 
     def release(self, place: int) -> None:
         self._applied[place].set()
@@ -120,13 +122,20 @@ class _Batch:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for answer in self._answers:
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # a second failure has nobody to hear it
 
-    async def _ask(self, place: int, question: Question, twin: int) -> Asked:
+    async def _ask(self, place: int, question: Question, twin: int) -> None:
         if twin != place:
-            await asyncio.wait([self._tasks[twin]])  # its answer then comes from the log
+            await asyncio.wait([self._answers[twin]])  # its answer then comes from the log
         async with self._limit:
-            asked = await self.llm.ask(question)
-            await self.llm.ctx.log.durable()
+            try:
+                asked = await self.llm.ask(question)
+                await self.llm.ctx.log.durable()
+            except Exception as error:
+                self._answers[place].set_exception(error)
+                return
+            self._answers[place].set_result(asked)
             if self.llm.ctx.gate.stepping:
                 await self._applied[place].wait()  # ask ahead of the person only up to the limit
-        return asked

@@ -1,0 +1,92 @@
+"""The checks of one run: a baseline before the first change, then the same command after steps, always compared."""
+
+from __future__ import annotations
+
+from agent.context import RunContext
+from agent.events import ChecksRun, ChecksStarted
+from agent.values import CheckResult
+from agent.workspace.checks import compare, find_test_command, run_checks, worse
+from agent.workspace.sandbox import Limits
+from agent.workspace.worktree import Workspace
+
+_MIB = 1 << 20
+
+
+def limits_of(ctx: RunContext) -> Limits:
+    """The configured limits of a command, in bytes and seconds."""
+    box = ctx.config.sandbox
+    return Limits(
+        memory=box.memory_mib * _MIB, file_size=box.file_mib * _MIB, processes=box.processes, cpu=box.cpu_seconds
+    )
+
+
+class Checks:
+    """Runs the checks of a worktree. ``best`` is the last result that was kept; ``command`` "" when there are none."""
+
+    def __init__(self, ctx: RunContext, workspace: Workspace) -> None:
+        self.ctx = ctx
+        self.workspace = workspace
+        self.command = find_test_command(workspace.root, ctx.config.testing.test_command)
+        self.before: CheckResult | None = None
+        self.best: CheckResult | None = None
+
+    async def baseline(self) -> CheckResult | None:
+        """The result before the first change; None, with a notice, when no checks are found."""
+        if not self.command:
+            self.ctx.notice(
+                "warning",
+                "No checks were found in this repository, so nothing but the compiler can measure the change. "
+                "Name a command with testing.test_command.",
+                "checks",
+            )
+            return None
+        async with self.ctx.stage("baseline", title="checks before") as report:
+            self.before = self.best = await self._run("", baseline=True)
+            self.ctx.emit(ChecksRun(self.before))
+            report.counts = _counts(self.before)
+        return self.before
+
+    async def after_step(self, step_id: str) -> CheckResult | None:
+        """The result after a step, compared with the baseline."""
+        if not self.command or self.before is None:
+            return None
+        now = await self._run(step_id)
+        passing, failing = compare(self.before, now)
+        self.ctx.emit(ChecksRun(self.before, now, passing, failing, step_id))
+        return now
+
+    async def final(self) -> CheckResult | None:
+        """The result at the end."""
+        if not self.command or self.before is None:
+            return None
+        async with self.ctx.stage("checks", title="checks") as report:
+            now = await self.after_step("")
+            report.counts = _counts(now) if now else {}
+        return now
+
+    def regressed(self, now: CheckResult | None) -> bool:
+        """Whether ``now`` lost something against the last result that was kept."""
+        return now is not None and worse(self.best, now)
+
+    def accept(self, now: CheckResult | None) -> None:
+        """Make ``now`` what later steps are compared with."""
+        if now is not None:
+            self.best = now
+
+    async def measure(self) -> CheckResult | None:
+        """A result without an event, for choosing between candidates."""
+        return await self._execute() if self.command else None
+
+    async def _run(self, step_id: str, baseline: bool = False) -> CheckResult:
+        self.ctx.emit(ChecksStarted(self.command, baseline, step_id))
+        return await self._execute()
+
+    async def _execute(self) -> CheckResult:
+        timeout = float(self.ctx.config.testing.timeout_seconds)
+        return await run_checks(self.workspace.root, self.command, timeout, limits=limits_of(self.ctx))
+
+
+def _counts(result: CheckResult) -> dict[str, int]:
+    if result.passed is None and result.failed is None:
+        return {"exit code": result.exit_code}
+    return {"passed": result.passed or 0, "failed": result.failed or 0}

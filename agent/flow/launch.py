@@ -1,0 +1,148 @@
+"""Making a run ready: everything that can be refused is refused here, before anything is changed."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agent import __version__
+from agent.audit.log import AuditLog, log_path
+from agent.compiling.compiler import Compiler, CompilerMissing
+from agent.config import Config, load
+from agent.context import RunContext
+from agent.events import ModelStatus
+from agent.gate import Gate
+from agent.index.scan import list_files
+from agent.index.symbols import language_of
+from agent.judgment.thresholds import Threshold, Thresholds, load_thresholds, thresholds_path
+from agent.models.router import Router
+from agent.models.store import default_thresholds
+from agent.run import Run
+from agent.workspace.worktree import Workspace
+
+
+class PreflightError(Exception):
+    """A run cannot begin. ``str()`` says what is wrong and where, ``hint`` what to do, ``exit_code`` what the shell gets
+    (2: the call or the configuration, 3: a model or tool is missing)."""
+
+    def __init__(self, message: str, hint: str = "", exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.exit_code = exit_code
+
+
+async def open_run(
+    task: str,
+    repo: Path,
+    *,
+    config: Config | None = None,
+    extra: dict[str, dict[str, Any]] | None = None,
+    gate: Gate | None = None,
+    hidden: tuple[str, ...] = (),
+    apply_when_complete: bool = False,
+) -> Run:
+    """A run that is ready to be executed.
+
+    Raises:
+        PreflightError: no task, no such folder, nothing to read in it, no compiler for its C, no model.
+        ConfigError: a configuration file is wrong.
+        WorkspaceError: no place to work could be made.
+        LogError: the log cannot be opened.
+    """
+    if not task.strip():
+        raise PreflightError("The task is empty.", "Say in a sentence or two what is to be done.")
+    repo = repo.expanduser().resolve()
+    if not repo.is_dir():
+        raise PreflightError(f"There is no folder {repo}.", "Give the path of the repository to work on.")
+    config = config or load(repo, extra)
+    languages = await asyncio.to_thread(_languages, repo)
+    _require_sources(repo, languages)
+    if "c" in languages:
+        await _require_compiler(config)
+    status = StatusRelay()
+    router = Router(config.models, status=status)
+    try:
+        await _require_models(router)
+        workspace = await Workspace.create(repo, new_run_id(), config.workspace.carry_uncommitted)
+    except BaseException:
+        await router.aclose()
+        raise
+    ctx = _context(task, repo, config, router, gate, workspace)
+    status.ctx = ctx
+    return Run(ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete)
+
+
+class StatusRelay:
+    """Turns what providers say about their server into events, once there is a run to say it in."""
+
+    def __init__(self) -> None:
+        self.ctx: RunContext | None = None
+
+    def __call__(self, status: str, text: str) -> None:
+        """One message of a provider."""
+        if self.ctx is not None:
+            self.ctx.emit(ModelStatus(status, text=text))  # type: ignore[arg-type]
+
+
+def new_run_id() -> str:
+    """A name that sorts by time and does not collide: ``20261127-231839-4f2a``."""
+    return f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def thresholds_of(repo: Path, config: Config) -> Thresholds:
+    """Shipped defaults of the configured models, then the repository's own."""
+    names = {config.models.coding, config.models.reasoning}
+    names |= {o if isinstance(o, str) else o.model for o in config.models.overrides.values()}
+    shipped = [
+        Threshold(stage, name, default.threshold, default.rank_weight, default.n, note=default.note)
+        for name in sorted(names - {""})
+        for stage, default in default_thresholds(name).items()
+    ]
+    return Thresholds(shipped + load_thresholds(thresholds_path(repo)))
+
+
+def _languages(repo: Path) -> set[str]:
+    return {language for path in list_files(repo).paths if (language := language_of(path))}
+
+
+def _require_sources(repo: Path, languages: set[str]) -> None:
+    if not languages:
+        raise PreflightError(
+            f"There is no C or Python source file in {repo}.",
+            "Name a repository that holds some; files that git ignores do not count.",
+        )
+
+
+async def _require_compiler(config: Config) -> None:
+    try:
+        await asyncio.to_thread(Compiler.find, config.compile.compiler or None)
+    except CompilerMissing as error:
+        raise PreflightError(str(error), "Install gcc or clang, or name yours with compile.compiler.", 3) from None
+
+
+async def _require_models(router: Router) -> None:
+    for stage in ("task_analysis", "function_implement"):
+        target = router.target(stage)
+        info = await router.provider(target).check(target)
+        if not info.ok:
+            raise PreflightError(info.text, info.hint, 3)
+
+
+def _context(
+    task: str, repo: Path, config: Config, router: Router, gate: Gate | None, workspace: Workspace
+) -> RunContext:
+    log = AuditLog(log_path(repo))
+    log.start_run(
+        workspace.run_id, task=task, repo=str(repo), model=config.models.coding, version=__version__,
+        config=msgspec.json.encode(config).decode(), branch=workspace.branch, base_commit=workspace.base,
+        worktree=str(workspace.root),
+    )  # fmt: skip
+    return RunContext(
+        run_id=workspace.run_id, config=config, log=log, router=router, gate=gate,
+        thresholds=thresholds_of(repo, config),
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""From what the survey found to a plan: open points, known symbols and edges are handed to planning as plain values."""
+
+from __future__ import annotations
+
+from agent.context import RunContext
+from agent.flow.survey import Survey
+from agent.planning.plan import make_plan
+from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan
+
+
+async def plan_run(ctx: RunContext, found: Survey) -> Plan:
+    """The plan of a run; planning reports it as an event.
+
+    Raises:
+        PlanError: if no usable plan came about; the text says what was wrong.
+    """
+    async with ctx.stage("plan") as report:
+        plan = await make_plan(
+            ctx,
+            task=found.task,
+            package_text=found.package.text,
+            files=[path for path in found.package.included_files if found.writable(path)],
+            symbols=known_symbols(found),
+            open_points=open_points(found),
+            edges=include_edges(found),
+        )
+        report.counts = {"steps": len(plan.steps)}
+        report.note = plan.how
+    return plan
+
+
+def open_points(found: Survey) -> list[OpenPoint]:
+    """Open types, then open functions, of files that a model may write."""
+    types = [
+        OpenPoint(item.name, item.path, item.header, item.spelling, "type", "declared, not defined")
+        for item in found.types
+    ]
+    functions = [
+        OpenPoint(item.name, item.path, item.header, item.signature, "function", item.why) for item in found.functions
+    ]
+    return [point for point in types + functions if found.writable(point.path)]
+
+
+def known_symbols(found: Survey) -> list[KnownSymbol]:
+    """The symbols of the package that a change may target, best first."""
+    return [
+        KnownSymbol(symbol.name, symbol.path, symbol.kind, symbol.detail_level, symbol.signature, symbol.doc)
+        for symbol in found.package.symbols
+        if symbol.detail_level != "excluded" and not symbol.library and found.writable(symbol.path)
+    ]
+
+
+def include_edges(found: Survey) -> list[Edge]:
+    """Which file of the package includes or imports which."""
+    paths = set(found.package.included_files)
+    return [
+        Edge(path, target, "include")
+        for path in found.package.included_files
+        for target in found.index.imports_of(path)
+        if target in paths
+    ]

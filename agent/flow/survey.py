@@ -1,0 +1,102 @@
+"""What the repository is and what of it matters for the task: index, retrieval, and what is still open by facts."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
+from agent.context import RunContext
+from agent.events import IndexRefreshed
+from agent.index import Index
+from agent.retrieval.pipeline import ContextPackage, retrieve
+from agent.workspace.protected import is_hidden, is_protected
+from agent.workspace.worktree import Workspace
+
+
+class NothingToRead(Exception):
+    """The repository holds no file that the index can read; the text says what was looked for."""
+
+
+@dataclass
+class Survey:
+    """Index and context package of one run, and the open points of its worktree."""
+
+    task: str
+    root: Path
+    index: Index
+    package: ContextPackage
+    hidden: tuple[str, ...] = ()
+    functions: list[OpenFunction] = field(default_factory=list)
+    types: list[OpenType] = field(default_factory=list)
+
+    def sources(self) -> dict[str, bytes]:
+        """Path to content of every indexed file that a model may see, as it is now."""
+        return read_sources(self.root, self.index, self.hidden)
+
+    def refresh_open(self) -> None:
+        """Look again at what is open, after an edit."""
+        sources = self.sources()
+        self.functions = find_open_functions(sources)
+        self.types = find_open_types(sources, self.functions)
+
+    def still_open(self, targets: set[str]) -> list[str]:
+        """Those of ``targets`` that are still stubs or undefined."""
+        self.refresh_open()
+        return [function.name for function in self.functions if function.name in targets]
+
+    def writable(self, path: str) -> bool:
+        """Whether a model may change a file: no test, nothing that runs the tests, nothing hidden."""
+        return not is_protected(path, self.hidden)
+
+
+def read_sources(root: Path, index: Index, hidden: tuple[str, ...] = ()) -> dict[str, bytes]:
+    """Path to content of the indexed files, hidden ones left out; a file that vanished meanwhile is left out too."""
+    found: dict[str, bytes] = {}
+    for entry in index.files():
+        try:
+            if not is_hidden(entry.path, hidden):
+                found[entry.path] = (root / entry.path).read_bytes()
+        except OSError:
+            continue
+    return found
+
+
+async def survey(ctx: RunContext, workspace: Workspace, task: str, hidden: tuple[str, ...] = ()) -> Survey:
+    """Index the worktree and retrieve for the task.
+
+    Raises:
+        NothingToRead: if there is no source file at all.
+    """
+    index = await refresh_index(ctx, workspace, hidden)
+    package = await retrieve(ctx, index, task)
+    found = Survey(task, workspace.root, index, package, hidden)
+    await asyncio.to_thread(found.refresh_open)
+    return found
+
+
+async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str, ...]) -> Index:
+    """The index of the worktree, kept in the person's ``.clean_room`` so that only changes are read again."""
+    limits = ctx.config.index
+    async with ctx.stage("index") as report:
+        index = Index.open(
+            workspace.root,
+            db_path=workspace.repo / ".clean_room" / "index.sqlite",
+            max_file_bytes=limits.max_file_kib * 1024,
+            hidden=hidden,
+        )
+        done = await asyncio.to_thread(index.refresh)
+        skipped = sum(done.skipped.values())
+        ctx.emit(IndexRefreshed(done.files, done.symbols, done.changed, skipped, done.ms, done.languages))
+        report.counts = {"files": done.files, "symbols": done.symbols, "skipped": skipped}
+    if not done.files:
+        raise NothingToRead(
+            f"No C or Python file that can be read was found in {workspace.repo}"
+            + (f" ({skipped} files were skipped: {_reasons(done.skipped)})." if skipped else ".")
+        )
+    return index
+
+
+def _reasons(skipped: dict[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items()))

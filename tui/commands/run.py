@@ -1,0 +1,53 @@
+"""``cra run``: a task without the application, through the same engine."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from tui import exit_codes
+
+
+@click.command()
+@click.argument("task")
+@click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
+@click.option("--json", "as_json", is_flag=True, help="Print one event a line; the last is RunFinished.")
+@click.option("--apply", "apply_it", is_flag=True, help="Apply the change to your files if the run ends complete.")
+@click.option("--test-command", default="", help="The checks, instead of those configured or found.")
+def run(task: str, repo: Path, as_json: bool, apply_it: bool, test_command: str) -> None:
+    """Carry out TASK on a repository. The change stays on its branch unless --apply is given."""
+    extra = {"testing": {"test_command": test_command}} if test_command else {}
+    sys.exit(asyncio.run(run_task(task, repo, as_json=as_json, apply_it=apply_it, extra=extra)))
+
+
+async def run_task(
+    task: str,
+    repo: Path,
+    *,
+    as_json: bool,
+    apply_it: bool,
+    extra: dict[str, dict[str, object]] | None = None,
+    hidden: tuple[str, ...] = (),
+) -> int:
+    """Execute one task and report it on the terminal. Returns the exit code."""
+    from agent.flow.launch import PreflightError, open_run
+    from tui.report import json_printer, plain_printer
+
+    try:
+        started = await open_run(task, repo, extra=extra or {}, hidden=hidden, apply_when_complete=apply_it)
+    except PreflightError as error:
+        click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
+        return error.exit_code
+    started.ctx.listeners.append(json_printer() if as_json else plain_printer())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, started.stop)
+    try:
+        finished = await started.execute()
+    finally:
+        await started.aclose()
+    return exit_codes.OF_STATUS[finished.status]

@@ -1,0 +1,121 @@
+"""A run on a plain terminal: events as JSON lines on standard output, or narration a person can read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from agent import events as ev
+from agent.values import CheckResult
+
+Printer = Callable[[ev.Envelope], None]
+
+
+def json_printer() -> Printer:
+    """One event a line on standard output, as stored in the log."""
+
+    def show(envelope: ev.Envelope) -> None:
+        sys.stdout.write(ev.encode_event(envelope.event).decode() + "\n")
+        sys.stdout.flush()
+
+    return show
+
+
+def plain_printer() -> Printer:
+    """Narration: a line for what matters, none for what does not."""
+
+    def show(envelope: ev.Envelope) -> None:
+        line = _line(envelope.event)
+        if line:
+            print(f"{envelope.t:7.1f}s  {line}", flush=True)
+
+    return show
+
+
+def _line(event: ev.Event) -> str:
+    match event:
+        case ev.RunStarted():
+            return f"{event.task}\n          on branch {event.branch}, model {event.model}"
+        case ev.StageFinished():
+            counts = ", ".join(f"{value} {name}" for name, value in event.counts.items())
+            return f"{event.stage.replace('_', ' ')}: {counts or 'done'}{f' ({event.note})' if event.note else ''}"
+        case ev.CallFinished() if event.verdict is not None:
+            return _verdict(event)
+        case ev.CallFinished() if event.error:
+            return f"{event.stage} {event.item}: {event.error}"
+        case ev.CallFinished():
+            return f"{event.stage} {event.item}: {event.completion_tokens} tokens in {event.ms / 1000:.1f} s"
+        case _:
+            return _work_line(event)
+
+
+def _verdict(event: ev.CallFinished) -> str:
+    word = "yes" if event.verdict else "no "
+    marks = "".join(
+        f" [{name}]" for name, on in (("cached", event.cached), ("default", event.defaulted), ("override", event.overridden)) if on
+    )
+    p_yes = f" {event.p_yes:.2f}" if event.p_yes is not None else ""
+    return f"{event.stage} {event.item}: {word}{p_yes}{marks}"
+
+
+def _work_line(event: ev.Event) -> str:
+    match event:
+        case ev.PlanMade():
+            steps = "".join(f"\n            {step.id} {step.description}" for step in event.steps)
+            return f"plan ({event.how}): {len(event.steps)} steps{steps}"
+        case ev.StepFinished():
+            return f"step {event.step_id} {'done' if event.ok else 'failed'}{f': {event.detail}' if event.detail else ''}"
+        case ev.CompileFinished():
+            what = "link" if event.link else "compile"
+            return f"{what} {event.file}: {'ok' if event.ok else _first(event)}"
+        case ev.ErrorClassified():
+            return f"error in {event.symbol or event.file}: {event.category} ({event.how})"
+        case ev.IncludeAdded():
+            verb = "inserted" if event.kept else "taken out again"
+            return f"{event.file}:{event.line}: {event.text or event.header} {verb} ({event.how})"
+        case ev.EditRejected():
+            return f"edit of {event.path} refused: {event.reason}"
+        case ev.ChecksRun():
+            return _checks(event)
+        case ev.PlanAdjusted():
+            return f"plan adjusted ({event.how}): {'; '.join(event.changes) or event.rationale}"
+        case ev.Notice():
+            return f"{event.level}: {event.text}"
+        case ev.DiffReady():
+            return f"diff: {len(event.files)} files, +{event.added} -{event.removed}\n\n{event.diff}"
+        case ev.DiffResolved():
+            return event.detail
+        case ev.RunFinished():
+            return _finished(event)
+        case _:
+            return ""
+
+
+def _first(event: ev.CompileFinished) -> str:
+    errors = [d for d in event.diagnostics if d.severity in ("error", "fatal")] or list(event.diagnostics)
+    return f"{errors[0].file}:{errors[0].line}: {errors[0].message}" if errors else "failed"
+
+
+def _checks(event: ev.ChecksRun) -> str:
+    if event.now is None:
+        return f"checks before: {_counts(event.baseline)}"
+    new = f"; newly passing: {', '.join(event.newly_passing)}" if event.newly_passing else ""
+    worse = f"; NEWLY FAILING: {', '.join(event.newly_failing)}" if event.newly_failing else ""
+    return f"checks: {_counts(event.now)}{new}{worse}"
+
+
+def _counts(result: CheckResult) -> str:
+    if result.passed is None and result.failed is None:
+        return f"{'pass' if result.ok else 'fail'} (exit code {result.exit_code})"
+    return f"{result.passed or 0} passed, {result.failed or 0} failed"
+
+
+def _finished(event: ev.RunFinished) -> str:
+    parts = [f"{event.status}: {event.reason}", f"{event.calls} calls in {event.seconds:.0f} s"]
+    if event.cached_calls:
+        parts.append(f"{event.cached_calls} more from the log")
+    if event.functions or event.functions_failed:
+        parts.append(f"{event.functions} functions written, {event.functions_failed} failed")
+    if event.branch and not event.applied:
+        parts.append(f"the change is on branch {event.branch}")
+    return "; ".join(parts)
