@@ -1,0 +1,156 @@
+"""How well retrieval finds what real changes touched: recall beside plain BM25, C and Python each.
+
+    python -m benchmarks.retrieval --commits FILE --clones DIR [--judge [--fit]] [--save FILE | --from FILE]
+
+``FILE`` holds one change a line (see ``benchmarks/commits.py``), ``DIR`` the clones of their repositories. Without
+``--judge`` no model is asked. ``--judge`` asks the configured model about every candidate and compares what it picks with
+the same number of best-ranked; ``--fit`` finds thresholds and rank weights from those answers and prints them as TOML for
+the model registry. ``--save`` keeps the answers, ``--from`` reads them back instead of asking again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agent.config import Config
+from agent.index import Index
+from agent.index.words import query_words, split_identifier
+from agent.retrieval.pipeline import retrieve_unjudged
+from agent.retrieval.ranking import Bm25, best_first, stem
+from benchmarks.commits import Change, checkout, load, mean, recall
+
+FILE_CUTS, SYMBOL_CUTS = (5, 10, 20), (20, 50)
+GOALS = {"files@10": 0.85, "files@20": 0.97, "symbols@20": 0.65}
+"""The figures that issue and design ask for, on the visible commits, for each language."""
+
+
+class Found(msgspec.Struct):
+    """What was found for one change."""
+
+    row: Change
+    files: list[str]
+    symbols: list[str]
+    plain_files: list[str]
+    plain_symbols: list[str]
+    index_seconds: float
+    rank_seconds: float
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commits", type=Path, required=True)
+    parser.add_argument("--clones", type=Path, required=True)
+    parser.add_argument("--only", nargs="*", default=[], help="only changes whose id or repository contains a word")
+    parser.add_argument("--judge", action="store_true", help="ask the configured model too")
+    parser.add_argument("--fit", action="store_true", help="fit thresholds from the answers")
+    parser.add_argument("--save", type=Path, help="keep the answers (JSONL)")
+    parser.add_argument("--from", dest="read", type=Path, help="answers kept earlier, instead of asking")
+    parser.add_argument("--rows", action="store_true", help="print the place of every gold file and symbol")
+    parser.add_argument("--files", type=int, default=20, help="candidate files judged per change")
+    parser.add_argument("--symbols", type=int, default=24, help="candidate symbols judged per change")
+    options = parser.parse_args()
+    if options.judge or options.read:
+        from benchmarks.judged import judge_all, read_answers, report
+
+        rows = load(options.commits, options.only)
+        if options.read:
+            answers = read_answers(options.read)
+        else:
+            answers = asyncio.run(judge_all(rows, options.clones, options.files, options.symbols, options.save))
+        report(answers, fit=options.fit)
+        return
+    found = [look(row, options.clones) for row in load(options.commits, options.only)]
+    if options.rows:
+        for one in found:
+            print(one.row.id, places(one.row.gold_files, one.files), places(one.row.gold_symbols, one.symbols))
+    table(found)
+
+
+def look(row: Change, clones: Path) -> Found:
+    """Index the parent commit, rank, and rank again by plain BM25."""
+    began = time.perf_counter()
+    index = Index.open(checkout(clones, row))
+    try:
+        index.refresh()
+        ready = time.perf_counter()
+        answer = retrieve_unjudged(index, row.task, Config())
+        done = time.perf_counter()
+        plain_files, plain_symbols = plain_bm25(index, row.task)
+        return Found(
+            row, answer["files"], answer["symbols"], plain_files, plain_symbols, ready - began, done - ready
+        )
+    finally:
+        index.close()
+
+
+def plain_bm25(index: Index, task: str) -> tuple[list[str], list[str]]:
+    """BM25 over the full text of source files without tests, and over the text of every symbol: the yardstick."""
+    sources = {e.path: index.source(e.path) for e in index.files() if not e.is_test and e.language in ("c", "python")}
+    query = dict.fromkeys((stem(word) for word in query_words(task)), 1.0)
+    files = {path: _words(data.decode("utf-8", "replace")) for path, data in sources.items()}
+    symbols = {
+        symbol.key: _words(sources[path][symbol.start : symbol.end].decode("utf-8", "replace"))
+        for path in sources
+        for symbol in index.symbols(path)
+        if symbol.kind not in ("prototype", "enumerator")
+    }
+    return _ranked(files, query), _ranked(symbols, query)
+
+
+def _ranked(documents: dict[str, Counter[str]], query: dict[str, float]) -> list[str]:
+    bm25 = Bm25(documents)
+    return best_first({key: bm25.score(key, query) for key in documents})
+
+
+def _words(text: str) -> Counter[str]:
+    parts = (part for word in re.findall(r"\w+", text) for part in split_identifier(word))
+    return Counter(stem(part) for part in parts if len(part) > 1)
+
+
+def table(found: Sequence[Found]) -> None:
+    """Recall per language and for all, ours beside plain BM25."""
+    groups: list[tuple[str, Callable[[Found], bool]]] = [
+        ("all", lambda _: True), ("c", lambda f: f.row.language == "c"), ("python", lambda f: f.row.language == "python"),
+    ]  # fmt: skip
+    columns = [f"files@{k}" for k in FILE_CUTS] + ["candidates", "recall"] + [f"symbols@{k}" for k in SYMBOL_CUTS]
+    print(f"{'':<16}{'n':>4}" + "".join(f"{name:>12}" for name in columns))
+    for name, belongs in groups:
+        chosen = [one for one in found if belongs(one)]
+        if chosen:
+            _line(f"{name} ranked", chosen, lambda f: f.files, lambda f: f.symbols)
+            _line(f"{name} plain BM25", chosen, lambda f: f.plain_files, lambda f: f.plain_symbols)
+    print("goals           " + "    " + "".join(f"{GOALS.get(name, ''):>12}" for name in columns))
+    slowest = max(found, key=lambda f: f.rank_seconds)
+    print(
+        f"index {mean([f.index_seconds for f in found]):.1f} s, ranking {mean([f.rank_seconds for f in found]):.2f} s on "
+        f"average; slowest ranking {slowest.rank_seconds:.2f} s ({slowest.row.id})"
+    )
+
+
+def _line(
+    name: str, found: Sequence[Found], files: Callable[[Found], list[str]], symbols: Callable[[Found], list[str]]
+) -> None:
+    with_symbols = [one for one in found if one.row.gold_symbols]
+    cells = [f"{mean([recall(f.row.gold_files, files(f), k) for f in found]):.3f}" for k in FILE_CUTS]
+    cells.append(f"{mean([float(len(files(f))) for f in found]):.1f}")
+    cells.append(f"{mean([recall(f.row.gold_files, files(f)) for f in found]):.3f}")
+    cells += [f"{mean([recall(f.row.gold_symbols, symbols(f), k) for f in with_symbols]):.3f}" for k in SYMBOL_CUTS]
+    print(f"{name:<16}{len(found):>4}" + "".join(f"{cell:>12}" for cell in cells))
+
+
+def places(gold: Sequence[str], found: Sequence[str]) -> str:
+    """Where the gold entries stand, from 1; "-" for one that is missing."""
+    return " ".join(str(found.index(key) + 1) if key in found else "-" for key in gold) or "none"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""Calls a second through run_binary_judgment with the log on, against a bare httpx loop on the same scripted server.
+
+    python -m benchmarks.throughput [--items 600] [--latency 0.005] [--in-flight 1,8,64] [--rounds 3]
+
+The server answers after a fixed latency from a process of its own, so that its work is not counted as ours. Both sides send
+the same bodies over one pooled client. Printed per number in flight: best rate of each side over the rounds, and the ratio
+(goal 0.95 or more; design section 14).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import multiprocessing
+import tempfile
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from agent.audit.log import AuditLog, log_path
+from agent.config import Config, merge
+from agent.context import RunContext
+from agent.judgment.binary import run_binary_judgment
+from agent.models.router import Router
+from agent.models.types import ModelTarget
+from agent.prompts import scope
+from agent.prompts.task_context import task_context
+from tests.fakes.server import ScriptedServer
+
+TASK = "Fix the off-by-one error in the token budget calculation that drops the last file from the context window"
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=600, help="calls per measurement (at 1 in flight: a quarter)")
+    parser.add_argument("--latency", type=float, default=0.005, help="the server's seconds per answer")
+    parser.add_argument("--in-flight", default="1,8,64")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    with serving(options.latency) as base_url:
+        print(f"{'in flight':>9} {'calls':>6} {'bare/s':>9} {'judged/s':>9} {'ratio':>6}")
+        for width in map(int, options.in_flight.split(",")):
+            count = options.items // 4 if width == 1 else options.items
+            bare, judged = asyncio.run(measure(base_url, count, width, options.rounds))
+            print(f"{width:>9} {count:>6} {bare:>9.1f} {judged:>9.1f} {judged / bare:>6.3f}")
+
+
+class serving:
+    """The scripted server in a process of its own; yields its base URL."""
+
+    def __init__(self, latency: float) -> None:
+        self.latency = latency
+
+    def __enter__(self) -> str:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, self.latency), daemon=True)
+        self.process.start()
+        url: str = ours.recv()
+        return url
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.join(5)
+
+
+def _serve(pipe: Connection, latency: float) -> None:
+    async def run() -> None:
+        async with ScriptedServer("yes", latency=latency, record=False) as server:
+            pipe.send(server.base_url)
+            await asyncio.Event().wait()
+
+    asyncio.run(run())
+
+
+async def measure(base_url: str, count: int, width: int, rounds: int) -> tuple[float, float]:
+    """(bare, judged) calls a second, the best of ``rounds``; the two take turns so that a busy machine hits both."""
+    bare = judged = 0.0
+    body = body_of(Router(configuration(base_url, width).models).target("scope"))
+    for number in range(rounds):
+        items = [f"src/part_{number}_{n}.py" for n in range(count)]
+        judged = max(judged, count / await judge(base_url, items, width))
+        bare = max(bare, count / await bare_loop(base_url, body, items, width))
+    return bare, judged
+
+
+def configuration(base_url: str, width: int) -> Config:
+    """The default configuration on the scripted server."""
+    return merge({"models": {"provider": "openai", "base_url": base_url, "concurrency": width}})
+
+
+async def judge(base_url: str, items: list[str], width: int) -> float:
+    """Seconds for all items through the engine, with a fresh log on disk."""
+    config = configuration(base_url, width)
+    with tempfile.TemporaryDirectory() as folder:
+        log = AuditLog(log_path(Path(folder)))
+        log.start_run("bench", task=TASK, repo=folder)
+        ctx = RunContext(run_id="bench", config=config, log=log, router=Router(config.models))
+        await ask(ctx, ["warm-up.py"])
+        began = time.perf_counter()
+        verdicts = await ask(ctx, items)
+        seconds = time.perf_counter() - began
+        assert len(verdicts) == len(items) and all(verdicts.values())
+        await log.durable()
+        await ctx.router.aclose()
+        log.close()
+    return seconds
+
+
+def body_of(target: ModelTarget) -> dict[str, Any]:
+    """A request as the provider words it, with room for the item."""
+    return {
+        "model": target.model, "max_tokens": target.max_tokens, "temperature": 0, "seed": target.seed,
+        "messages": [{"role": "system", "content": scope.SYSTEM}, {"role": "user", "content": ""}],
+        "logprobs": True, "top_logprobs": 10, "grammar": 'root ::= "yes" | "no"', "cache_prompt": True,
+    }  # fmt: skip
+
+
+async def ask(ctx: RunContext, items: list[str]) -> dict[Any, bool]:
+    """The judgment under measurement."""
+    verdicts, _ = await run_binary_judgment(
+        items,
+        system_prompt=scope.SYSTEM,
+        task_context=task_context(TASK),
+        llm=ctx.llm("scope"),
+        format_item=question,
+        item_key=lambda path: path,
+        stage_name="scope",
+        rank=lambda path: 1,
+    )
+    return verdicts
+
+
+def question(path: str) -> str:
+    """One item."""
+    return scope.item(path, 4, "python", "search match, place 3", purpose="Tracks the token budget", domain="budget")
+
+
+async def bare_loop(base_url: str, body: dict[str, Any], items: list[str], width: int) -> float:
+    """Seconds for the same requests with nothing around them but a JSON parse."""
+    limits = httpx.Limits(max_connections=width, max_keepalive_connections=width)
+    async with httpx.AsyncClient(base_url=base_url, limits=limits, timeout=30) as client:
+        gate = asyncio.Semaphore(width)
+
+        async def one(path: str) -> str:
+            system, user = body["messages"]
+            filled = {**body, "messages": [system, {**user, "content": task_context(TASK) + question(path)}]}
+            async with gate:
+                reply = await client.post("/v1/chat/completions", json=filled)
+            text: str = reply.json()["choices"][0]["message"]["content"]
+            return text
+
+        await one("warm-up.py")
+        began = time.perf_counter()
+        answers = await asyncio.gather(*[one(path) for path in items])
+        seconds = time.perf_counter() - began
+        assert set(answers) == {"yes"}
+    return seconds
+
+
+if __name__ == "__main__":
+    main()
