@@ -37,9 +37,21 @@ def classify_link(
     A symbol of a library, a missing ``main``, an ``inline`` without its external definition, a second definition and a
     file that was left out of the link are no missing definitions (``compiler-notes`` 13).
     """
-    verdicts = [_one(c, project, target, table, implicit) for c in link]
+    verdicts = link_verdicts(link, project, target, table, implicit)
     missing = next((v for v in verdicts if v.category == "missing_definition"), None)
     return missing or verdicts[0]
+
+
+def link_verdicts(
+    link: Sequence[Symptom],
+    project: ProjectFiles,
+    target: str,
+    table: HeaderTable,
+    implicit: Sequence[Symptom] = (),
+    linked: Sequence[str] = (),
+) -> list[LinkVerdict]:
+    """What each complaint of the linker means. ``linked`` are the source files that took part."""
+    return [_one(c, project, target, table, implicit) for c in link]
 
 
 def _one(
