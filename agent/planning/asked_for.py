@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agent.planning.schema import OpenPoint
+from agent.workspace.protected import is_test_file
 
 _OTHER_WORK = re.compile(
     r"\b(?:renam|refactor|remov|delet|migrat|deprecat|optimi[sz]|convert|replac)(?:e|es|ed|ing|)\b(?!\s*\()"
@@ -115,13 +116,6 @@ def _lives_in(point: OpenPoint, path: str) -> bool:
         if own and (same or (real.stem == written.stem and {real.suffix, written.suffix} <= {".c", ".h"})):
             return True
     return False
-
-
-def is_test_file(path: str) -> bool:
-    """Whether a path looks like a test's, by the usual names."""
-    pure = PurePosixPath(path)
-    named_so = pure.stem.startswith("test") or pure.stem.endswith(("_test", "_tests"))
-    return named_so or any(part in ("test", "tests") for part in pure.parts[:-1])
 
 
 def _last(name: str) -> str:

@@ -21,6 +21,8 @@ from agent.prompts import meta_plan, part_plan
 
 STAGE = "meta_plan"
 PART_STAGE = "part_plan"
+MAX_FALLBACK = 4
+"""Symbols of the step that stands in for a plan, the best-ranked: each of them will be written anew."""
 
 
 async def monolithic_plan(ctx: RunContext, *, task: str, package: str, menu: Menu) -> Plan:
@@ -112,10 +114,11 @@ def fallback(ctx: RunContext, task: str, menu: Menu, why: str, stage: str) -> Pl
             f"No plan could be made. {why} No symbol was found to be directly involved either, so there is nothing to "
             "fall back on: name the files or functions in the task, or use a stronger model for planning."
         )
-    names = ", ".join(target.symbol for target in menu.primary)
+    targets = menu.primary[:MAX_FALLBACK]
+    names = ", ".join(target.symbol for target in targets)
     note = f"No usable plan came back, so the task is done as one step over {names}. {why}"
     ctx.notice("warning", note, stage)
-    return Plan(one_step(task, menu.primary), "default", (), (note,))
+    return Plan(one_step(task, targets), "default", (), (note,))
 
 
 def one_step(task: str, targets: Sequence[Target]) -> tuple[PlanStep, ...]:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from agent.planning.asked_for import FILE_NAME, is_test_file
+from agent.planning.asked_for import FILE_NAME
 from agent.planning.schema import KnownSymbol, OpenPoint, inside
 from agent.values import Value
+from agent.workspace.protected import is_test_file
 
 MAX_TARGETS = 40
 """Longer menus cost more than they help: a grammar of every file is slow, and a small model picks the first anyway."""
@@ -61,7 +62,7 @@ class Menu(Value, frozen=True):
 
     @property
     def primary(self) -> tuple[Target, ...]:
-        """The symbols that retrieval called directly involved."""
+        """The symbols that retrieval called directly involved (a class gives way to its own methods)."""
         return tuple(t for t in self.targets if t.primary)
 
 
@@ -78,13 +79,19 @@ def build_menu(
     ranked = sorted((s for s in symbols if s.writable), key=lambda s: _LEVELS.get(s.level, 2))
     opened = [Target(p.path, p.name, "not written yet") for p in open_points]
     chosen = [s for s in ranked if s.level != "excluded"]
-    by_symbol = [Target(s.path, s.name, s.signature or s.kind, s.level == "primary") for s in chosen]
+    holders = {(s.path, s.name.rpartition(".")[0]) for s in chosen if s.level == "primary"}
+    by_symbol = [Target(s.path, s.name, s.signature or s.kind, _is_primary(s, holders)) for s in chosen]
     found = [t for t in by_symbol if t.primary] + opened + [t for t in by_symbol if not t.primary]
     unique: dict[str, Target] = {}
     for target in found[: MAX_TARGETS - min(len(all_files), 12)] + [Target(path) for path in all_files]:
         if inside(target.path) and (tests or not is_test_file(target.path)):
             unique.setdefault(target.key, target)
     return Menu(tuple(unique.values())[:MAX_TARGETS], bool(_WANTS_FILES.search(task)) or not unique)
+
+
+def _is_primary(symbol: KnownSymbol, holders: set[tuple[str, str]]) -> bool:
+    """Directly involved, and no class whose own methods are: writing them anew is the smaller change."""
+    return symbol.level == "primary" and (symbol.path, symbol.name) not in holders
 
 
 def _fits(target: Target, text: str, path: str, symbol: str) -> bool:

@@ -233,6 +233,40 @@ async def test_the_fold_of_the_events_is_the_adjustment(tmp_path: Path) -> None:
     assert shown.calls == made.calls
 
 
+# A whole run, as an orchestrator drives it.
+
+
+async def test_three_steps_the_second_fails_is_adjusted_and_completes(tmp_path: Path) -> None:
+    """s2 fails, is blamed and done anew; s3 is revised; s4 is dropped; the run ends with all that is left done."""
+    plan = [S2, S3, S4]
+    broken = {"s2"}
+    script = [
+        (VIABLE, for_step(s3=True, s4=False)),
+        (CAUSE, for_step(s2=True)),
+        (FINAL, revised(("s3", S3.description))),
+    ]
+    done: list[str] = []
+    async with engine(tmp_path, script, **ON) as run:
+        queue, executed, rounds = list(plan), [S1], 0
+        while queue:
+            step = queue.pop(0)
+            if step not in executed:
+                executed.append(step)
+            if step.id not in broken:
+                done.append(step.id)
+                continue
+            rounds += 1
+            made = await run_adjust(
+                run, results=[StepResult(step.id, False, "table.c:9:1: error: expected ';' in hash_insert")],
+                remaining=tuple(queue), executed=tuple(executed), round_no=rounds,
+            )  # fmt: skip
+            broken.discard(step.id)
+            again = [s for name in made.rework for s in executed if s.id == name]
+            queue = [*again, *made.revised_steps]
+        assert [e.round_no for e in await run.seen(AdjustmentStarted)] == [1]
+    assert done == ["s2", "s3"]
+
+
 # When no step remains.
 
 

@@ -120,6 +120,16 @@ async def test_a_diff_larger_than_the_window_is_cut_at_its_beginning(tmp_path: P
     assert "the beginning is left out" in call.prompt
 
 
+async def test_a_case_too_large_for_the_window_is_settled_by_the_verdicts(tmp_path: Path) -> None:
+    huge = PlanStep("s3", "word " * 30_000, ("table.c",))
+    given = make_case((huge,), (S2,), FAILURES, AdjustmentVerdicts({"s3": True}, {}, (), (COMPILE, TEST)))
+    async with engine(tmp_path, "never asked") as run:
+        made = await finalized(run, given)
+        assert not run.server.calls
+    assert made.how == "deterministic"
+    assert made.revised_steps == (huge,)
+
+
 # In one call.
 
 

@@ -127,6 +127,14 @@ async def test_a_repair_with_one_place_asks_nothing(tmp_path: Path) -> None:
     assert plan.steps[0].target_symbols == ("BudgetTracker.can_fit",)
 
 
+async def test_a_class_gives_way_to_its_methods(tmp_path: Path) -> None:
+    symbols = (KnownSymbol("BudgetTracker", "budget.py", "class", "primary"), SYMBOLS[0])
+    async with engine(tmp_path, "no") as run:
+        plan = await plan_of(run, symbols=symbols)
+        assert not run.server.calls
+    assert plan.steps[0].target_symbols == ("BudgetTracker.can_fit",)
+
+
 async def test_stubs_are_planned_without_a_call(tmp_path: Path) -> None:
     points = (OpenPoint("ring_push", "ring.c", "ring.h", "bool ring_push(ring *r, int v)"),)
     async with engine(tmp_path, "no") as run:

@@ -10,6 +10,7 @@ from typing import Any
 
 from agent.context import RunContext
 from agent.judgment.batched import Unreadable, ask_structured
+from agent.models.types import ModelError
 from agent.planning.adjustment import replies
 from agent.planning.adjustment.failures import Failure, step_line
 from agent.planning.schema import PlanAdjustment, PlanError, PlanStep, check_steps, ordered
@@ -45,7 +46,9 @@ async def adjust_at_once(
             replies.reply_type(ids, everything, done),
             llm=ctx.llm(STAGE), system=adjustment.SYSTEM, prompt=prompt, item="revised plan", check=check,
         )  # fmt: skip
-    except Unreadable as error:
+    except (Unreadable, ModelError) as error:
+        if isinstance(error, ModelError) and error.kind != "context":
+            raise
         ctx.notice("warning", f"The rest of the plan stays as it was. {error}", STAGE)
         return PlanAdjustment(tuple(remaining), "no usable revision came back", (), how="default")
     return PlanAdjustment(settled[-1], reply.rationale or "revised", tuple(reply.changes_made), how="model")
