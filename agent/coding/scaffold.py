@@ -1,0 +1,301 @@
+"""Headers and stubs before any body is written: interface, headers, deterministic stubs, compiled.
+
+Decomposed (``decomposed_scaffold``): one call names the interface, one call a header writes it. Monolithic: one call writes
+all headers. Both end in the same facts: declarations that the task spells out are in, every prototype has a stub that
+compiles, and nothing that was there is overwritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from agent.coding.attempts import Compile, compile_trouble, temperature_for
+from agent.coding.csyntax import CFunction, functions
+from agent.coding.files import Files, LazyFiles
+from agent.coding.functions import with_stub
+from agent.coding.header_text import guarded, header_from_reply, headers_from_reply, merged, prototypes_in_text
+from agent.coding.open_items import (
+    OpenFunction,
+    OpenType,
+    find_open_functions,
+    find_open_types,
+    in_dependency_order,
+    source_of,
+)
+from agent.coding.signature import definition_head
+from agent.context import RunContext
+from agent.events import EditApplied, EditRejected
+from agent.judgment.batched import Unreadable, ask_structured
+from agent.prompts import header_gen, interface_enum
+
+
+class FunctionIdea(msgspec.Struct, frozen=True):
+    """A function of an interface: its name and a sentence on what it does."""
+
+    name: str
+    does: str = ""
+
+
+class HeaderIdea(msgspec.Struct, frozen=True):
+    """A header of an interface."""
+
+    path: str
+    functions: list[FunctionIdea]
+    purpose: str = ""
+    types: list[str] = []
+
+
+class Interface(msgspec.Struct, frozen=True):
+    """The reply of ``interface_enum``."""
+
+    headers: list[HeaderIdea]
+
+
+class ScaffoldResult(msgspec.Struct, frozen=True):
+    """What was laid down. ``functions`` are the stubs to be written now, in dependency order, ``types`` the structs to be
+    defined before them; ``files`` what changed. ``reason`` is a sentence when it failed (then every file is as before)."""
+
+    ok: bool
+    files: tuple[str, ...] = ()
+    functions: tuple[OpenFunction, ...] = ()
+    types: tuple[OpenType, ...] = ()
+    reason: str = ""
+
+
+async def scaffold(
+    ctx: RunContext,
+    *,
+    files: Files,
+    compile: Compile,
+    task: str,
+    part: str = "",
+    targets: Sequence[str] = (),
+    context: str = "",
+    decomposed: bool | None = None,
+    max_attempts: int | None = None,
+) -> ScaffoldResult:
+    """Lay headers and stubs for ``task``.
+
+    Args:
+        part: the description of the part or step, when the task has several.
+        targets: files that the plan names for it.
+        context: what is there already, as text.
+        decomposed: overrides ``orchestrator.decomposed_scaffold``.
+
+    Raises:
+        ModelError: if the model cannot answer.
+    """
+    small_steps = ctx.config.orchestrator.decomposed_scaffold if decomposed is None else decomposed
+    attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
+    return await _Scaffold(ctx, files, compile, task, part, targets, context, attempts).run(small_steps)
+
+
+class _Scaffold:
+    def __init__(
+        self,
+        ctx: RunContext,
+        files: Files,
+        compile: Compile,
+        task: str,
+        part: str,
+        targets: Sequence[str],
+        context: str,
+        attempts: int,
+    ) -> None:
+        self.ctx = ctx
+        self.files = files
+        self.compile = compile
+        self.task = task
+        self.part = part
+        self.targets = targets
+        self.context = context
+        self.attempts = attempts
+        self.before: dict[str, bytes | None] = {}
+        self.exact = self._exact()
+
+    def _exact(self) -> list[CFunction]:
+        """Declarations that the task's words hold and that no header of the project has yet."""
+        known = LazyFiles(self.files)
+        declared = {one.name for path in known if path.endswith(".h") for one in functions(known[path])}
+        spelled = prototypes_in_text(f"{self.task}\n{self.part}")
+        return [one for one in spelled if one.name not in declared]
+
+    async def run(self, small_steps: bool) -> ScaffoldResult:
+        try:
+            reason = await (self._decomposed() if small_steps else self._monolithic())
+        except BaseException:
+            self._restore()
+            raise
+        if reason:
+            self._restore()
+            return ScaffoldResult(False, reason=reason)
+        changed = tuple(path for path, data in self.before.items() if self._now(path) != data)
+        everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
+        mine = [one for one in find_open_functions(everything) if one.path in changed or one.header in changed]
+        return ScaffoldResult(
+            True, changed, tuple(in_dependency_order(mine)), tuple(find_open_types(everything, mine)) if mine else ()
+        )
+
+    async def _decomposed(self) -> str:
+        try:
+            interface = await ask_structured(
+                Interface,
+                llm=self.ctx.llm("interface_enum"),
+                system=interface_enum.SYSTEM,
+                state=interface_enum.state(self.task, self.context),
+                prompt=interface_enum.question(self.part, self.targets, [one.head for one in self.exact]),
+                item=self.part or "interface",
+                check=_check_interface,
+            )
+        except Unreadable as error:
+            return str(error)
+        ideas = self._with_all_exact(interface.headers)
+        written: dict[str, str] = {}
+        for idea in ideas:
+            reason = await self._header(idea, ideas, written)
+            if reason:
+                return reason
+        return ""
+
+    def _with_all_exact(self, ideas: Sequence[HeaderIdea]) -> list[HeaderIdea]:
+        """The ideas, with functions that the task spells out and none of them names given to the first header; a header that
+        the plan names takes the place of an invented path when there is only one of each."""
+        named = {function.name for idea in ideas for function in idea.functions}
+        missing = [FunctionIdea(one.name) for one in self.exact if one.name not in named]
+        planned = [path for path in self.targets if path.endswith(".h")]
+        first = ideas[0]
+        path = planned[0] if len(planned) == 1 and len(ideas) == 1 else first.path
+        changed = msgspec.structs.replace(first, path=path, functions=[*first.functions, *missing])
+        return [changed, *ideas[1:]]
+
+    async def _header(self, idea: HeaderIdea, ideas: Sequence[HeaderIdea], written: dict[str, str]) -> str:
+        """One header with its stubs. Returns "" or why it could not be made."""
+        wanted = {function.name: function.does for function in idea.functions}
+        elsewhere = {function.name for other in ideas if other is not idea for function in other.functions}
+        exact = [one for one in self.exact if one.name in wanted or (one.name not in elsewhere and idea is ideas[0])]
+        existing = self._now(idea.path)
+        trouble = ""
+        for attempt in range(1, self.attempts + 1):
+            llm = self.ctx.llm("header_gen")
+            asked = await llm.generate(
+                system=header_gen.SYSTEM,
+                state=header_gen.state(self.task, self.context, written),
+                prompt=header_gen.question(
+                    idea.path,
+                    idea.purpose,
+                    idea.types,
+                    list(wanted.items()),
+                    [definition_head(one) for one in exact],
+                    existing=existing.decode("utf-8", "replace") if existing else "",
+                    trouble=trouble,
+                ),
+                item=idea.path,
+                attempt=attempt,
+                temperature=temperature_for(attempt, llm.target.temperature),
+                stop=("\n```\n",),
+            )
+            have = {one.name for one in functions(existing or b"")}
+            needed = {name: does for name, does in wanted.items() if name not in have}
+            header = header_from_reply(asked.text, idea.path, needed, exact, finish=asked.finish)
+            trouble = header.problem or await self._lay({idea.path: header.text})
+            if not trouble:
+                written[idea.path] = header.text
+                return ""
+            self.ctx.emit(EditRejected(idea.path, trouble))
+        return f"{idea.path} could not be written in {self.attempts} tries: {trouble.splitlines()[0]}"
+
+    async def _monolithic(self) -> str:
+        trouble = ""
+        for attempt in range(1, self.attempts + 1):
+            llm = self.ctx.llm("scaffold")
+            asked = await llm.generate(
+                system=header_gen.ALL_SYSTEM,
+                state=header_gen.state(self.task, self.context, {}),
+                prompt=header_gen.all_question(
+                    self.part, self.targets, [definition_head(one) for one in self.exact], trouble=trouble
+                ),
+                item=self.part or "headers",
+                attempt=attempt,
+                temperature=temperature_for(attempt, llm.target.temperature),
+            )
+            replies = headers_from_reply(asked.text)
+            planned = [path for path in self.targets if path.endswith(".h")]
+            if not replies and planned:
+                replies = {planned[0]: asked.text}
+            laid: dict[str, str] = {}
+            trouble = "" if replies else "The reply names no header. Write a line FILE: path/name.h above each."
+            for number, (path, reply) in enumerate(replies.items()):
+                header = header_from_reply(reply, path, {}, self.exact if number == 0 else [], finish=asked.finish)
+                trouble = trouble or header.problem or _bad_path(path)
+                laid[path] = header.text
+            trouble = trouble or await self._lay(laid)
+            if not trouble:
+                return ""
+            self.ctx.emit(EditRejected(next(iter(replies), ""), trouble))
+        return f"The headers could not be written in {self.attempts} tries: {trouble.splitlines()[0]}"
+
+    async def _lay(self, headers: dict[str, str]) -> str:
+        """Write headers, lay their stubs and compile. Taken back, with the trouble returned, when that fails."""
+        previous: dict[str, bytes | None] = {}
+        sources: list[str] = []
+        for path, text in headers.items():
+            old = previous.setdefault(path, self._now(path))
+            self._write(path, merged(old, text) if old is not None else guarded(text, path).encode())
+        for wanted in self._undefined(set(headers)):
+            previous.setdefault(wanted.path, self._now(wanted.path))
+            self._write(wanted.path, with_stub(self._now(wanted.path) or b"", wanted, LazyFiles(self.files)))
+            sources.append(wanted.path)
+        known = self.files.list()
+        sources += [path for path in (source_of(header, known) for header in headers) if self.files.exists(path)]
+        for source in dict.fromkeys(sources):
+            compiled = await self.compile(source, "")
+            if not compiled.ok:
+                trouble = compile_trouble(compiled.diagnostics, source, self._now(source) or b"")
+                self._put(previous)
+                return trouble
+        for path in (*headers, *dict.fromkeys(sources)):
+            self.ctx.emit(EditApplied(path, "scaffold", added=(self._now(path) or b"").count(b"\n")))
+        return ""
+
+    def _undefined(self, headers: set[str]) -> list[OpenFunction]:
+        everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
+        found = find_open_functions(everything)
+        return [one for one in found if one.why == "undefined" and one.header in headers]
+
+    def _now(self, path: str) -> bytes | None:
+        return self.files.read_bytes(path) if self.files.exists(path) else None
+
+    def _write(self, path: str, data: bytes) -> None:
+        self.before.setdefault(path, self._now(path))
+        self.files.write_bytes(path, data)
+
+    def _put(self, contents: dict[str, bytes | None]) -> None:
+        for path, data in contents.items():
+            if data is not None:
+                self.files.write_bytes(path, data)
+            elif self.files.exists(path):
+                self.files.remove(path)
+
+    def _restore(self) -> None:
+        self._put(self.before)
+
+
+def _check_interface(interface: Interface) -> None:
+    """Refuse an interface that cannot be laid down. Raises ValueError with a sentence for the re-ask."""
+    if not interface.headers or not any(header.functions for header in interface.headers):
+        raise ValueError("it names no header with functions")
+    for header in interface.headers:
+        problem = _bad_path(header.path)
+        if problem:
+            raise ValueError(problem)
+        bad = [one.name for one in header.functions if not re.fullmatch(r"[A-Za-z_]\w*", one.name)]
+        if bad:
+            raise ValueError(f"{bad[0]!r} is no C function name")
+
+
+def _bad_path(path: str) -> str:
+    clean = re.fullmatch(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.h", path)
+    return "" if clean and ".." not in path else f"{path!r} is no path of a header inside the project"

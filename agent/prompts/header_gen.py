@@ -1,0 +1,69 @@
+"""The words in which a model is asked for one C header, or (monolithic) for all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+SYSTEM = """You are an expert C programmer. You write one header file.
+Reply with the whole header in one ```c block, and nothing after it.
+Rules:
+- Include guard, the standard headers it needs, the types, then one prototype per function.
+- Above each prototype a comment that says exactly what it does and returns, edge cases included.
+- Define every struct with all its members, so that each function can be written from the header alone.
+- No function bodies, no macros that are not needed, no explanation."""
+
+ALL_SYSTEM = """You are an expert C programmer. You write the header files of a small library, usually one.
+Write each as a line `FILE: path/name.h` and then the whole header in one ```c block.
+Rules:
+- Include guard, the standard headers it needs, the types, then one prototype per function.
+- Above each prototype a comment that says exactly what it does and returns, edge cases included.
+- Define every struct with all its members. No function bodies, no explanation."""
+
+
+def state(task: str, context: str, headers: Mapping[str, str]) -> str:
+    """The task, what is there, and the headers written so far."""
+    parts = [f"Task: {task.strip()}"]
+    if context.strip():
+        parts.append(f"What is there already:\n{context.strip()}")
+    parts += [f"File {path}:\n```c\n{text.strip()}\n```" for path, text in headers.items()]
+    return "\n\n".join(parts) + "\n\n"
+
+
+def question(
+    path: str,
+    purpose: str,
+    types: Sequence[str],
+    functions: Sequence[tuple[str, str]],
+    prototypes: Sequence[str] = (),
+    *,
+    existing: str = "",
+    trouble: str = "",
+) -> str:
+    """One header: what it is for, its types and functions as (name, what it does), declarations that the task gives, the
+    header as it stands if there is one, and what was wrong with the last try."""
+    parts = [f"Header {path}: {purpose.strip()}".rstrip(": ")]
+    if existing:
+        parts.append(f"It is now:\n```c\n{existing.strip()}\n```\nKeep all of it and add what is missing.")
+    if types:
+        parts.append(f"Types: {', '.join(types)}")
+    if functions:
+        parts.append("Functions:\n" + "\n".join(f"- {name}: {does}" for name, does in functions))
+    if prototypes:
+        parts.append("Declare exactly:\n" + "\n".join(f"{one};" for one in prototypes))
+    if trouble:
+        parts.append(f"Your last reply could not be used: {trouble.strip()}")
+    parts.append(f"Write {path}.")
+    return "\n\n".join(parts)
+
+
+def all_question(part: str, files: Sequence[str], prototypes: Sequence[str], *, trouble: str = "") -> str:
+    """All headers of a part in one reply."""
+    parts = [f"Part: {part.strip()}"] if part.strip() else []
+    if files:
+        parts.append(f"Files of this part: {', '.join(files)}")
+    if prototypes:
+        parts.append("Declare exactly:\n" + "\n".join(f"{one};" for one in prototypes))
+    if trouble:
+        parts.append(f"Your last reply could not be used: {trouble.strip()}")
+    parts.append("Write the header files.")
+    return "\n\n".join(parts)
