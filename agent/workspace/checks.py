@@ -15,7 +15,7 @@ from agent.values import CheckResult
 from agent.workspace.sandbox import CommandResult, Limits, needs_shell, run_command
 from agent.workspace.testoutput import read_outcome
 
-_TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?!=)", re.M)
+_TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?![:=])", re.M)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _KEPT_OUTPUT = 64 * 1024
 _BUILD_BROKE = re.compile(

@@ -58,7 +58,7 @@ async def test_writing_keeps_mode_newlines_mark_and_encoding(tmp_path):
         "bom.c": (b"\xef\xbb\xbfint a;\n", "int \u00e4;\n", b"\xef\xbb\xbfint \xc3\xa4;\n"),
         "latin.c": (b"/* \xe4 */\n", "/* \u00e4\u00f6 */\n", b"/* \xe4\xf6 */\n"),
         "latin-new.c": (b"/* \xe4 */\n", "/* \u00e4 \u20ac */\n", "/* \u00e4 \u20ac */\n".encode()),
-        "coded.py": (b"# coding: cp1252\nx = '\x80'\n", "# coding: cp1252\nx = '\u20ac1'\n", b"# coding: cp1252\nx = '\x801'\n"),
+        "coded.py": (b"# coding: cp1252\n'\x80'\n", "# coding: cp1252\n'\u20ac1'\n", b"# coding: cp1252\n'\x801'\n"),
         "no-end.c": (b"int a;", "int b;", b"int b;"),
         "mac.c": (b"a\rb\r", "a\nc\n", b"a\rc\r"),
     }  # fmt: skip
