@@ -12,7 +12,9 @@ import tree_sitter_c
 from tree_sitter import Language, Node, Parser
 
 from agent.index.symbols.base import ParsedFile, Reference, Symbol, SymbolKind
-from agent.index.symbols.c_scan import Found, blanked, directives, functions, one_branch
+from agent.index.symbols.c_branches import one_branch
+from agent.index.symbols.c_nodes import declared_name, errors, is_prototype, static
+from agent.index.symbols.c_scan import Found, blanked, declarations, directives
 from agent.index.symbols.lexical import Lines, blank, is_licence, one_line, prose, text_of, uses
 
 LANGUAGE = "c"
@@ -52,32 +54,21 @@ def parse(source: bytes) -> ParsedFile:
         source = b"   " + source[3:]
     code, comments = blanked(source)
     tree = Parser(_language()).parse(source)
-    errors = 0
+    faults = 0
     if tree.root_node.has_error:
         mended = one_branch(code, source)
         tree = Parser(_language()).parse(mended) if mended != source else tree
     if tree.root_node.has_error:
-        errors = max(1, sum(1 for _ in _errors(tree.root_node)))
+        faults = max(1, len(errors(tree.root_node)))
     reader = _Reader(source, code, comments)
     reader.walk(tree.root_node)
-    if errors:
-        reader.second_look(functions(code))
+    if faults:
+        reader.drop_inside_directives()
+        reader.second_look(declarations(code))
     reader.macros()
     symbols = reader.finish()
     references = reader.includes() + uses(reader.used_code(), symbols, reader.lines, _NAME, _KEYWORDS.__contains__)
-    return ParsedFile(LANGUAGE, symbols, tuple(references), reader.file_doc(), errors)
-
-
-def _errors(root: Node) -> list[Node]:
-    """Error nodes nearest the top, found without recursion into sound subtrees."""
-    found, stack = [], [root]
-    while stack:
-        node = stack.pop()
-        if node.is_error or node.is_missing:
-            found.append(node)
-        elif node.has_error:
-            stack.extend(node.children)
-    return found
+    return ParsedFile(LANGUAGE, symbols, tuple(references), reader.file_doc(), faults)
 
 
 class _Reader:
@@ -106,7 +97,7 @@ class _Reader:
 
     def function(self, node: Node) -> None:
         body = node.child_by_field_name("body")
-        name = _declared_name(node.child_by_field_name("declarator"))
+        name = declared_name(node.child_by_field_name("declarator"))
         type_ = node.child_by_field_name("type")
         if type_ is not None:
             self.type_(type_, type_)
@@ -120,7 +111,7 @@ class _Reader:
             node.start_byte,
             node.end_byte,
             body=(body.start_byte, body.end_byte),
-            static=_static(node),
+            static=static(node),
         )
 
     def walk_children(self, node: Node) -> None:
@@ -133,13 +124,13 @@ class _Reader:
         if type_ is not None and type_.type in _TYPES:
             self.type_(type_, node)
         for declarator in node.children_by_field_name("declarator"):
-            name = _declared_name(declarator)
+            name = declared_name(declarator)
             if name is None or not name.text or name.text in _KEYWORDS:
                 continue
-            kind: SymbolKind = "typedef" if typedef else "prototype" if _is_prototype(declarator) else "global"
+            kind: SymbolKind = "typedef" if typedef else "prototype" if is_prototype(declarator) else "global"
             if kind == "global" and node.has_error and type_ is not None and type_.start_byte == name.start_byte:
                 continue
-            self.add(name.text, kind, node.start_byte, node.end_byte, static=_static(node))
+            self.add(name.text, kind, node.start_byte, node.end_byte, static=static(node))
 
     def type_(self, node: Node, whole: Node, parent: str = "") -> None:
         """A struct, union or enum with a body; nested named ones and enumerators come along."""
@@ -165,25 +156,43 @@ class _Reader:
                         stack.append((field_type, child, inner))
 
     def second_look(self, found: list[Found]) -> None:
-        """Adds functions the tree missed; where the tree stumbled inside one, the scan's range is the true one."""
+        """Adds what the tree missed; where the tree stumbled inside a function, the scan's range is the true one."""
         for item in found:
-            if item.body_start < 0:
-                if not any(s.name == item.name and s.start < item.end and item.start < s.end for s in self.symbols):
-                    self.add(item.name.encode(), "prototype", item.start, item.end, static=item.static)
-                continue
-            body = (item.body_start, item.end)
-            same = [
-                s for s in self.symbols if s.kind == "function" and s.body_start < item.end and item.body_start < s.body_end
-            ]
-            if any(s.name == item.name and s.body_start != item.body_start for s in same):
-                continue  # another preprocessor branch of the same function
-            for symbol in same:
-                if symbol.body_start == item.body_start or symbol.start >= item.start:
-                    self.symbols.remove(symbol)
-            self.symbols = [
-                s for s in self.symbols if not (item.start <= s.start < item.end and s.kind in ("global", "prototype"))
-            ]
-            self.add(item.name.encode(), "function", item.start, item.end, body=body, static=item.static)
+            if item.kind == "function":
+                self.second_function(item)
+            elif not any(self.same(symbol, item) for symbol in self.symbols):
+                self.add(item.name.encode(), item.kind, item.start, item.end, static=item.static)
+
+    @staticmethod
+    def same(symbol: Symbol, item: Found) -> bool:
+        if symbol.name != item.name:
+            return False
+        apart = symbol.start >= item.end or item.start >= symbol.end
+        return not apart if item.kind == "prototype" else symbol.kind == item.kind
+
+    def second_function(self, item: Found) -> None:
+        overlapping = [
+            s for s in self.symbols if s.kind == "function" and s.body_start < item.end and item.body_start < s.body_end
+        ]
+        if any(s.name == item.name and s.body_start != item.body_start for s in overlapping):
+            return  # another preprocessor branch of the same function
+        inside = [s for s in self.symbols if item.start <= s.start < item.end and s.kind in ("global", "prototype")]
+        for symbol in overlapping:
+            if symbol.body_start == item.body_start or symbol.start >= item.start:
+                self.symbols.remove(symbol)
+        self.symbols = [s for s in self.symbols if s not in inside]
+        self.add(item.name.encode(), "function", item.start, item.end, body=(item.body_start, item.end), static=item.static)
+
+    def drop_inside_directives(self) -> None:
+        """Takes out what the tree misread in the lines of a macro."""
+        spans = [line.span() for line in self.directives]
+        starts = [start for start, _ in spans]
+
+        def inside(offset: int) -> bool:
+            index = bisect_right(starts, offset) - 1
+            return index >= 0 and offset < spans[index][1]
+
+        self.symbols = [s for s in self.symbols if not inside(s.start)]
 
     def macros(self) -> None:
         for line in self.directives:
@@ -283,35 +292,3 @@ class _Reader:
     def finish(self) -> tuple[Symbol, ...]:
         unique = {(s.start, s.end, s.name, s.kind): s for s in self.symbols}
         return tuple(sorted(unique.values(), key=lambda s: (s.start, -s.end, s.name)))
-
-
-def _static(node: Node) -> bool:
-    return any(child.type == "storage_class_specifier" and child.text == b"static" for child in node.children)
-
-
-def _declared_name(node: Node | None) -> Node | None:
-    """The identifier at the heart of a declarator."""
-    while node is not None:
-        if node.type in ("identifier", "type_identifier", "field_identifier"):
-            return node
-        inner = node.child_by_field_name("declarator")
-        if inner is None:
-            named = [c for c in node.named_children if c.type.endswith(("declarator", "identifier"))]
-            inner = named[0] if named else None
-        node = inner
-    return None
-
-
-def _is_prototype(node: Node | None) -> bool:
-    """True when the declarator declares a function rather than a pointer to one."""
-    while node is not None:
-        if node.type == "function_declarator":
-            inner = node.child_by_field_name("declarator")
-            return inner is None or inner.type == "identifier" or _is_prototype(inner)
-        if node.type == "init_declarator":
-            return False
-        if node.type == "parenthesized_declarator" and any(c.type == "pointer_declarator" for c in node.children):
-            inner = node.named_children[0].child_by_field_name("declarator")
-            return inner is not None and inner.type == "function_declarator"
-        node = node.child_by_field_name("declarator")
-    return False

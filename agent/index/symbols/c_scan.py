@@ -1,4 +1,4 @@
-"""A tolerant second look at C: finds functions by their shape where macros or split braces hide them from a grammar.
+"""A tolerant second look at C: finds functions and types that macros or split braces hide from a grammar.
 
 Works on source whose comments, strings and characters are blanked. Braces are counted per preprocessor branch: an
 ``#else`` begins at the depth of its ``#if``, so ``#ifdef A / int f(int a) { / #else / int f(void) { / #endif`` balances.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent.index.symbols.base import SymbolKind
+from agent.index.symbols.c_branches import Conditionals
 from agent.index.symbols.lexical import blank
 
 _NOISE = re.compile(
@@ -19,20 +21,21 @@ _NOISE = re.compile(
 )
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*", re.M)
 _PIECE = re.compile(
-    rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?:[^\n\\]|\\\r?\n|\\.)*|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])", re.M
+    rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])",
+    re.M,
 )
-_BRACE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*|([{}])", re.M)
 _NEVER_NAMES = frozenset(
     b"if while for switch return sizeof do else case goto typedef struct union enum _Alignas _Alignof alignas alignof "
     b"_Static_assert static_assert __attribute__ __attribute __declspec asm __asm__ __asm typeof __typeof__ defined".split()
 )
 _BASE_TYPES = frozenset(b"void char short int long float double signed unsigned _Bool bool const volatile".split())
+_TYPE_WORDS: dict[bytes, SymbolKind] = {b"struct": "struct", b"union": "union", b"enum": "enum"}
 _SHOUT = re.compile(rb"[A-Z_][A-Z0-9_]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A function-shaped thing at top level. ``body_start`` is -1 for a prototype. Byte offsets, ``end`` exclusive."""
+    """Something declared at top level. ``body_start`` is -1 for all but functions. Byte offsets, ``end`` exclusive."""
 
     name: str
     name_at: int
@@ -40,6 +43,7 @@ class Found:
     end: int
     body_start: int
     static: bool
+    kind: SymbolKind = "function"
 
 
 @dataclass(slots=True)
@@ -59,9 +63,10 @@ def blanked(source: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     comments: list[tuple[int, int]] = []
 
     def replace(match: re.Match[bytes]) -> bytes:
-        if match.group()[:1] == b"/":
-            comments.append(match.span())
-        return blank(match)
+        if match.group()[:1] != b"/":
+            return blank(match)
+        comments.append(match.span())
+        return re.sub(rb"[^\n\\]|\\(?!\r?\n)", b" ", match.group())  # a comment may stand in a macro of many lines
 
     return _NOISE.sub(replace, source), comments
 
@@ -69,49 +74,6 @@ def blanked(source: bytes) -> tuple[bytes, list[tuple[int, int]]]:
 def directives(code: bytes) -> list[re.Match[bytes]]:
     """Every preprocessor line, continuation lines included; group 1 is the directive's word."""
     return list(_DIRECTIVE.finditer(code))
-
-
-def one_branch(code: bytes, source: bytes) -> bytes:
-    """``source`` with all branches but the first of every conditional blanked whose branches leave unequal brace depths.
-
-    Such a conditional cannot be parsed whole. Lengths and offsets stay as they are.
-    """
-    out = bytearray(source)
-    depth = 0
-    # Of each open conditional: depth at the #if, depth after its first branch and where that ended (-1 before), whether
-    # a later branch ended elsewhere, start and end of the #if itself.
-    open_: list[list[int]] = []
-    for match in _BRACE.finditer(code):
-        word, mark = match.groups()
-        if word is not None:
-            if word in (b"if", b"ifdef", b"ifndef"):
-                open_.append([depth, -1, -1, 0, match.start(), match.end()])
-            elif open_ and word in (b"else", b"elif", b"elifdef", b"elifndef"):
-                top = open_[-1]
-                if top[1] < 0:
-                    top[1], top[2] = depth, match.start()
-                elif depth != top[1]:
-                    top[3] = 1
-                depth = top[0]
-            elif open_ and word == b"endif":
-                top = open_.pop()
-                if top[1] >= 0:
-                    if depth != top[1] or top[3] or top[1] != top[0]:
-                        out[top[2] : match.end()] = _spaces(out[top[2] : match.end()])
-                        out[top[4] : top[5]] = _spaces(out[top[4] : top[5]])
-                    depth = top[1]
-                elif depth != top[0]:
-                    out[top[4] : top[5]] = _spaces(out[top[4] : top[5]])
-                    out[match.start() : match.end()] = _spaces(out[match.start() : match.end()])
-        elif mark == b"{":
-            depth += 1
-        elif mark == b"}":
-            depth = max(0, depth - 1)
-    return bytes(out)
-
-
-def _spaces(piece: bytearray) -> bytes:
-    return re.sub(rb"[^\n]", b" ", bytes(piece))
 
 
 class _Scanner:
@@ -123,8 +85,7 @@ class _Scanner:
         self.depth = 0
         self.base = 0  # depth of enclosing extern "C" blocks
         self.parens = 0
-        self.branches: list[tuple[int, int, int]] = []
-        self.first_exit: list[tuple[int, int] | None] = []
+        self.conditionals = Conditionals()
         self.knr: tuple[int, _Group] | None = None
         self.pending: tuple[_Group, int] | None = None
         self.pending_start = -1
@@ -136,6 +97,7 @@ class _Scanner:
         self.groups: list[_Group] = []
         self.last: tuple[bytes, int] | None = None
         self.assigned = False
+        self.type_: tuple[str, bytes, int] | None = None
 
     def run(self) -> list[Found]:
         for match in _PIECE.finditer(self.code):
@@ -146,31 +108,23 @@ class _Scanner:
             elif kind == "mark":
                 self.mark(match.group(), match.start())
             else:
-                self.directive(match.group("directive"))
+                self.directive(match)
         return self.found
 
-    def directive(self, word: bytes) -> None:
-        if word in (b"if", b"ifdef", b"ifndef"):
-            self.branches.append((self.depth, self.parens, len(self.found)))
-            self.first_exit.append(None)
-        elif self.branches and word.startswith(b"el"):
-            if self.first_exit[-1] is None:
-                self.first_exit[-1] = (self.depth, self.parens)
-            self.depth, self.parens, _ = self.branches[-1]
-            if self.depth == self.base:
-                self.clear()
-        elif self.branches and word == b"endif":
-            self.branches.pop()
-            exit_ = self.first_exit.pop()
-            if exit_ is not None:
-                self.depth, self.parens = exit_
+    def directive(self, match: re.Match[bytes]) -> None:
+        word = match.group("directive")
+        after, _ = self.conditionals.step(word, match.group("rest"), match.span(), (self.depth, self.parens))
+        if isinstance(after, tuple):
+            self.depth, self.parens = after
+        if word.startswith(b"el") and self.depth == self.base:
+            self.clear()
 
     def top(self) -> bool:
         return self.depth == self.base and self.parens == 0
 
     def word(self, word: bytes, offset: int) -> None:
         if self.parens:
-            if self.groups:
+            if self.groups and self.groups[-1].end < 0:
                 group = self.groups[-1]
                 group.inner.append((word, offset))
                 if word in _BASE_TYPES:
@@ -221,6 +175,8 @@ class _Scanner:
         groups = [g for g in self.groups if g.name not in _NEVER_NAMES and g.name not in _BASE_TYPES and g.end > 0]
         if not groups or (self.words and self.words[0] == b"typedef"):
             return None
+        telling = [g for g in groups if re.search(rb"[A-Za-z_]|\A\W*\Z", self.code[g.start + 1 : g.end - 1])]
+        groups = telling or groups  # printflike(1, 2) holds no parameters
         shouted = [bool(_SHOUT.match(g.name)) for g in groups]
         if len(groups) == 1 or not shouted[0] or shouted[1]:
             return groups[0]
@@ -241,7 +197,8 @@ class _Scanner:
                 self.clear()
                 return
             group = None if self.assigned else self.named()
-            if group is not None and not (self.words and self.words[-1] in (b"struct", b"union", b"enum")):
+            self.open_type()
+            if group is not None and not (self.words and self.words[-1] in _TYPE_WORDS):
                 self.pending = (group, offset)
                 self.pending_start = self.start
             elif self.knr is not None and self.start < 0:
@@ -252,6 +209,11 @@ class _Scanner:
                 self.pending = None
             self.knr = None
         self.depth += 1
+
+    def open_type(self) -> None:
+        """Remembers ``struct name {``, which becomes a symbol at the semicolon behind its closing brace."""
+        if len(self.words) > 1 and self.words[-2] in _TYPE_WORDS and self.last is not None and not self.groups:
+            self.type_ = (self.words[-2].decode(), self.words[-1], self.last[1])
 
     def close_brace(self, offset: int) -> None:
         if self.depth == self.base and self.base > 0:
@@ -268,6 +230,7 @@ class _Scanner:
             self.clear()
 
     def statement_ends(self, offset: int) -> None:
+        self.types_end(offset)
         group = None if self.assigned else self.named()
         if group is not None and len(self.words) > 1 and group.name_at != self.start:
             behind = self.code[group.end : offset].split()
@@ -280,15 +243,29 @@ class _Scanner:
             self.knr = None
         self.clear()
 
+    def types_end(self, offset: int) -> None:
+        if self.type_ is not None:
+            kind, name, at = self.type_
+            self.found.append(Found(name.decode(), at, self.start, offset + 1, -1, False, _TYPE_WORDS[kind.encode()]))
+        if self.words and self.words[0] == b"typedef":
+            if self.groups and self.groups[0].inner:
+                name, at = self.groups[0].inner[-1]
+            elif not self.groups and len(self.words) > 1 and self.last is not None:
+                name, at = self.last
+            else:
+                return
+            self.found.append(Found(name.decode(), at, self.start, offset + 1, -1, False, "typedef"))
+
     def add(self, group: _Group, start: int, end: int, body: int) -> None:
         name, at = group.name, group.name_at
         inner = [word for word, _ in group.inner]
         if body >= 0 and at == start and _SHOUT.match(name) and inner and group.only_names:
             name = b"_".join(inner)  # TEST(group, case) { … }: what tells these apart is the arguments
             at = group.inner[0][1]
-        self.found.append(Found(name.decode(), at, start, end, body, b"static" in self.words))
+        kind: SymbolKind = "function" if body >= 0 else "prototype"
+        self.found.append(Found(name.decode(), at, start, end, body, b"static" in self.words, kind))
 
 
-def functions(code: bytes) -> list[Found]:
-    """Function definitions and prototypes at top level of blanked code, in order of appearance."""
+def declarations(code: bytes) -> list[Found]:
+    """Functions, prototypes, named types and typedefs at top level of blanked code, in order of appearance."""
     return _Scanner(code).run()
