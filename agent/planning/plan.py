@@ -12,6 +12,7 @@ from agent.planning.asked_for import REPAIR
 from agent.planning.decomposed import decomposed_plan
 from agent.planning.facts import plan_from_facts
 from agent.planning.monolithic import monolithic_plan, one_step
+from agent.planning.new_c import merge_new_c, plan_new_c
 from agent.planning.open_steps import split_open
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_steps, ordered, repair_ids
 from agent.planning.targets import Menu, build_menu
@@ -29,9 +30,9 @@ async def make_plan(
 ) -> Plan:
     """The checked plan of a task; emits PlanMade.
 
-    Facts first (see ``asked_for`` and ``facts``); a repair with exactly one directly involved symbol is one step, since
-    nothing is left to choose. What remains goes to the model: many small decisions with ``decomposed_planning``, else
-    one call.
+    Facts first (see ``asked_for``, ``facts`` and ``new_c``); a repair with exactly one directly involved symbol is one
+    step, since nothing is left to choose. What remains goes to the model: many small decisions with
+    ``decomposed_planning``, else one call.
 
     ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
     ``edges`` the known uses among symbols and files.
@@ -41,11 +42,11 @@ async def make_plan(
         ModelError: if the model cannot answer.
         Stopped: if the person stopped the run.
     """
-    plan = plan_from_facts(task, open_points, edges)
+    plan = plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
     if plan is None:
         menu = build_menu(task, files, symbols, open_points)
         plan = _only_choice(task, menu) or await _ask(ctx, task, package_text, menu, open_points, edges)
-        plan = _settle(plan, open_points)
+        plan = _settle(plan, open_points, files)
     ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
     return plan
 
@@ -68,8 +69,8 @@ async def _ask(
     return await monolithic_plan(ctx, task=task, package=package, menu=menu)
 
 
-def _settle(plan: Plan, open_points: Sequence[OpenPoint]) -> Plan:
+def _settle(plan: Plan, open_points: Sequence[OpenPoint], files: Sequence[str]) -> Plan:
     steps, notes = repair_ids(plan.steps)
-    steps = split_open(steps, open_points)
+    steps = split_open(merge_new_c(steps, files), open_points)
     check_steps(steps)
     return msgspec.structs.replace(plan, steps=ordered(steps), notes=(*plan.notes, *notes))
