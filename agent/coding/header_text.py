@@ -20,8 +20,9 @@ _DECLARATION = re.compile(
 )
 _NOT_NAMES = frozenset({"if", "for", "while", "switch", "return", "sizeof", "int", "void", "char", "main"})
 _TYPE_WORDS = frozenset(
-    "void char short int long float double signed unsigned bool _Bool struct union enum FILE".split()
-)
+    {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool", "struct",
+     "union", "enum", "FILE"}
+)  # fmt: skip
 _FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+\.h)[`*]*[ \t]*$", re.M | re.I)
 
 
