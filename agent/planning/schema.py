@@ -144,7 +144,8 @@ class PlanAdjustment(Value, frozen=True):
     """The remaining steps as revised; an empty tuple means: drop everything.
 
     ``rework`` names the executed steps that a failure was attributed to, most probable first: their work is to be done anew
-    with the failure shown. ``calls`` counts the model calls that were made.
+    with the failure shown. ``failures`` are the failures looked at, as ``[category] message``. ``calls`` counts the model
+    calls that were made.
     """
 
     revised_steps: tuple[PlanStep, ...]
@@ -154,6 +155,12 @@ class PlanAdjustment(Value, frozen=True):
     verdicts: AdjustmentVerdicts | None = None
     calls: int = 0
     how: str = ""
+    failures: tuple[str, ...] = ()
+
+    def failures_of(self, step_id: str) -> tuple[str, ...]:
+        """The failures to show when a step is done anew: those attributed to it, or all where none was."""
+        causes = self.verdicts.root_causes.get(step_id, ()) if self.verdicts else ()
+        return tuple(self.failures[number] for number in causes) or self.failures
 
 
 # The checks.

@@ -51,7 +51,8 @@ async def adjust(
     else:
         made = await adjust_at_once(ctx, task, failures, remaining, executed, cumulative_diff)
         made = msgspec.structs.replace(made, rework=rework_order(failures, executed, ()))
-    made = msgspec.structs.replace(made, calls=ctx.calls + ctx.cached_calls - before)
+    texts = tuple(failure.text for failure in failures)
+    made = msgspec.structs.replace(made, calls=ctx.calls + ctx.cached_calls - before, failures=texts)
     ctx.emit(
         PlanAdjusted(tuple(remaining), made.revised_steps, made.rationale, made.changes_made, made.calls, made.how)
     )
@@ -110,7 +111,7 @@ async def find_causes(
     text = f"To be done anew: {', '.join(again)}." if again else "No step was found to have caused the failures."
     calls = ctx.calls + ctx.cached_calls - before
     ctx.emit(PlanAdjusted(steps, steps, text, (), calls, how))
-    return PlanAdjustment((), text, (), again, verdicts, calls, how)
+    return PlanAdjustment((), text, (), again, verdicts, calls, how, tuple(failure.text for failure in failures))
 
 
 def rework_order(failures: Sequence[Failure], executed: Sequence[PlanStep], causes: Sequence[Cause]) -> tuple[str, ...]:
