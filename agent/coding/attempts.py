@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
@@ -16,19 +17,47 @@ SHOWN_ERRORS = 4
 """Diagnostics in a retry prompt; a small model does not gain from more, and the first ones cause the rest."""
 
 
+SHOWN_CONTEXT = 600
+"""Characters of what the classification knows in a retry prompt."""
+
+
+class CompileReport(Protocol):
+    """What compiling one file came to, recoveries included. ``agent.compiling.recover.Recovered`` is one."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it compiles."""
+        ...
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the compiler said last, errors first."""
+        ...
+
+    @property
+    def includes(self) -> tuple[tuple[str, str], ...]:
+        """Include lines that were put in and kept, as (file, header)."""
+        ...
+
+    @property
+    def context(self) -> str:
+        """What else is known for the next prompt: both heads of a mismatch, a flag that is missing; "" if nothing."""
+        ...
+
+
 class Compiled(msgspec.Struct, frozen=True):
-    """What compiling one file came to, recoveries included. ``includes`` are the headers that were put in and kept, as
-    (file, header) pairs."""
+    """The plainest report."""
 
     ok: bool
     diagnostics: tuple[Diagnostic, ...] = ()
     includes: tuple[tuple[str, str], ...] = ()
+    context: str = ""
 
 
 class Compile(Protocol):
     """Compile the file ``path`` as it stands, after ``symbol`` was changed in it. May put include lines into files."""
 
-    def __call__(self, path: str, symbol: str) -> Awaitable[Compiled]:
+    def __call__(self, path: str, symbol: str = "", signature: str = "") -> Awaitable[CompileReport]:
         """Never raises for broken code."""
         ...
 
@@ -79,12 +108,19 @@ def errors_of(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     return [one for one in diagnostics if one.severity in ("error", "fatal")]
 
 
-def compile_trouble(diagnostics: Sequence[Diagnostic], path: str, source: bytes) -> str:
-    """The first errors with the lines they point at, as the next prompt shows them."""
+def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:
+    """The first errors with the lines they point at, as the next prompt shows them, then what else the report knows."""
     lines = source.decode("utf-8", "replace").splitlines()
     shown = []
-    for one in errors_of(diagnostics)[:SHOWN_ERRORS] or list(diagnostics)[:SHOWN_ERRORS]:
+    for one in errors_of(report.diagnostics)[:SHOWN_ERRORS] or report.diagnostics[:SHOWN_ERRORS]:
         mine = not one.file or one.file.endswith(path) or path.endswith(one.file)
         code = one.source_line.strip() or (lines[one.line - 1].strip() if mine and 0 < one.line <= len(lines) else "")
         shown.append(f"error: {one.message}" + (f"\n    in this line: {code}" if code else ""))
-    return "The compiler says:\n" + "\n".join(shown) if shown else "It does not compile."
+    known = "\n".join(line for line in report.context.splitlines() if not _is_diagnostic(line))[:SHOWN_CONTEXT].strip()
+    said = "The compiler says:\n" + "\n".join(shown) if shown else "It does not compile."
+    return f"{said}\n{known}" if known else said
+
+
+def _is_diagnostic(line: str) -> bool:
+    """Whether a line of context repeats the compiler's output: a located message, or the quoted source below one."""
+    return bool(re.search(r":\d+(?::\d+)?: |: (?:fatal )?(?:error|warning|note): |^\s*\d*\s*\||^\s*\^", line))

@@ -9,6 +9,7 @@ from agent.coding.attempts import (
     Candidate,
     Compile,
     Compiled,
+    CompileReport,
     FunctionResult,
     Score,
     compile_trouble,
@@ -100,7 +101,7 @@ class _Writer:
         self.seen: set[str] = set()
         self.calls: list[int] = []
         self.compiled: list[Candidate] = []
-        self.last = Compiled(False)
+        self.last: CompileReport = Compiled(False)
 
     async def run(self, max_attempts: int, samples: int) -> FunctionResult:
         async with self.lock:
@@ -190,7 +191,7 @@ class _Writer:
         removed, added = changed_lines(_decoded(before[path]), _decoded(placed))
         self.ctx.emit(EditApplied(path, "function", name, added, removed))
         try:
-            self.last = await self.compile(path, name)
+            self.last = await self.compile(path, name, self.wanted.signature)
             now = self.files.read_bytes(path)
             stub = is_stub(now, name)
             ok = not stub and (self.last.ok or await self._not_to_blame(before, now))
@@ -200,7 +201,7 @@ class _Writer:
             raise
         if not ok:
             self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
-            self.trouble = f"{name} does nothing yet." if stub else compile_trouble(self.last.diagnostics, path, now)
+            self.trouble = f"{name} does nothing yet." if stub else compile_trouble(self.last, path, now)
             self._restore(before)
             return False
         warnings = sum(one.severity == "warning" for one in self.last.diagnostics)
@@ -234,7 +235,7 @@ class _Writer:
             source = self.files.read_bytes(path)
             if best.text.encode() not in source.replace(b"\r\n", b"\n"):
                 self.files.write_bytes(path, place_function(source, name, Extracted(best.text, best.helpers)))
-                self.last = await self.compile(path, name)
+                self.last = await self.compile(path, name, self.wanted.signature)
         lines = best.text.count("\n") + 1
         self.ctx.emit(FunctionImplemented(name, path, attempts, lines))
         return FunctionResult(

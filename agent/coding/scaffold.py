@@ -253,7 +253,7 @@ class _Scaffold:
         for source in dict.fromkeys(sources):
             compiled = await self.compile(source, "")
             if not compiled.ok:
-                trouble = compile_trouble(compiled.diagnostics, source, self._now(source) or b"")
+                trouble = compile_trouble(compiled, source, self._now(source) or b"")
                 self._put(previous)
                 return trouble
         for path in (*headers, *dict.fromkeys(sources)):

@@ -220,7 +220,7 @@ class _Step:
         for path in self._to_compile([one.path for one in results]):
             compiled = await self.compile(path, name)
             if not compiled.ok:
-                trouble = compile_trouble(compiled.diagnostics, path, self.files.read_bytes(path))
+                trouble = compile_trouble(compiled, path, self.files.read_bytes(path))
                 self._put(previous)
                 return trouble
         return ""

@@ -128,9 +128,7 @@ async def implement_type(
         if compiled.ok or _only_elsewhere(compiled.diagnostics, placed, extracted):
             ctx.emit(FunctionImplemented(wanted.spelling, wanted.path, attempt, lines))
             return FunctionResult(True, wanted.spelling, wanted.path, attempt, "", lines, calls=tuple(calls))
-        trouble = f"This was wrong:\n```c\n{extracted.text}\n```\n" + compile_trouble(
-            compiled.diagnostics, wanted.path, placed
-        )
+        trouble = f"This was wrong:\n```c\n{extracted.text}\n```\n" + compile_trouble(compiled, wanted.path, placed)
         files.write_bytes(wanted.path, start if before is None else before)
     why = trouble.splitlines()[-1].strip() if trouble else "no usable reply came"
     reason = f"{wanted.spelling} was not defined in {attempts} tries: {why}"

@@ -50,7 +50,7 @@ def project(root: Path) -> None:
 def compile_in(root: Path):  # type: ignore[no-untyped-def]
     """A compile hook on the real compiler without any recovery."""
 
-    async def compile(path: str, symbol: str) -> Compiled:
+    async def compile(path: str, symbol: str = "", signature: str = "") -> Compiled:
         outcome = await compile_object(Compiler.find(), root / path, cwd=root)
         return Compiled(outcome.ok, outcome.diagnostics)
 

@@ -57,7 +57,7 @@ async def test_a_compile_error_is_shown_on_retry_with_its_line_and_the_stub_is_b
     files = FolderFiles(tmp_path / "repo")
     seen: list[str] = []
 
-    async def compile(path: str, symbol: str) -> Compiled:
+    async def compile(path: str, symbol: str = "", signature: str = "") -> Compiled:
         seen.append((files.root / path).read_text())
         return await compile_in(files.root)(path, symbol)
 
@@ -92,7 +92,7 @@ async def test_the_same_reply_again_is_not_compiled_again(tmp_path: Path) -> Non
     project(tmp_path / "repo")
     files, compiled = FolderFiles(tmp_path / "repo"), []
 
-    async def compile(path: str, symbol: str) -> Compiled:
+    async def compile(path: str, symbol: str = "", signature: str = "") -> Compiled:
         compiled.append(symbol)
         return await compile_in(files.root)(path, symbol)
 
@@ -201,7 +201,7 @@ async def test_includes_put_in_for_a_candidate_that_fails_go_with_it(tmp_path: P
     project(tmp_path / "repo")
     files = FolderFiles(tmp_path / "repo")
 
-    async def compile(path: str, symbol: str) -> Compiled:
+    async def compile(path: str, symbol: str = "", signature: str = "") -> Compiled:
         files.write_bytes(path, b"#include <stdlib.h>\n" + files.read_bytes(path))
         ctx.emit(IncludeAdded(path, "stdlib.h", 1))
         outcome = await compile_in(files.root)(path, symbol)

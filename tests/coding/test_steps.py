@@ -152,7 +152,7 @@ async def test_a_changed_header_is_compiled_through_its_source(tmp_path: Path) -
     )
     compiled: list[str] = []
 
-    async def compile(path: str, symbol: str) -> Compiled:
+    async def compile(path: str, symbol: str = "", signature: str = "") -> Compiled:
         compiled.append(path)
         return await compile_in(files.root)(path, symbol)
 
