@@ -122,6 +122,14 @@ class Gate:
         self._raise_if_stopped()
         return "flip" if action == "flip" else "accept"
 
+    async def pass_point(self) -> None:
+        """A place between two pieces of work where a run may be stopped.
+
+        Raises:
+            Stopped: if the person stopped the run.
+        """
+        self._raise_if_stopped()
+
     async def stage_edge(self, stage: str) -> None:
         """The end of a stage.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from agent.context import RunContext
 from agent.events import DiffReady, DiffResolved, RunFinished, RunStarted
@@ -10,8 +11,9 @@ from agent.flow.checking import Checks
 from agent.flow.diffs import count_lines
 from agent.flow.outcome import Outcome, judge_outcome
 from agent.flow.plan import plan_run
+from agent.flow.repair import Repair
 from agent.flow.steps import StepRunner
-from agent.flow.survey import Survey, survey
+from agent.flow.survey import NothingToRead, Survey, survey
 from agent.gate import Stopped
 from agent.judgment.batched import Unreadable
 from agent.judgment.binary import AllOmitted
@@ -21,13 +23,13 @@ from agent.values import RunStatus
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
 
-_BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError)
+_BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError, NothingToRead)
 """Errors that end a run with a sentence. Anything else is a fault of ours and ends it with its traceback in the log."""
 
 
 class Run:
-    """A task on a repository. Make it with :func:`agent.flow.launch.open_run`, listen with ``ctx.listeners``, execute it once,
-    then say what becomes of the change: :meth:`apply`, :meth:`keep` or :meth:`discard`."""
+    """A task on a repository. Make it with :func:`agent.flow.launch.open_run`, listen with ``ctx.listeners``, execute it
+    once, then say what becomes of the change: :meth:`apply`, :meth:`keep` or :meth:`discard`."""
 
     def __init__(
         self,
@@ -45,10 +47,12 @@ class Run:
         self.apply_when_complete = apply_when_complete
         self.outcome = Outcome()
         self.checks = Checks(ctx, workspace)
+        self._task: asyncio.Task[Any] | None = None
 
     async def execute(self) -> RunFinished:
         """Do the task. Every way out ends in a RunFinished event; work done so far stays on the run's branch."""
         broken: tuple[RunStatus, str] | None = None
+        self._task = asyncio.current_task()
         try:
             await self._phases()
         except (Stopped, asyncio.CancelledError):
@@ -59,6 +63,7 @@ class Run:
             broken = self._broken_off(error)
             await self._finish(broken)
             raise
+        self._task = None
         return await self._finish(broken)
 
     async def _phases(self) -> None:
@@ -67,8 +72,13 @@ class Run:
         found = await survey(self.ctx, self.workspace, self.task, self.hidden)
         plan = await plan_run(self.ctx, found)
         self.outcome.planned = plan.steps
-        await StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome).run(plan)
-        await self._measure(found)
+        runner = StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome)
+        try:
+            await runner.run(plan)
+            await Repair(runner).run()
+            await self._measure(found)
+        finally:
+            runner.close()
 
     def _announce(self) -> None:
         workspace, target = self.workspace, self.ctx.router.target("function_implement")
@@ -133,6 +143,12 @@ class Run:
         text = await self.workspace.discard()
         self.ctx.emit(DiffResolved("discarded", text))
         return text
+
+    def stop(self) -> None:
+        """Stop at the next decision; a call or command that is under way is broken off."""
+        self.ctx.gate.stop()
+        if self._task is not None:
+            self._task.cancel()
 
     async def aclose(self) -> None:
         """Commit the log and let go of models."""

@@ -22,7 +22,7 @@ async def plan_run(ctx: RunContext, found: Survey) -> Plan:
             files=[path for path in found.package.included_files if found.writable(path)],
             symbols=known_symbols(found),
             open_points=open_points(found),
-            edges=include_edges(found),
+            edges=[*include_edges(found), *call_edges(found)],
         )
         report.counts = {"steps": len(plan.steps)}
         report.note = plan.how
@@ -32,7 +32,7 @@ async def plan_run(ctx: RunContext, found: Survey) -> Plan:
 def open_points(found: Survey) -> list[OpenPoint]:
     """Open types, then open functions, of files that a model may write."""
     types = [
-        OpenPoint(item.name, item.path, item.header, item.spelling, "type", "declared, not defined")
+        OpenPoint(item.name, item.path, item.header, item.spelling, "type", "declared, not defined", item.typedefs)
         for item in found.types
     ]
     functions = [
@@ -58,4 +58,15 @@ def include_edges(found: Survey) -> list[Edge]:
         for path in found.package.included_files
         for target in found.index.imports_of(path)
         if target in paths
+    ]
+
+
+def call_edges(found: Survey) -> list[Edge]:
+    """Which known symbol calls which."""
+    names = {symbol.name for symbol in found.package.symbols if not symbol.library}
+    return [
+        Edge(symbol.name, called)
+        for symbol in found.package.symbols
+        for called in symbol.calls
+        if symbol.name in names and called in names and called != symbol.name
     ]

@@ -35,7 +35,15 @@ _FILE_COLUMNS = (
 class Index:
     """Files, symbols, references, history and search of one folder. Open it with ``Index.open``."""
 
-    def __init__(self, root: Path, store: Store, max_file_bytes: int, include_dirs: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        store: Store,
+        max_file_bytes: int,
+        include_dirs: tuple[str, ...],
+        hidden: tuple[str, ...] = (),
+    ) -> None:
+        self._hidden = hidden
         self.root = root
         self._store = store
         self._max_file_bytes = max_file_bytes
@@ -52,17 +60,19 @@ class Index:
         db_path: Path | None = None,
         max_file_bytes: int = scan.MAX_FILE_BYTES,
         include_paths: Iterable[str] = (),
+        hidden: Iterable[str] = (),
     ) -> Index:
         """Opens or creates the index of ``root``; nothing is read from the repository until ``refresh``.
 
         The database is ``<root>/.clean_room/index.sqlite`` unless ``db_path`` names another place (a worktree's index
-        may live in the user's checkout). Raises ``IndexUnavailable`` when the root is no folder or the place not writable.
+        may live in the user's checkout). ``hidden`` names files and folders (``acceptance/``) that are left out as if they
+        were not there. Raises ``IndexUnavailable`` when the root is no folder or the place not writable.
         """
         root = Path(os.path.abspath(root))
         if not root.is_dir():
             raise IndexUnavailable(f"{root} is not a folder. Name the repository to index.")
         store = Store(Path(db_path) if db_path else root / scan.PRIVATE / "index.sqlite")
-        return cls(root, store, max_file_bytes, tuple(str(p) for p in include_paths))
+        return cls(root, store, max_file_bytes, tuple(str(p) for p in include_paths), tuple(hidden))
 
     def close(self) -> None:
         """Closes the database. The index cannot be used afterwards."""
@@ -91,7 +101,7 @@ class Index:
 
     def _refresh(self, progress: Progress | None) -> RefreshReport:
         began = time.monotonic()
-        listing = scan.list_files(self.root)
+        listing = self._listing()
         known = self._store.known()
         changed = self._update(listing.paths, known, progress)
         gone = [known[path].id for path in known.keys() - set(listing.paths)]
@@ -109,9 +119,9 @@ class Index:
         """
         with self._refreshing:
             asked = list(dict.fromkeys(str(p) for p in paths))
-            known = {path: k for path, k in self._store.known().items() if path in set(asked)}
+            known = self._store.known(asked)
             fresh = [p for p in asked if p not in known and os.path.lexists(self.root / p)]
-            allowed = set(scan.list_files(self.root, fresh).paths) if fresh else set()
+            allowed = set(self._listing(fresh).paths) if fresh else set()
             present = [
                 p
                 for p in asked
@@ -126,6 +136,12 @@ class Index:
                 self._relate(changed, rebuild=bool(gone) or any(p not in known for p in changed))
                 self._references.forget()
             return changed + gone
+
+    def _listing(self, only: list[str] | None = None) -> scan.Listing:
+        listing = scan.list_files(self.root, only)
+        prefixes = tuple(entry.rstrip("/") + "/" for entry in self._hidden)
+        listing.paths = [p for p in listing.paths if p not in self._hidden and not p.startswith(prefixes)]
+        return listing
 
     def _update(self, paths: list[str], known: dict[str, Known], progress: Progress | None) -> list[str]:
         """Reads and writes what differs from what is known, in batches of one transaction; returns the changed paths."""

@@ -1,0 +1,66 @@
+"""The compile of a run: one build of the worktree, with recoveries, as the coding room wants it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.compiling.build import Build
+from agent.compiling.compiler import Compiler
+from agent.compiling.questions import RunQuestions
+from agent.compiling.recover import LinkRecovered, Recovered, Recovery
+from agent.context import RunContext
+from agent.workspace.worktree import Workspace
+
+
+class RunCompiler:
+    """Compiles files of one run. The build is made at the first compile, so that a Python run needs no compiler.
+
+    ``needs`` is the function that the last failed compile said must be defined first, "" when none.
+    """
+
+    def __init__(self, ctx: RunContext, workspace: Workspace) -> None:
+        self.ctx = ctx
+        self.workspace = workspace
+        self.needs = ""
+        self._recovery: Recovery | None = None
+
+    async def __call__(self, path: str, symbol: str = "", signature: str = "") -> Recovered:
+        """Compile ``path`` after ``symbol`` was changed in it; includes may be put in, heads rewritten."""
+        recovery = await self._ready()
+        done = await recovery.compile(path, symbol, signature)
+        self.needs = done.needs
+        return done
+
+    async def link(self, paths: list[str]) -> LinkRecovered:
+        """Compile and link the sources ``paths`` as one library in which nothing may be undefined."""
+        recovery = await self._ready()
+        for path in paths:
+            await recovery.build.compile(path)
+        return await recovery.link(paths, shared=True)
+
+    def close(self) -> None:
+        """Drop the objects."""
+        if self._recovery is not None:
+            self._recovery.build.close()
+
+    async def _ready(self) -> Recovery:
+        if self._recovery is None:
+            self._recovery = await asyncio.to_thread(self._make)
+        return self._recovery
+
+    def _make(self) -> Recovery:
+        ctx, config = self.ctx, self.ctx.config
+        build = Build(
+            self.workspace.root,
+            compiler=Compiler.find(config.compile.compiler or None),
+            extra_flags=config.compile.extra_flags,
+            origin=self.workspace.repo,
+            timeout=float(config.compile.timeout_seconds),
+            emit=ctx.emit,
+        )
+        return Recovery(
+            build,
+            llm=RunQuestions(ctx),
+            decomposed=config.orchestrator.decomposed_error_classification,
+            signature_source=config.coding.signature_source,
+        )

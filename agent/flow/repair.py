@@ -1,0 +1,82 @@
+"""When all steps are done and checks still fail: the step to blame is done anew with the failure shown, kept if better."""
+
+from __future__ import annotations
+
+from agent.events import FailureSignals
+from agent.flow.steps import StepRunner
+from agent.planning.adjustment.adjust import find_causes
+from agent.planning.schema import StepResult
+from agent.planning.signals import signals_from_output
+from agent.values import CheckResult, PlanStep
+
+REWORKED = 3
+"""Steps done anew in one round, the most probable first."""
+
+
+class Repair:
+    """The rounds after the plan: failed functions once more, then what the failing checks point at."""
+
+    def __init__(self, runner: StepRunner) -> None:
+        self.runner = runner
+        self.ctx = runner.ctx
+
+    async def run(self) -> None:
+        """Work until the checks pass, nothing gets better, or the rounds are used up."""
+        limit = self.ctx.config.orchestrator.max_adjustment_rounds
+        while self.runner.rounds < limit and self._needed():
+            self.runner.rounds += 1
+            async with self.ctx.stage("repair", title=f"repair, round {self.runner.rounds}") as report:
+                better = await self._failed_steps() | await self._failing_checks()
+                report.counts = {"mended": int(better)}
+            if not better:
+                break
+
+    def _needed(self) -> bool:
+        best = self.runner.checks.best
+        return bool(self.runner.outcome.steps_failed) or (best is not None and not best.ok)
+
+    async def _failed_steps(self) -> bool:
+        """Functions that did not come to anything get another try, now that the others are there."""
+        outcome = self.runner.outcome
+        again = [step for step in self.runner.executed if step.id in outcome.steps_failed]
+        better = False
+        for step in again:
+            why = f"An earlier version was refused: {outcome.steps_failed[step.id]}"
+            result, _ = await self.runner.carry_out(step, why)
+            better |= result.success
+        return better
+
+    async def _failing_checks(self) -> bool:
+        now = self.runner.checks.best
+        if now is None or now.ok or not self.runner.executed:
+            return False
+        now = await self.runner.checks.after_step("") or now
+        if now.ok:
+            self.runner.checks.accept(now)
+            return True
+        for step in (await self._blamed(now))[:REWORKED]:
+            result, _ = await self.runner.carry_out(step, self._failure(now), anew=True)
+            if result.success:
+                return True
+        return False
+
+    async def _blamed(self, now: CheckResult) -> list[PlanStep]:
+        """Executed steps to do anew: by root-cause verdicts where they are on, else by the failures' own words."""
+        signals = tuple(signals_from_output(now.output, now.command, now.exit_code))
+        self.ctx.emit(FailureSignals(signals))
+        done = [step for step in self.runner.executed if step.id in self.runner.outcome.steps_done]
+        found = await find_causes(
+            self.ctx,
+            task=self.runner.found.task,
+            results=[StepResult("checks", False, now.output[-4000:], signals=signals)],
+            executed=done,
+            cumulative_diff=await self.runner.workspace.diff(),
+            round_no=self.runner.rounds,
+        )
+        by_id = {step.id: step for step in done}
+        blamed = [by_id[name] for name in found.rework if name in by_id]
+        return blamed or done[:1] if len(done) == 1 else blamed
+
+    @staticmethod
+    def _failure(now: CheckResult) -> str:
+        return "\n".join(signal.message for signal in signals_from_output(now.output, now.command, now.exit_code)[:3])

@@ -1,0 +1,186 @@
+"""The steps of a plan in order: done, checked, committed or rolled back, and the plan adjusted after a failure."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from agent.context import RunContext
+from agent.events import FailureSignals, PlanMade, StepFinished, StepStarted
+from agent.flow.checking import Checks
+from agent.flow.compiling import RunCompiler
+from agent.flow.outcome import Outcome
+from agent.flow.survey import Survey
+from agent.flow.tree import WorkTree
+from agent.flow.worker import Worker
+from agent.planning.adjustment.adjust import adjust
+from agent.planning.schema import Plan, PlanError, StepResult
+from agent.planning.signals import signals_from_output
+from agent.values import CheckResult, PlanStep
+from agent.workspace.worktree import Workspace
+
+QUICK_CHECKS = 30.0
+"""Seconds of the baseline up to which the checks run after every step; slower ones run once, at the end."""
+
+_FACT_KINDS = ("function_implement", "type_definition")
+
+
+class StepRunner:
+    """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order."""
+
+    def __init__(
+        self, ctx: RunContext, workspace: Workspace, found: Survey, checks: Checks, outcome: Outcome
+    ) -> None:
+        self.ctx = ctx
+        self.workspace = workspace
+        self.found = found
+        self.checks = checks
+        self.outcome = outcome
+        self.tree = WorkTree(workspace, found.index, found.hidden)
+        self.compiler = RunCompiler(ctx, workspace)
+        self.worker = Worker(ctx, found, self.tree, self.compiler, checks)
+        self.executed: list[PlanStep] = []
+        self.rounds = 0
+
+    async def run(self, plan: Plan) -> None:
+        """Carry out ``plan`` as far as it goes.
+
+        Raises:
+            ModelError, Stopped, PlanError: the run cannot go on; what was committed stays.
+        """
+        queue = list(plan.steps)
+        while queue:
+            step = queue.pop(0)
+            result, more = await self.carry_out(step)
+            if more:
+                queue = [*more, *queue]
+                self._announce(queue)
+            if not result.success and self._plan_is_hit(step, queue):
+                queue = await self._adjust(result, queue)
+
+    async def carry_out(
+        self, step: PlanStep, failure: str = "", *, anew: bool = False
+    ) -> tuple[StepResult, tuple[PlanStep, ...]]:
+        """One step: done, checked, committed, or rolled back to the commit before it. A step that breaks what passed
+        before is tried once more with the failure shown."""
+        self.ctx.emit(StepStarted(step.id, step.description))
+        await self.ctx.gate.pass_point()
+        start = await self.workspace.head()
+        failure = failure or self._known_failure(step)
+        for last in (False, True):
+            work = await self.worker.do(step, failure, anew=anew)
+            if not work.ok:
+                return await self._fail(step, start, work.reason), ()
+            now = await self._checked(step)
+            if not self.checks.regressed(now) and not (anew and not self._better(now)):
+                return await self._keep(step, now), work.more
+            failure = self._failure_text(now)
+            await self._roll_back(start)
+            if last or anew:
+                break
+        why = "it did not improve the checks" if anew else "it broke checks that passed before"
+        return await self._fail(step, start, f"{why}. {failure}".strip(), now), ()
+
+    def close(self) -> None:
+        """Let go of the build's objects."""
+        self.compiler.close()
+
+    async def _keep(self, step: PlanStep, now: CheckResult | None) -> StepResult:
+        self.checks.accept(now)
+        before = await self.workspace.head()
+        commit = await self.workspace.commit(f"{step.id}: {step.description}"[:200])
+        files = tuple(await self.workspace.changed_files(before))
+        await asyncio.to_thread(self.tree.catch_up)
+        self._note(step, ok=True)
+        self.ctx.emit(StepFinished(step.id, True, "", commit, files))
+        return StepResult(step.id, True)
+
+    async def _fail(self, step: PlanStep, start: str, reason: str, now: CheckResult | None = None) -> StepResult:
+        await self._roll_back(start)
+        self._note(step, ok=False, why=reason)
+        signals = tuple(signals_from_output(now.output, now.command, now.exit_code)) if now is not None else ()
+        if signals:
+            self.ctx.emit(FailureSignals(signals, step.id))
+        self.ctx.emit(StepFinished(step.id, False, reason, rolled_back=True))
+        return StepResult(step.id, False, reason, signals=signals)
+
+    async def _roll_back(self, start: str) -> None:
+        await self.workspace.rollback(start)
+        await asyncio.to_thread(self.tree.catch_up)
+
+    def _note(self, step: PlanStep, *, ok: bool, why: str = "") -> None:
+        if step not in self.executed:
+            self.executed.append(step)
+        names = set(step.target_symbols) if step.kind == "function_implement" else set()
+        if ok:
+            self.outcome.step_done(step.id)
+            self.outcome.functions_done |= names
+            self.outcome.functions_failed -= names
+        elif step.id not in self.outcome.steps_done:
+            self.outcome.step_failed(step.id, why)
+            self.outcome.functions_failed |= names
+
+    async def _checked(self, step: PlanStep) -> CheckResult | None:
+        before = self.checks.before
+        if before is None or before.seconds > QUICK_CHECKS or step.kind == "scaffold":
+            return None
+        return await self.checks.after_step(step.id)
+
+    def _better(self, now: CheckResult | None) -> bool:
+        best = self.checks.best
+        if now is None or best is None:
+            return now is not None and now.ok
+        return (now.ok and not best.ok) or (now.passed or 0) > (best.passed or 0)
+
+    def _known_failure(self, step: PlanStep) -> str:
+        """What the checks say before an edit of code that is there: the bug to be mended may be in it."""
+        before = self.checks.before
+        return "" if step.kind in _FACT_KINDS or before is None or before.ok else self._failure_text(before)
+
+    @staticmethod
+    def _failure_text(now: CheckResult | None) -> str:
+        if now is None:
+            return ""
+        return "\n".join(signal.message for signal in signals_from_output(now.output, now.command, now.exit_code)[:3])
+
+    def _plan_is_hit(self, step: PlanStep, queue: list[PlanStep]) -> bool:
+        """Whether a failure bears on what remains: not when only independent facts are left to be written."""
+        if self.rounds >= self.ctx.config.orchestrator.max_adjustment_rounds:
+            return False
+        return any(left.kind not in _FACT_KINDS or step.id in left.depends_on for left in queue)
+
+    async def _adjust(self, result: StepResult, queue: list[PlanStep]) -> list[PlanStep]:
+        self.rounds += 1
+        diff = await self.workspace.diff()
+        try:
+            async with self.ctx.stage("adjustment") as report:
+                changed = await adjust(
+                    self.ctx, task=self.found.task, results=[result], remaining=queue, executed=self.executed,
+                    cumulative_diff=diff, round_no=self.rounds,
+                )  # fmt: skip
+                report.counts = {"calls": changed.calls, "steps": len(changed.revised_steps)}
+        except PlanError as error:
+            self.ctx.notice("warning", f"{error} The plan goes on as it was.", "adjustment")
+            return queue
+        self._replan(queue, changed.revised_steps)
+        again = [step for step in self.executed if step.id in changed.rework and step.id in self.outcome.steps_failed]
+        settled = {step.id for step in self.executed} - {step.id for step in again}
+        return again + [_without(step, settled) for step in changed.revised_steps]
+
+    def _replan(self, before: list[PlanStep], after: tuple[PlanStep, ...]) -> None:
+        gone = {step.id for step in before} - {step.id for step in after}
+        kept = [step for step in self.outcome.planned if step.id not in gone]
+        fresh = [step for step in after if step.id not in {known.id for known in kept}]
+        self.outcome.planned = (*kept, *fresh)
+
+    def _announce(self, queue: list[PlanStep]) -> None:
+        """Show a plan that grew: a scaffold knows its functions only once its headers are there."""
+        known = {step.id for step in self.outcome.planned}
+        self.outcome.planned = (*self.outcome.planned, *(step for step in queue if step.id not in known))
+        self.ctx.emit(PlanMade(self.outcome.planned, "facts", notes=("the scaffold brought up the functions to write",)))
+
+
+def _without(step: PlanStep, settled: set[str]) -> PlanStep:
+    """A revised step no longer waits for steps that are done or given up."""
+    return msgspec.structs.replace(step, depends_on=tuple(d for d in step.depends_on if d not in settled))

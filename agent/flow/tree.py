@@ -1,0 +1,52 @@
+"""The worktree as the rooms that write code see it: confined paths, atomic writes, an index that keeps up."""
+
+from __future__ import annotations
+
+from agent.coding.files import FolderFiles
+from agent.index import Index
+from agent.workspace.git import WorkspaceError
+from agent.workspace.paths import write_atomically
+from agent.workspace.protected import is_hidden, is_protected
+from agent.workspace.worktree import Workspace
+
+
+class WorkTree:
+    """One run's files. ``files`` is handed to the coding room; ``touched`` are the paths written since the last look."""
+
+    def __init__(self, workspace: Workspace, index: Index, hidden: tuple[str, ...] = ()) -> None:
+        self.workspace = workspace
+        self.index = index
+        self.hidden = hidden
+        self.touched: set[str] = set()
+        self.created: set[str] = set()
+        self.files = FolderFiles(workspace.root, write=self._write, remove=self._remove, paths=self._paths)
+
+    def writable(self, path: str) -> bool:
+        """Whether a model may change a file: no test, nothing that runs the tests, nothing hidden."""
+        return not is_protected(path, self.hidden)
+
+    def catch_up(self) -> None:
+        """Bring the index up to date with what was written."""
+        touched, self.touched = self.touched, set()
+        if touched:
+            self.index.refresh_files(sorted(touched))
+
+    def _write(self, path: str, data: bytes) -> None:
+        full = self.workspace.resolve(path)
+        if full.is_dir():
+            raise WorkspaceError(f"{path} is a folder, so no file can be written there.")
+        if not full.exists():
+            self.created.add(path)
+        full.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(full, data)
+        self.workspace.note_written(path)
+        self.touched.add(path)
+
+    def _remove(self, path: str) -> None:
+        self.workspace.resolve(path).unlink(missing_ok=True)
+        self.created.discard(path)
+        self.touched.add(path)
+
+    def _paths(self) -> list[str]:
+        known = {entry.path for entry in self.index.files()} | self.created
+        return sorted(path for path in known if not is_hidden(path, self.hidden))

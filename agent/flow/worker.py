@@ -1,0 +1,156 @@
+"""One step done by the implementer of its kind. What it changed stands in the worktree; nothing is committed here."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from agent.coding.attempts import FunctionResult
+from agent.coding.functions import implement_function
+from agent.coding.open_items import OpenFunction, OpenType
+from agent.coding.scaffold import scaffold
+from agent.coding.steps import implement_step
+from agent.coding.type_definition import implement_type
+from agent.context import RunContext
+from agent.flow.checking import Checks
+from agent.flow.compiling import RunCompiler
+from agent.flow.survey import Survey
+from agent.flow.tree import WorkTree
+from agent.values import PlanStep
+
+REWORK_SAMPLES = 3
+"""Candidates of a function that is written anew after a failing check; the checks choose between them."""
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What became of one step: ``reason`` is a sentence when it failed, ``more`` the steps that its doing brought up."""
+
+    ok: bool
+    reason: str = ""
+    more: tuple[PlanStep, ...] = ()
+
+
+class Worker:
+    """Carries out single steps."""
+
+    def __init__(
+        self, ctx: RunContext, found: Survey, tree: WorkTree, compiler: RunCompiler, checks: Checks
+    ) -> None:
+        self.ctx = ctx
+        self.found = found
+        self.tree = tree
+        self.compiler = compiler
+        self.checks = checks
+        self._functions: dict[tuple[str, str], OpenFunction] = {}
+        self._types: dict[tuple[str, str], OpenType] = {}
+        self.remember_open()
+
+    def remember_open(self) -> None:
+        """Keep what is open now: a function that is written later can still be written anew."""
+        for function in self.found.functions:
+            self._functions.setdefault((function.path, function.name), function)
+        for item in self.found.types:
+            self._types.setdefault((item.path, item.name), item)
+
+    async def do(self, step: PlanStep, failure: str = "", *, anew: bool = False) -> Work:
+        """Carry out ``step``. ``failure`` is what a check said; with ``anew`` the step was done before and is redone.
+
+        Raises:
+            ModelError: if the model cannot answer.
+        """
+        if step.kind == "scaffold":
+            return await self._scaffold(step)
+        key = (step.target_files[0] if step.target_files else "", step.target_symbols[0] if step.target_symbols else "")
+        if step.kind == "type_definition" and key in self._types:
+            return _of_function(await self._type(self._types[key]))
+        wanted = self._functions.get(key)
+        if step.kind == "function_implement" and wanted is not None and wanted.language == "c":
+            return _of_function(await self._function(wanted, failure, anew))
+        return await self._edit(step, failure)
+
+    async def _function(self, wanted: OpenFunction, failure: str, anew: bool) -> FunctionResult:
+        samples = max(self.ctx.config.coding.samples, REWORK_SAMPLES if anew else 1)
+        return await implement_function(
+            self.ctx,
+            wanted,
+            files=self.tree.files,
+            compile=self.compiler,
+            task=self.found.task,
+            failure=failure,
+            score=self._score if samples > 1 and self.checks.command else None,
+            samples=samples,
+        )
+
+    async def _type(self, wanted: OpenType) -> FunctionResult:
+        return await implement_type(
+            self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task
+        )
+
+    async def _edit(self, step: PlanStep, failure: str) -> Work:
+        context = await asyncio.to_thread(
+            self.found.package.context_for, step.target_files, step.target_symbols
+        )
+        done = await implement_step(
+            self.ctx,
+            step,
+            files=self.tree.files,
+            compile=self.compiler,
+            task=self.found.task,
+            context=context,
+            failure=failure,
+            protected=lambda path: not self.tree.writable(path),
+        )
+        return Work(done.ok, done.reason)
+
+    async def _scaffold(self, step: PlanStep) -> Work:
+        laid = await scaffold(
+            self.ctx,
+            files=self.tree.files,
+            compile=self.compiler,
+            task=self.found.task,
+            part=step.description,
+            targets=step.target_files,
+            context=self.found.package.text,
+        )
+        if not laid.ok:
+            return Work(False, laid.reason)
+        for function in laid.functions:
+            self._functions[function.path, function.name] = function
+        for item in laid.types:
+            self._types[item.path, item.name] = item
+        return Work(True, "", _steps_of(step, laid.functions, laid.types))
+
+    async def _score(self, name: str) -> float | None:
+        """The share of the checks that pass with a candidate in place."""
+        now = await self.checks.measure()
+        if now is None or now.passed is None:
+            return None if now is None else float(now.ok)
+        total = now.passed + (now.failed or 0)
+        return now.passed / total if total else float(now.ok)
+
+
+def _steps_of(
+    step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]
+) -> tuple[PlanStep, ...]:
+    """A step for each type, then for each function that a scaffold laid down."""
+    first = tuple(
+        PlanStep(
+            f"{step.id}.{item.name}", f"Define {item.spelling}", (item.path,), (item.name,), (step.id,), step.part,
+            "type_definition",
+        )
+        for item in types
+    )  # fmt: skip
+    after = (step.id, *(one.id for one in first))
+    rest = tuple(
+        PlanStep(
+            f"{step.id}.{function.name}", f"Implement {function.name}", (function.path,), (function.name,), after,
+            step.part, "function_implement",
+        )
+        for function in functions
+    )  # fmt: skip
+    return first + rest
+
+
+def _of_function(result: FunctionResult) -> Work:
+    return Work(result.ok, result.reason)
