@@ -53,19 +53,23 @@ def select_symbols(store: Store, where: str, parameters: Iterable[object] = ()) 
 
 def write_edges(store: Store, resolver: Resolver, only: Iterable[str] | None = None) -> None:
     """Resolves includes and imports of all files, or of ``only``, and replaces their edges in one transaction."""
-    ids: dict[str, int] = dict(store.rows("SELECT path, id FROM files WHERE skipped = ''"))
-    chosen = None if only is None else [ids[path] for path in only if path in ids]
+    ids_sql = "SELECT path, id FROM files WHERE skipped = ''"
     sql = (
-        "SELECT files.id, files.path, r.kind, r.target, r.system FROM refs r JOIN files ON files.id = "
-        "r.file_id WHERE r.kind IN ('include', 'import')"
+        "SELECT files.id, files.path, r.kind, r.target, r.system FROM refs r JOIN files ON files.id = r.file_id "
+        "WHERE r.kind IN ('include', 'import')"
     )
-    rows = (
-        store.rows(sql) if chosen is None else [row for i in chosen for row in store.rows(sql + " AND r.file_id = ?", (i,))]
-    )
+    ids: dict[str, int] = {}
+    if only is None:
+        ids, chosen, rows = dict(store.rows(ids_sql)), None, store.rows(sql)
+    else:
+        chosen = [row[0] for path in only for row in store.rows("SELECT id FROM files WHERE path = ?", (path,))]
+        rows = [row for number in chosen for row in store.rows(f"{sql} AND r.file_id = ?", (number,))]
     edges = set()
     for file_id, path, kind, target, system in rows:
         found = resolver.include(target, path, bool(system)) if kind == "include" else resolver.imported(target, path)
-        if found:
+        if found and found not in ids:
+            ids.update(store.rows(f"{ids_sql} AND path = ?", (found,)))
+        if found in ids:
             edges.add((file_id, ids[found], kind))
     with store.writing() as db:
         _replace_edges(db, chosen, edges)

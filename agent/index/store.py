@@ -193,9 +193,11 @@ class Store:
         with self.lock:
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def known(self) -> dict[str, Known]:
+    def known(self, paths: list[str] | None = None) -> dict[str, Known]:
+        """What is remembered of all paths, or of these."""
         sql = "SELECT path, id, mtime_ns, size, sha, skipped FROM files"
-        return {path: Known(*rest) for path, *rest in self.rows(sql)}
+        rows = self.rows(sql) if paths is None else [r for p in paths for r in self.rows(f"{sql} WHERE path = ?", (p,))]
+        return {path: Known(*rest) for path, *rest in rows}
 
 
 def put_file(db: sqlite3.Connection, row: FileRow, parsed: ParsedFile, source: bytes) -> int:
