@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from agent.models.types import ModelTarget
 from agent.values import Diagnostic
 
 TEMPERATURES = (0.0, 0.4, 0.7, 0.9, 1.0)
@@ -124,3 +125,9 @@ def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:
 def _is_diagnostic(line: str) -> bool:
     """Whether a line of context repeats the compiler's output: a located message, or the quoted source below one."""
     return bool(re.search(r":\d+(?::\d+)?: |: (?:fatal )?(?:error|warning|note): |^\s*\d*\s*\||^\s*\^", line))
+
+
+def room_for(target: ModelTarget, reply_tokens: int) -> int:
+    """Characters that a prompt may have beside a reply of ``reply_tokens``: three a token for code, which is on the safe
+    side of what tokenizers need, less the instruction and the chat's own framing."""
+    return max(1500, (target.context_window - reply_tokens - 400) * 3)

@@ -14,6 +14,7 @@ from agent.coding.attempts import (
     Score,
     compile_trouble,
     errors_of,
+    room_for,
     temperature_for,
 )
 from agent.coding.c_context import (
@@ -153,14 +154,15 @@ class _Writer:
 
     async def _ask(self, attempt: int) -> Extracted:
         wanted = self.wanted
-        async with self.lock:
-            everything = LazyFiles(self.files)
-            source = everything[wanted.path]
-            headers = headers_for(wanted.path, everything, first=wanted.header)
-            known = names_in_scope(wanted.path, list(headers), everything) - {wanted.name}
         llm = self.ctx.llm("function_implement")
         cut = "cut off" in self.trouble
         limit = llm.target.max_tokens if cut else min(llm.target.max_tokens, FIRST_REPLY_TOKENS)
+        room = room_for(llm.target, limit) - len(self.task)
+        async with self.lock:
+            everything = LazyFiles(self.files)
+            source = everything[wanted.path]
+            headers = headers_for(wanted.path, everything, first=wanted.header, limit=min(12_000, room * 6 // 10))
+            known = names_in_scope(wanted.path, reachable_headers(wanted.path, everything), everything) - {wanted.name}
         asked = await llm.generate(
             system=words.SYSTEM,
             state=words.state(self.task, headers, wanted.path, top_of_file(source)),
@@ -169,7 +171,7 @@ class _Writer:
                 wanted.signature,
                 wanted.doc,
                 wanted.path,
-                written=written_functions(source, wanted.name),
+                written=written_functions(source, wanted.name, limit=min(3000, room // 5)),
                 previous=self.previous,
                 trouble="\n".join(filter(None, [self.failure, self.trouble])),
             ),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from agent.coding.attempts import Compile, compile_trouble, temperature_for
+from agent.coding.attempts import Compile, compile_trouble, room_for, temperature_for
 from agent.coding.edits import EditResult, apply_edits, parse_edits
 from agent.coding.files import Files, LazyFiles
 from agent.coding.newsymbol import add_symbol
@@ -62,7 +62,8 @@ async def implement_step(
     """
     attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
     guard = protected if callable(protected) else lambda path: path in protected
-    worker = _Step(ctx, step, files, compile, words.state(task, context), failure, guard, attempts)
+    states = (words.state(task, context), words.state(task, ""))
+    worker = _Step(ctx, step, files, compile, states, failure, guard, attempts)
     return await worker.run()
 
 
@@ -73,7 +74,7 @@ class _Step:
         step: PlanStep,
         files: Files,
         compile: Compile,
-        state: str,
+        states: tuple[str, str],
         failure: str,
         guard: Callable[[str], bool],
         attempts: int,
@@ -82,7 +83,7 @@ class _Step:
         self.step = step
         self.files = files
         self.compile = compile
-        self.state = state
+        self.states = states
         self.failure = failure
         self.guard = guard
         self.attempts = attempts
@@ -168,9 +169,11 @@ class _Step:
             language = language_of(next(iter(shown), ".py"))
             system = words.edit_system(language)
             prompt = words.edit_question(said, shown, language, failure=self.failure, trouble=trouble)
+        full, bare = self.states
+        fits = len(full) + len(prompt) <= room_for(llm.target, llm.target.max_tokens)
         return await llm.generate(
             system=system,
-            state=self.state,
+            state=full if fits else bare,
             prompt=prompt,
             item=f"{self.step.id} {name}".strip(),
             attempt=attempt,

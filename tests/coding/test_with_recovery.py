@@ -13,7 +13,7 @@ from agent.events import IncludeAdded
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer
 
-HEADER = "#ifndef W_H\n#define W_H\n/** A copy of s on the heap, NULL when memory is out. */\nchar *copy(const char *s);\n#endif\n"
+HEADER = "#ifndef W_H\n#define W_H\n/** A copy of s, NULL when memory is out. */\nchar *copy(const char *s);\n#endif\n"
 SOURCE = '#include "w.h"\n\nchar *copy(const char *s)\n{\n    /* TODO */\n    (void)s;\n    return 0;\n}\n'
 BODY = """char *copy(const char *s)
 {
