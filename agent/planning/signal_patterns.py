@@ -57,6 +57,11 @@ LINK = _any(
 )
 """The linker."""
 
+COMPILE_SUMMARY = re.compile(
+    r"^cc1\w*: (?:all|some) warnings|^collect2: |linker command failed|^ninja: build stopped|could not compile"
+)
+"""What follows upon an error that was told before."""
+
 PYTHON_SYNTAX = re.compile(
     r"^(?:E\s+)?(?:\*\*\* )?(?:Sorry: )?(?:SyntaxError|IndentationError|TabError)\b(?!.*\b(?:raised|expected exception))"
 )
@@ -104,6 +109,7 @@ TEST = _any(
     r"^\s*[1-9]\d* failing$",
     r"^\s*(?:\[?FAIL(?:ED)?\]?:?)\s+[A-Za-z_][\w./:-]*(?:\s*$|[\s:(-])",
     r"^\s*[A-Za-z_][\w./-]*(?:\s*\.{2,}\s*|\s*:\s*|\s+-\s+|\s+)\[?(?:FAIL|FAILED)\]?[.!]?\s*$",
+    r"^\s*[✗✘✖❌]\s*\w",
     r"(?<![\d.])[1-9]\d* (?:of|out of|/) \d+ (?:tests?|checks?|assertions?) failed",
     _caseless(
         r"\b\d+ (?:tests? |checks? )?passed\b.*(?<![\d.])[1-9]\d* (?:tests? |checks? )?(?:failed|failures?|errors?)\b",
@@ -111,6 +117,7 @@ TEST = _any(
         r"^\W*(?:tests? )?(?:failed|failures?)\s*[:=]\s*[1-9]\d*\b",
         r"\bpassed\s*[:=]\s*\d+.*\bfail(?:ed|ures?)?\s*[:=]\s*[1-9]\d*",
         r"^\W*[1-9]\d* (?:tests? |checks? )?(?:failed|failures?)\W*$",
+        r"\b\d+ (?:tests?|checks?|assertions?|run)\b.*(?<![\d.])[1-9]\d* (?:failed|failures?|errors?)\b",
     ),
 )
 """A test runner: a test's verdict, or the summary line."""
@@ -134,7 +141,7 @@ PATCH = _any(
     r"can't find file to patch at input line|malformed patch at line|Only garbage was found in the patch input",
     r"^Reversed \(or previously applied\) patch detected|^patch unexpectedly ends in middle of line",
     _caseless(
-        r"SEARCH(?:/REPLACE)? blocks? (?:failed to match|did(?: not|n't) match|(?:was )?not found|does not)",
+        r"SEARCH(?:/REPLACE)? blocks? (?:failed to (?:\w+ )?match|did(?: not|n't) match|(?:was )?not found|does not)",
         r"(?:search|old[_ ]?(?:str|string|text)|find)[^\n]{0,60}?\b(?:not found|no match|did not match|does not match"
         r"|not unique|was not found|could not be found|does(?: not|n't) (?:exist|appear|occur))",
         r"(?:could not|couldn't|cannot|can't|failed to|unable to) (?:find|locate|match|apply)\b[^\n]{0,80}"
@@ -142,6 +149,7 @@ PATCH = _any(
         r"\b(?:edit|patch|hunk|diff|replacement|change)\b[^\n]{0,40}\b(?:failed to apply|did not apply|does not apply"
         r"|could not be applied|cannot be applied|was not applied|not applied|failed|rejected)\b",
         r"\b(?:multiple|\d+) (?:matches|occurrences) (?:of|for|found)\b[^\n]{0,60}(?:search|old|string|text|unique)",
+        r"\b(?:search|old|text|string|block|snippet)\b[^\n]{0,60}(?:must be|is not|isn't|not) unique",
         r"no (?:exact )?match(?:es)? (?:was |were )?found (?:for|in)\b",
     ),
 )
@@ -181,6 +189,14 @@ PYTHON_EXCEPTION = re.compile(
 TRACEBACK = "Traceback (most recent call last):"
 _MAKE_TARGET = r"^(?:g?make)(?:\[\d+\])?: \*\*\* \[(?:[^\]:]+:\d+: )?(?P<target>[^\]]+)\] "
 MAKE_STOPPED = re.compile(_MAKE_TARGET + r"(?:Error|Fehler|Erreur) (?P<code>\d+)")
+USAGE = re.compile(r"(?m)^(?:ERROR: )?usage: |unrecognized arguments|unrecognized option")
+"""A command that was called wrongly: that says nothing about the code."""
+
+PASSED = re.compile(
+    r"(?i)\b0 (?:failed|failures?)\b|\b\d+ passed\b(?!.*\b[1-9]\d* (?:failed|errors?)\b)|^OK$|\b100% tests passed"
+)
+"""A summary that says that nothing failed."""
+
 MAKE_SIGNAL = re.compile(
     _MAKE_TARGET
     + r"(?P<what>Segmentation fault|Aborted|Killed|Terminated|Floating point exception|Bus error|Illegal instruction)"

@@ -13,7 +13,10 @@ from typing import Any, NamedTuple
 
 from agent.planning import signal_patterns as say
 from agent.planning.schema import StepResult
+from agent.planning.signal_exit import by_command, death, fallback_message
+from agent.planning.signal_text import last_line, prepared, window
 from agent.values import FailureCategory, FailureSignal
+from agent.workspace.testoutput import read_outcome
 
 MESSAGE_CAP = 500
 """Characters a message may have (seed 001, section 5.2)."""
@@ -23,11 +26,7 @@ ORDER: tuple[FailureCategory, ...] = ("compile_error", "test_failure", "patch_fa
 
 NO_INFO = "Step failed with no error info"
 _MOST = {"compile_error": 2, "test_failure": 3}
-_SCANNED = 400_000
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _BLOCK = re.compile(r"^<<<<<<< SEARCH$.*?(?:^>>>>>>> REPLACE$|\Z)", re.M | re.S)
-_SIGNALS = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "floating point exception", 9: "killed",
-            11: "segmentation fault", 15: "terminated", 24: "CPU time limit", 25: "file size limit"}  # fmt: skip
 _MASKED = re.compile(r"(?<!\|)\|(?!\|)\s*(?:tee|tail|head|cat|grep|less|sed|awk)\b")
 _PYTEST_TITLE = re.compile(r"^_{3,} (?:ERROR (?:collecting|at \w+ of) )?(?P<name>\S.*?) _{3,}$")
 _TEST_NAME = re.compile(r"^(?:FAILED|ERROR) \S+?::(?P<name>\S.*?)(?: - .*)?$")
@@ -75,16 +74,17 @@ def signals_from_output(
     ``exit_code`` is a shell's or negative for a signal; None when it is not known, and then the text alone decides.
     With exit code 0 only sanitizers count, and what a pipe behind the command may have hidden.
     """
-    text = _prepared(text)
+    text = prepared(text)
     found = _found(text, command, exit_code)
     if found:
         return _signals(text, found, source)
     if not exit_code:
         return []
-    if (died := _death(exit_code)) is not None:
-        shown = _window(text.splitlines(), _last_line(text), MESSAGE_CAP - len(died) - 1)
+    if (died := death(exit_code)) is not None:
+        shown = window(text.splitlines(), last_line(text), MESSAGE_CAP - len(died) - 1)
         return [FailureSignal("runtime_error", f"{died}\n{shown}".strip(), source)]
-    return [FailureSignal(_by_command(command, exit_code), _fallback_message(text, command, exit_code), source)]
+    message = fallback_message(text, command, exit_code, MESSAGE_CAP)
+    return [FailureSignal(by_command(text, command, exit_code), message, source)]
 
 
 def signal_rows(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -125,7 +125,7 @@ def _row(number: int, line: str) -> dict[str, Any]:
 
 
 def _found(text: str, command: str, exit_code: int | None) -> list[_Hit]:
-    text = _prepared(text)
+    text = prepared(text)
     lines = text.splitlines()
     if exit_code == 0:
         hits = _sanitizer(lines)
@@ -134,9 +134,10 @@ def _found(text: str, command: str, exit_code: int | None) -> list[_Hit]:
         return _ranked(hits)
     bare = _BLOCK.sub(lambda match: "\n" * match[0].count("\n"), text).splitlines()
     if say.PATCH_COMMAND.search(command):
-        hits = _matching(bare, say.PATCH, "patch_failure") or [_Hit(_last_line(text), "patch_failure")]
+        hits = _matching(bare, say.PATCH, "patch_failure") or [_Hit(last_line(text), "patch_failure")]
         return _ranked(hits)
-    return _ranked([*_compile(bare, command), *_tests(bare, command), *_patch(bare), *_runtime(bare, exit_code)])
+    tests = _tests(bare, command)
+    return _ranked([*_compile(bare, command), *tests, *_patch(bare), *_runtime(bare, not tests)])
 
 
 def _compile(lines: list[str], command: str) -> list[_Hit]:
@@ -147,10 +148,12 @@ def _compile(lines: list[str], command: str) -> list[_Hit]:
         if say.COMPILE.search(line) or say.LINK.search(line):
             if tested or _is_patch_line(line):
                 continue  # a Python test that failed shows the output of the compiler it ran
-            located = _LOCATED.match(line)
-            hits.append(_Hit(number, "compile_error", located["file"] if located else "link"))
-        elif say.PYTHON_SYNTAX.match(line) and (collecting or not tested or _ends_traceback(lines, number)):
+            place = _LOCATED.match(line)
+            hits.append(_Hit(number, "compile_error", place["file"] if place else "link"))
+        elif say.PYTHON_SYNTAX.match(line) and (collecting or not tested or _in_a_file(lines, number)):
             hits.append(_Hit(number, "compile_error", "python"))
+    located = [hit for hit in hits if not say.COMPILE_SUMMARY.search(lines[hit.line])]
+    hits = located or hits[:1]
     if not hits:
         hits = [_Hit(n, "compile_error", "make") for n, line in enumerate(lines) if _make_broke(line, lines)]
     return hits
@@ -170,19 +173,31 @@ def _tests(lines: list[str], command: str) -> list[_Hit]:
     hits = []
     titles = {match["name"]: n for n, line in enumerate(lines) if (match := _PYTEST_TITLE.match(line))}
     for number, line in enumerate(lines):
-        if not say.TEST.search(line) or say.PATCH.search(line) or say.COMPILE.search(line):
+        if not say.TEST.search(line) or any(p.search(line) for p in (say.PATCH, say.COMPILE, say.USAGE)):
             continue
         named = _TEST_NAME.match(line)
         hits.append(_Hit(_detail(lines, titles, named["name"] if named else "", number), "test_failure", line.strip()))
-    summarised = bool(hits)
+    if hits:
+        return _one_a_test(hits, lines)
     for number, line in enumerate(lines):
-        if say.ASSERTION.search(line) and not summarised:
+        if say.ASSERTION.search(line):
             hits.append(_Hit(number, "test_failure" if _is_test(command, line) else "runtime_error", "assert"))
     for number, line in enumerate(lines):
         stopped = say.MAKE_STOPPED.match(line)
         if stopped and not hits and re.fullmatch(r"(?:\S*[-_/])?(?:tests?|check)(?:[-_]\S*)?", stopped["target"].strip()):
             hits.append(_Hit(number, "test_failure", "make"))
     return hits
+
+
+def _one_a_test(hits: list[_Hit], lines: list[str]) -> list[_Hit]:
+    """One hit for each test that is named as failing, at the line that opens its report; else the first hit."""
+    chosen: list[_Hit] = []
+    for name in read_outcome("\n".join(lines)).failing:
+        named = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+        about = [hit for hit in hits if named.search(hit.key)]
+        about.sort(key=lambda hit: (not hit.key.startswith(("FAIL:", "ERROR:")), hit.line))
+        chosen += about[:1]
+    return chosen or hits[:1]
 
 
 def _is_test(command: str, line: str) -> bool:
@@ -206,12 +221,13 @@ def _patch(lines: list[str]) -> list[_Hit]:
     return [hit for hit in _matching(lines, say.PATCH, "patch_failure") if not say.TEST.search(lines[hit.line])]
 
 
-def _runtime(lines: list[str], exit_code: int | None) -> list[_Hit]:
+def _runtime(lines: list[str], tracebacks: bool) -> list[_Hit]:
+    """A program that died; a traceback only if ``tracebacks``, since a failing test shows one too."""
     hits = _sanitizer(lines)
     hits += _matching(lines, say.CRASH, "runtime_error") + _matching(lines, say.MAKE_SIGNAL, "runtime_error")
     hits += _matching(lines, say.TIMEOUT, "runtime_error")
     starts = [number for number, line in enumerate(lines) if line.strip() == say.TRACEBACK]
-    for start in starts[-1:]:
+    for start in starts[-1:] if tracebacks else ():
         ends = [n for n in range(start + 1, len(lines)) if say.PYTHON_EXCEPTION.match(lines[n])]
         raised = [n for n in ends if not say.PYTHON_SYNTAX.match(lines[n])]
         if raised or not ends:
@@ -219,8 +235,10 @@ def _runtime(lines: list[str], exit_code: int | None) -> list[_Hit]:
     return hits
 
 
-def _ends_traceback(lines: list[str], number: int) -> bool:
-    return any(line.strip() == say.TRACEBACK for line in lines[:number]) and not lines[number].startswith("E")
+def _in_a_file(lines: list[str], number: int) -> bool:
+    """Whether the syntax error is in a file, and not in text that a test gave to a parser."""
+    located = [line for line in lines[max(0, number - 4) : number] if line.lstrip().startswith('File "')]
+    return bool(located) and 'File "<' not in located[-1]
 
 
 def _sanitizer(lines: list[str]) -> list[_Hit]:
@@ -230,7 +248,8 @@ def _sanitizer(lines: list[str]) -> list[_Hit]:
 def _behind_pipe(lines: list[str], command: str) -> list[_Hit]:
     """A pipe gives the exit code of its last command; the last verdict in the text is then the one that counts."""
     hits = [*_compile(lines, command), *_tests(lines, command)]
-    return hits if hits and max(hit.line for hit in hits) >= len(lines) - 4 else []
+    last = max((hit.line for hit in hits), default=len(lines))
+    return [] if any(say.PASSED.search(line) for line in lines[last + 1 :]) else hits
 
 
 def _matching(lines: list[str], pattern: re.Pattern[str], category: FailureCategory) -> list[_Hit]:
@@ -243,22 +262,19 @@ def _ranked(hits: list[_Hit]) -> list[_Hit]:
     for category in ORDER:
         keys: set[str] = set()
         for hit in sorted((hit for hit in hits if hit.category == category), key=_decisive):
-            if hit.key in keys or any(abs(hit.line - other.line) < 2 and other.category == category for other in chosen):
-                continue
-            if len(keys) < _MOST.get(category, 1):
+            if hit.key not in keys and len(keys) < _MOST.get(category, 1):
                 keys.add(hit.key)
                 chosen.append(hit)
     return chosen
 
 
 def _decisive(hit: _Hit) -> tuple[int, int]:
-    """Lines about one test come before summaries, and located errors before the linker's and make's last words."""
-    summary = hit.category == "test_failure" and not re.match(r"\W*(?:FAIL|FAILED|ERROR|not ok|\[)\b", hit.key)
-    return (int(summary or hit.key == "link"), hit.line)
+    """Located errors come before the linker's last words."""
+    return (int(hit.key == "link"), hit.line)
 
 
 def _signals(text: str, hits: list[_Hit], source: str) -> list[FailureSignal]:
-    lines = _prepared(text).splitlines()
+    lines = prepared(text).splitlines()
     return [FailureSignal(hit.category, _message(lines, hit), source) for hit in hits]
 
 
@@ -266,63 +282,7 @@ def _message(lines: list[str], hit: _Hit) -> str:
     if not lines:
         return NO_INFO
     if hit.category == "test_failure" and hit.key and lines[hit.line].strip() != hit.key and len(hit.key) < 200:
-        return f"{hit.key}\n{_window(lines, hit.line, MESSAGE_CAP - len(hit.key) - 1)}"
-    return _window(lines, hit.line, MESSAGE_CAP)
-
-
-def _window(lines: list[str], centre: int, cap: int) -> str:
-    """Whole lines around line ``centre``, as many as fit in ``cap`` characters; that line is in, cut when it must be."""
-    if not lines:
-        return ""
-    first = last = centre
-    size = len(lines[centre])
-    if size >= cap:
-        return lines[centre].strip()[:cap]
-    grew = True
-    while grew:
-        grew = False
-        for place in (last + 1, first - 1):
-            if 0 <= place < len(lines) and size + len(lines[place]) + 1 <= cap:
-                size += len(lines[place]) + 1
-                first, last = min(first, place), max(last, place)
-                grew = True
-    return "\n".join(lines[first : last + 1]).strip()
-
-
-def _death(exit_code: int) -> str | None:
-    if exit_code == 124:
-        return "The command ran out of time (exit code 124)."
-    number = -exit_code if exit_code < 0 else exit_code - 128 if 128 < exit_code <= 128 + 64 else None
-    if number is None:
-        return None
-    return f"The command died of signal {number} ({_SIGNALS.get(number, 'signal')})."
-
-
-def _by_command(command: str, exit_code: int) -> FailureCategory:
-    """What an exit code means when the output says nothing that is known: the kind of work the command does."""
-    if exit_code in (126, 127):
-        return "unknown"
-    last = re.split(r"&&|;|\|\||\|", command)[-1] if command else ""
-    if say.TEST_COMMAND.search(last):
-        return "test_failure"
-    return "compile_error" if say.BUILD_COMMAND.search(last) and not re.search(r"\b(?:g?make)\b", last) else "unknown"
-
-
-def _fallback_message(text: str, command: str, exit_code: int) -> str:
-    lines = text.splitlines()
-    if not text.strip():
-        return f"{command or 'The command'} exited with {exit_code} and said nothing."[:MESSAGE_CAP]
-    said = [n for n, line in enumerate(lines) if re.search(r"(?i)\b(?:error|failed|cannot|not found|denied)\b", line)]
-    return _window(lines, said[0] if said else _last_line(text), MESSAGE_CAP)
-
-
-def _last_line(text: str) -> int:
-    lines = text.splitlines()
-    return max((number for number, line in enumerate(lines) if line.strip()), default=0)
-
-
-def _prepared(text: str) -> str:
-    """Without colour codes; the middle of a very long text left out, since verdicts stand at the ends."""
-    if len(text) > _SCANNED:
-        text = f"{text[: _SCANNED // 4]}\n{text[-_SCANNED * 3 // 4 :]}"
-    return _ANSI.sub("", text).replace("\0", "").replace("\r\n", "\n")
+        start = max((n for n in range(hit.line) if _PYTEST_TITLE.match(lines[n])), default=0)
+        ends = (n for n in range(hit.line, len(lines)) if _PYTEST_TITLE.match(lines[n]) or lines[n].startswith("===="))
+        return f"{hit.key}\n{window(lines, hit.line, MESSAGE_CAP - len(hit.key) - 1, start, next(ends, None))}"
+    return window(lines, hit.line, MESSAGE_CAP)

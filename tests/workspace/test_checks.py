@@ -50,7 +50,7 @@ OUTPUTS = {
     "pytest collection": ("ERROR t.py - SyntaxError\n1 error in 0.10s", 0, 1, [], ["t.py"]),
     "pytest colour": ("\x1b[31m\x1b[1m1 failed\x1b[0m, \x1b[32m2 passed\x1b[0m\x1b[31m in 0.1s\x1b[0m", 2, 1, [], []),
     "pytest many": ("10 passed, 1 warning in 75.03s (0:01:15)", 10, 0, [], []),
-    "unittest": ("test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... FAIL\n\nRan 2 tests in 0.1s\nFAILED (failures=1)", 1, 1,
+    "unittest": ("test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... FAIL\nRan 2 tests in 1s\nFAILED (failures=1)", 1, 1,
                  ["test_a (t.T.test_a)"], ["test_b (t.T.test_b)"]),
     "unittest skips": ("Ran 5 tests in 0.1s\n\nOK (skipped=2)", 3, 0, [], []),
     "tap": ("TAP version 13\n1..4\nok 1 - first\nnot ok 2 - second\nok 3 - third # SKIP no net\nnot ok 4 # TODO later", 1, 1,
@@ -58,7 +58,7 @@ OUTPUTS = {
     "ctest": ("1/2 Test #1: queue_order ......***Failed    0.00 sec\n2/2 Test #2: queue_ok ....   Passed    0.01 sec\n"
               "50% tests passed, 1 tests failed out of 2", 1, 1, ["queue_ok"], ["queue_order"]),
     "check": ("50%: Checks: 2, Failures: 1, Errors: 0\nt.c:3:F:core:test_len:0: Assertion failed", 1, 1, [], ["test_len"]),
-    "cmocka": ("[ RUN      ] test_a\n[       OK ] test_a\n[ RUN      ] test_b\n[  ERROR   ] --- 1 != 2\n[  FAILED  ] test_b\n"
+    "cmocka": ("[ RUN      ] test_a\n[       OK ] test_a\n[  ERROR   ] --- 1 != 2\n[  FAILED  ] test_b\n"
                "[  PASSED  ] 1 test(s).\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] test_b\n", 1, 1,
                ["test_a"], ["test_b"]),
     "gtest": ("[ RUN      ] S.a\n[       OK ] S.a (0 ms)\n[  FAILED  ] S.b (1 ms)\n[  PASSED  ] 1 test.\n", 1, 1,

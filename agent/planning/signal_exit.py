@@ -1,0 +1,41 @@
+"""What an exit code tells when the output does not."""
+
+from __future__ import annotations
+
+import re
+
+from agent.planning import signal_patterns as say
+from agent.planning.signal_text import last_line, window
+from agent.values import FailureCategory
+
+_SIGNALS = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "floating point exception", 9: "killed",
+            11: "segmentation fault", 15: "terminated", 24: "CPU time limit", 25: "file size limit"}  # fmt: skip
+
+
+def death(exit_code: int) -> str | None:
+    """A sentence when the code tells of a signal or of coreutils' timeout, else None."""
+    if exit_code == 124:
+        return "The command ran out of time (exit code 124)."
+    number = -exit_code if exit_code < 0 else exit_code - 128 if 128 < exit_code <= 128 + 64 else None
+    if number is None:
+        return None
+    return f"The command died of signal {number} ({_SIGNALS.get(number, 'signal')})."
+
+
+def by_command(text: str, command: str, exit_code: int) -> FailureCategory:
+    """What an exit code means when the output says nothing that is known: the kind of work the command does."""
+    if exit_code in (126, 127):
+        return "unknown"
+    last = re.split(r"&&|;|\|\||\|", command)[-1] if command else ""
+    if say.TEST_COMMAND.search(last) and not say.USAGE.search(text):
+        return "test_failure"
+    return "compile_error" if say.BUILD_COMMAND.search(last) and not re.search(r"\b(?:g?make)\b", last) else "unknown"
+
+
+def fallback_message(text: str, command: str, exit_code: int, cap: int) -> str:
+    """At most ``cap`` characters about a failure that no pattern knows."""
+    lines = text.splitlines()
+    if not text.strip():
+        return f"{command or 'The command'} exited with {exit_code} and said nothing."[:cap]
+    said = [n for n, line in enumerate(lines) if re.search(r"(?i)\b(?:error|failed|cannot|not found|denied)\b", line)]
+    return window(lines, said[0] if said else last_line(text), cap)
