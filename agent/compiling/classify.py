@@ -7,7 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from agent.compiling.diagnostics import ordered, parse_text, plain_quotes
+from agent.compiling.foresee import foreseen
 from agent.compiling.headers import HeaderTable, header_table
 from agent.compiling.linking import classify_link
 from agent.compiling.names import BuildFacts, Finding, NameFinder, SystemNames
@@ -49,19 +52,32 @@ def deterministic_check(
     table: HeaderTable | None = None,
     system: SystemNames | None = None,
     disproven: Sequence[str] = (),
+    foresee: bool = True,
 ) -> Deterministic:
     """Classify from the compiler's words, the project's files and the header knowledge; no compile, no model.
 
     ``target`` is the compiled file's path in ``project``. ``diagnostics`` spare parsing ``raw_error`` where a structured
-    format was read already. ``disproven`` are headers that a recompile showed not to help.
+    format was read already. ``disproven`` are headers that a recompile showed not to help. ``foresee`` adds headers for names
+    that the compiler did not get to; off where a recompile will tell.
     """
     facts = facts or BuildFacts()
     table = table or header_table()
     found = tuple(ordered(parse_text(raw_error) if diagnostics is None else diagnostics))
+    found = tuple(_with_source(d, project) for d in found)
     complaints = symptoms(found)
     ladder = _Ladder(raw_error, project, target, facts, table, system, disproven, complaints, found)
+    ladder.foresee = foresee
     classification = ladder.climb()
     return Deterministic(classification, tuple(ladder.findings), tuple(ladder.rungs), found)
+
+
+def _with_source(d: Diagnostic, project: ProjectFiles) -> Diagnostic:
+    """A diagnostic with its source line, read from the project where the compiler printed none (tcc, JSON)."""
+    if d.source_line or not d.line:
+        return d
+    file = project.resolve(d.file)
+    line = project.shape(file).line_text(d.line) if file else ""
+    return msgspec.structs.replace(d, source_line=line) if line else d
 
 
 class _Ladder:
@@ -85,6 +101,7 @@ class _Ladder:
         self.complaints = complaints
         self.diagnostics = found
         self.errors = [c for c in complaints if c.error]
+        self.foresee = True
         self.findings: list[Finding] = []
         self.rungs: list[Rung] = []
 
@@ -215,6 +232,7 @@ class _Ladder:
         return any(plain in c.diagnostic.message for c in self.errors)
 
     def _include_result(self, wanted: list[Finding]) -> CompilerErrorClassification:
+        wanted = [*wanted, *self._foreseen(wanted)]
         includes = choose_headers(wanted, self.project)
         for needed in includes:
             hint = (
@@ -231,6 +249,17 @@ class _Ladder:
         return self._done(
             ERROR_CAT_MISSING_INCLUDE, f"{text}.", includes=tuple(includes), suggested_include=includes[0].header
         )
+
+    def _foreseen(self, wanted: Sequence[Finding]) -> list[Finding]:
+        """Further names that will be missing once the first ones are there: the compiler stopped, or lost the line."""
+        if not self.errors or not wanted or not self.foresee:
+            return []
+        first = wanted[0]
+        named = {f.name for f in wanted}
+        stopped = len(self.errors) == 1 and self.facts.stops_at_first
+        lines = None if stopped else {c.diagnostic.line for c in self.errors if c.diagnostic.line}
+        more = foreseen(self.finder, first.file, first.symptom, lines)
+        return [f for f in more if f.name not in named]
 
     def _hidden(self) -> CompilerErrorClassification | None:
         for finding in self.findings:

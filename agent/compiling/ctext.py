@@ -163,6 +163,13 @@ class CText:
         end = self.starts[line] if line < len(self.starts) else len(self.text)
         return self.text[self.starts[line - 1] : end].rstrip("\r\n")
 
+    def masked_line(self, line: int) -> str:
+        """A 1-based line with comments and the insides of literals blanked."""
+        if not 1 <= line <= len(self.starts):
+            return ""
+        end = self.starts[line] if line < len(self.starts) else len(self.masked)
+        return self.masked[self.starts[line - 1] : end]
+
     def opaque_at(self, offset: int) -> bool:
         """Whether ``offset`` is inside a comment or a literal (not at its first character)."""
         place = bisect_right(self._opaque_starts, offset - 1) - 1

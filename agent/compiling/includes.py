@@ -200,7 +200,7 @@ def _opening_directives(shape: CText) -> list[tuple[int, int]]:
 
 
 def _first_code_line(shape: CText, line: int, limit: int) -> int:
-    while line < limit and not _masked_line(shape, line).strip(_BOM + " \t\r\n\f\v"):
+    while line < limit and not shape.masked_line(line).strip(_BOM + " \t\r\n\f\v"):
         line += 1
     return line
 
@@ -214,13 +214,6 @@ def _comment_before(shape: CText, first: int, code: int) -> tuple[int, str] | No
     if start >= code:
         return None
     return start, "\n".join(shape.line_text(n) for n in range(start, code))
-
-
-def _masked_line(shape: CText, line: int) -> str:
-    if not 1 <= line <= len(shape.starts):
-        return ""
-    end = shape.starts[line] if line < len(shape.starts) else len(shape.masked)
-    return shape.masked[shape.starts[line - 1] : end]
 
 
 def _clean_line(shape: CText, line: int, limit: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -44,12 +45,13 @@ class SystemNames(Protocol):
 @dataclass(frozen=True, slots=True)
 class BuildFacts:
     """What the command line says: ``strict`` is a -std without GNU extensions, ``defined`` the feature-test macros given
-    by -D, ``windows`` a mingw or MSVC target."""
+    by -D, ``windows`` a mingw or MSVC target, ``stops_at_first`` a compiler that prints one error only (tcc)."""
 
     strict: bool = False
     defined: frozenset[str] = frozenset()
     windows: bool = False
     c23: bool = False
+    stops_at_first: bool = False
 
     @classmethod
     def of(cls, flags: Sequence[str], compiler: str = "") -> BuildFacts:
@@ -74,7 +76,8 @@ class BuildFacts:
         elif match := re.search(r"gcc-(\d+)", compiler):
             c23 = int(match[1]) >= 15
         windows = "mingw" in compiler or compiler.endswith(("cl", "cl.exe"))
-        return cls(strict, frozenset(defined), windows, c23)
+        stops = "tcc" in os.path.basename(compiler) or "-Wfatal-errors" in flags or "-fmax-errors=1" in flags
+        return cls(strict, frozenset(defined), windows, c23, stops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +296,8 @@ class NameFinder:
                 line,
                 detail=f"`{plain}` is called, but headers declare no function of that name.",
             )
-        if symptom.kind == "undeclared" and kinds <= {"function"} and self._used_as_value(symptom, plain, file):
+        called = symptom.kind == "implicit" and re.search(rf"\b{re.escape(plain)}\s*\(", symptom.diagnostic.source_line or f"{plain}(")
+        if symptom.kind in ("undeclared", "implicit") and not called and kinds <= {"function"} and self._used_as_value(symptom, plain, file):
             return Finding(
                 "value", name, symptom, file, line,
                 detail=f"`{plain}` is used like a variable; a header declares a function of that name, so a local was probably meant.",
@@ -474,6 +478,13 @@ class NameFinder:
                     name,
                 )
             )
+        )
+
+
+    def _project_type(self, name: str) -> bool:
+        """Whether a header of the project declares ``name`` as a type."""
+        return any(
+            self.project.mentions(h, name) and name in self.project.declared(h).types for h in self.project.headers()
         )
 
 

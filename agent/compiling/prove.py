@@ -67,7 +67,7 @@ async def fix_includes(
         if not queue:
             check = deterministic_check(
                 outcome.stderr, project, target, diagnostics=outcome.diagnostics, facts=facts, system=system,
-                disproven=tuple(trials.disproven),
+                disproven=tuple(trials.disproven), foresee=False,
             )  # fmt: skip
             queue = choose_headers([f for f in check.findings if f.outcome == "include"], project)
             queue = [n for n in queue if not trials.tried(n)]

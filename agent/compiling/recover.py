@@ -131,6 +131,7 @@ class _Run:
             facts=self.build.facts(self.path),
             system=self.build.system,
             disproven=tuple(self.disproven),
+            foresee=False,
         )
 
     async def _includes(self, outcome: CompileOutcome, first: Sequence[NeededInclude] = ()) -> CompileOutcome:

@@ -116,7 +116,7 @@ async def classify_row(
     facts = BuildFacts.of(row.flags, row.compiler or (row.commands[-1].split(" ")[0] if row.commands else ""))
     project = ProjectFiles(row.files)
     target = project.resolve(row.target) or row.target
-    check = deterministic_check(row.stderr, project, target, facts=facts, system=system)
+    check = deterministic_check(row.stderr, project, target, facts=facts, system=system, foresee=not verify)
     result = check.classification
     if verify:
         result = await _verified(row, check.classification, facts, system)

@@ -91,8 +91,6 @@ def symptom_of(diagnostic: Diagnostic) -> Symptom:
     """The complaint in one diagnostic."""
     message = plain_quotes(diagnostic.message)
     kind = _kind(message, diagnostic)
-    if kind == "undeclared" and re.search(r"undeclared label", message):
-        kind = "label"
     return Symptom(kind, _names(kind, message, diagnostic), diagnostic)
 
 
@@ -164,22 +162,29 @@ def _tags(message: str, d: Diagnostic) -> tuple[str, ...]:
     if not tags:
         for note in d.notes:
             tags += _TAG.findall(plain_quotes(note))
+    quoted = [q for q in _QUOTED.findall(message) if _IDENTIFIER.fullmatch(q)]
     if not tags:
+        for name in quoted:  # a variable or member: the tag in front of it
+            tags += re.findall(rf"\b(?:struct|union|enum) ([A-Za-z_]\w*)[\s*]*\b{name}\b", d.source_line)
+    if not tags and not re.search(r"typedef", message):
         tags = _TAG.findall(d.source_line)
     if tags:
         return tuple(dict.fromkeys(f"struct {t}" for t in tags))
-    types = [q for q in re.findall(r"aka '([^']+)'|type '([^']+)'", message)]
-    flat = [x.strip(" *") for pair in types for x in pair if x]
-    return tuple(x for x in flat if _IDENTIFIER.fullmatch(x))
+    types: list[str] = []
+    for name in quoted:
+        types += re.findall(rf"\b([A-Za-z_]\w*)[\s*]+\b{name}\b", d.source_line)
+    return tuple(dict.fromkeys([*re.findall(r"aka '(\w+)'", message), *quoted, *types]))
 
 
 def _syntax_names(message: str, quoted: list[str], d: Diagnostic) -> tuple[str, ...]:
     """Names that may be a missing macro or type behind a syntax error: what the parser stumbled over, then its line."""
-    before = re.findall(r"(?:before|after|near|got) '([A-Za-z_]\w*)'", message)
+    stumbled = re.findall(r"(?:before|after|near|got) '([A-Za-z_]\w*|\*)'", message)
     line = re.sub(r'"(?:[^"\\]|\\.)*"', '""', d.source_line)
-    around = _IDENTIFIER.findall(line)
+    in_front = [m[1] for t in stumbled for m in re.finditer(rf"\b([A-Za-z_]\w*)\s*{re.escape(t)}", line)]
     at = _name_at(d.source_line, d.column)
-    return tuple(dict.fromkeys([*before, *([at] if at else []), *quoted, *around]))
+    words = [t for t in stumbled if t != "*"]
+    around = _IDENTIFIER.findall(line)
+    return tuple(dict.fromkeys([*words, *in_front, *([at] if at else []), *quoted, *around]))
 
 
 def _name_at(line: str, column: int) -> str:

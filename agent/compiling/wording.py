@@ -115,11 +115,12 @@ INCOMPLETE = _any(
     r"taille de stockage", r"type .*incomplet", r"type non défini", r"ukuran penyimpanan", r"tipe tidak lengkap", r"記憶域サイズが不明",
     r"不完全型", r"размер .* в памяти", r"неполн\w+ тип", r"неопределенного типа", r"величина складишта", r"непотпун\w* тип",
     r"lagringsstorlek", r"ofullständig", r"odefinierad typ", r"saklama uzunluğu", r"içi boş türde", r"kiểu chưa đầy đủ", r"存储大小未知",
-    r"类型不完全", r"存儲大小不明", r"類型不完全", r"unknown (?:type )?size", r"onvolledig type",
+    r"类型不完全", r"存儲大小不明", r"類型不完全", r"unknown (?:type )?size", r"onvolledig type", r"array of incomplete",
+    r"field not found", r"too many field init",
 )  # fmt: skip
 IN_PARAMETERS = _any(
     r"declared inside parameter list", r"will not be visible outside", r"innerhalb (?:der|einer) Parameterliste",
-    r"dans la liste de paramètres", r"dentro de la lista de parámetros", r"仮引数リスト内で宣言", r"в списке параметров",
+    r"liste de paramètres", r"liste des paramètres", r"dentro de la lista de parámetros", r"仮引数リスト内で宣言", r"в списке параметров",
     r"inuti parameterlistan", r"形参列表", r"參數列",
 )  # fmt: skip
 NO_FILE = _any(
@@ -135,7 +136,7 @@ REDEFINED = _any(
     r"định nghĩa lại", r"重定[义義]", r"duplicate member", r"redeclar",
 )  # fmt: skip
 NO_MEMBER = _any(
-    r"no member named", r"has no member", r"field not found", r"kein Element namens", r"no tiene un miembro", r"-nimistä jäsentä",
+    r"no member named", r"has no member", r"kein Element namens", r"no tiene un miembro", r"-nimistä jäsentä",
     r"pas de membre nommé", r"tidak memiliki anggota", r"という名前のメンバ", r"не содержит элемента", r"нема члан", r"ingen medlem",
     r"üye içermiyor", r"không có thành viên", r"没有名为", r"沒具名為",
 )  # fmt: skip

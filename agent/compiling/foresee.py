@@ -1,0 +1,61 @@
+"""Missing headers that a compiler has not got to yet: it stopped at the first error, or stumbled within a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent.compiling.declarations import KEYWORDS
+from agent.compiling.names import Finding, NameFinder
+from agent.compiling.symptoms import Symptom
+
+_WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w{2,}")
+_LOCAL = re.compile(r"[\w*]\s+\**([A-Za-z_]\w*)\s*(?:[=;,\[)])")
+
+
+def foreseen(finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] | None = None) -> list[Finding]:
+    """Findings for names in ``file`` that canonical headers declare and no active header brings.
+
+    ``lines`` limits the search (None: the whole file); ``like`` is the complaint that led here. Only names whose use fits
+    their kind count: functions that are called, types, and macros in capitals.
+    """
+    project = finder.project
+    shape = project.shape(file)
+    wanted = sorted(set(lines)) if lines is not None else range(1, shape.line_count + 1)
+    local = set(_LOCAL.findall(shape.masked))
+    own = project.declared(file).names()
+    dead = {d.line for d in shape.directives}
+    found: dict[str, Finding] = {}
+    for number in wanted:
+        if number in dead:
+            continue
+        text = shape.masked_line(number)
+        for match in _WORD.finditer(text):
+            name = match[0]
+            if name in found or name in KEYWORDS or name in own or name in local:
+                continue
+            called = text[match.end() :].lstrip().startswith("(")
+            if finding := _missing(finder, name, called, file, number, like, text[: match.start()]):
+                found[name] = finding
+    return list(found.values())
+
+
+def _missing(
+    finder: NameFinder, name: str, called: bool, file: str, line: int, like: Symptom, before: str
+) -> Finding | None:
+    tagged = re.search(r"\b(?:struct|union|enum)\s+$", before)
+    name = f"struct {name}" if tagged else name
+    homes = [h for h in finder.table.homes(name) if h.group != "windows"]
+    if finder.system is not None:
+        homes = [h for h in homes if finder.system.exists(h.header)]
+    if not homes or any(h.level in ("gnu", "xopen") for h in homes[:1]):
+        return None
+    kind = homes[0].kind
+    if kind == "function" and not called or kind == "macro" and not (name.isupper() or called):
+        return None
+    if kind == "variable":
+        return None
+    active = finder.project.active_headers(file, line)
+    if any(h.header in active for h in homes):
+        return None
+    return Finding("include", name, like, file, line, tuple(h.header for h in homes), True)
