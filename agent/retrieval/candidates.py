@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from agent.index.entries import FileEntry
 
 SOFT_SEEDS = 5
-"""Without seeds, the neighbours of this many best search hits are looked at (design section 8 measured five)."""
+"""Without seeds, the neighbours of up to this many best search hits are looked at (design section 8 measured five), at
+most a quarter of all."""
 
 MAX_UNDEFINED_HEADERS = 4
 
@@ -57,13 +58,16 @@ def find_candidates(
     tiers: dict[int, dict[str, str]] = {0: {p: "named by the plan" for p in plan_files if p in entries}}
     tiers[1] = _without(_seeds(index, facts, eligible), tiers)
     base = [*tiers[0], *tiers[1]]
-    sources = base or order[:SOFT_SEEDS]
+    sources = base or order[: max(1, min(SOFT_SEEDS, len(order) // 4))]
     caps: list[str] = []
+    found_by_words = {path: f"search match, place {number}" for path, number in place.items()}
+    tiers[4] = {} if base else {path: found_by_words[path] for path in sources}
     tiers[2] = _capped(_neighbours(index, sources), eligible, tiers, place, limits.max_dependencies, 2, caps)
     together = _together(index, sources, limits.min_co_change)
     tiers[3] = _capped(together, eligible, tiers, place, limits.max_co_changes, 3, caps)
-    hits = _Tier({path: (-number, f"search match, place {number}") for path, number in place.items()})
-    tiers[4] = _capped(hits, eligible, tiers, place, limits.max_search, 4, caps)
+    hits = _Tier({path: (-number, found_by_words[path]) for path, number in place.items()})
+    rest = _capped(hits, eligible, tiers, place, limits.max_search - len(tiers[4]), 4, caps)
+    tiers[4] = tiers[4] | rest
     files = [_scoped(entries[path], tier, reason) for tier, found in tiers.items() for path, reason in found.items()]
     files.sort(key=lambda f: _rank_key(f, place))
     ranked = tuple(msgspec.structs.replace(file, rank=number) for number, file in enumerate(files, 1))

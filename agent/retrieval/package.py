@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from agent.retrieval.assembly import trim
-from agent.retrieval.rendering import blocks_of, render
+from agent.retrieval.rendering import blocks_of, render, texts_of
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class ContextPackage:
         class; with neither given everything is rendered by its class. The rest follows as far as the budget allows.
         """
         wanted = self._wanted(files, symbols)
-        blocks = blocks_of(self.index, wanted)
+        blocks = blocks_of(self.index, wanted, texts_of(self.index, self.files))
         return render(self.index, list(trim(self.index, blocks, budget or self.budget or 4096).blocks))
 
     def _wanted(self, files: Collection[str], symbols: Collection[str]) -> list[ScopedSymbol]:

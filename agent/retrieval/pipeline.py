@@ -18,7 +18,7 @@ from agent.retrieval.assembly import assemble, context_budget
 from agent.retrieval.candidates import find_candidates
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.precision import PASS1_SHARE, classify_symbols
-from agent.retrieval.rendering import blocks_of, render
+from agent.retrieval.rendering import blocks_of, render, texts_of
 from agent.retrieval.routing import route
 from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
@@ -73,7 +73,7 @@ async def retrieve(
         symbols = await classify_symbols(ctx, symbols, facts, allowance)
     else:
         symbols = [msgspec.structs.replace(s, detail_level=_level_by_rank(s.rank, s.library)) for s in symbols]
-    blocks = await asyncio.to_thread(blocks_of, index, symbols)
+    blocks = await asyncio.to_thread(blocks_of, index, symbols, texts_of(index, files))
     budget = context_budget(ctx)
     fitted = await assemble(ctx, index, blocks, facts, budget, groups, judge=judge)
     return ContextPackage(

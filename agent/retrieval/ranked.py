@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.retrieval.candidates import Candidates, find_candidates
+from agent.retrieval.library import library_symbols
 from agent.retrieval.symbolrank import rank_symbols
 from agent.retrieval.task import analyse
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
@@ -55,17 +56,3 @@ def with_edges(index: Index, symbol: ScopedSymbol) -> ScopedSymbol:
     calls = tuple(dict.fromkeys(s.qualified for s in index.callees(here[0])))[:MAX_EDGES]
     called_by = tuple(dict.fromkeys(s.qualified for s in index.callers(here[0])))[:MAX_EDGES]
     return msgspec.structs.replace(symbol, calls=calls, called_by=called_by)
-
-
-def library_symbols(index: Index, paths: Sequence[str], after: int = 0) -> list[ScopedSymbol]:
-    """Names the files use from outside the project, each once, ranked after the project's own."""
-    found: dict[str, ScopedSymbol] = {}
-    for symbol in index.library_symbols(paths):
-        outer = symbol.module and symbol.module != symbol.name and symbol.kind == "import"
-        name = f"{symbol.module}.{symbol.name}" if outer else symbol.name
-        if name not in found:
-            found[name] = ScopedSymbol(
-                symbol.path, name, symbol.kind, signature=name, rank=after + len(found) + 1, library=True,
-                detail_level="type_context",
-            )  # fmt: skip
-    return list(found.values())

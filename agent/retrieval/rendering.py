@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent.models.budget import estimate_tokens
-from agent.retrieval.types import ScopedSymbol
+from agent.retrieval.types import ScopedFile, ScopedSymbol
 from agent.values import DetailLevel, Value
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ _PYTHON_HEAD = re.compile(r"^(?:from\s+\S+\s+import\s+(?:\([^)]*\)|[^\n(]*)|impo
 _TYPE_KINDS = ("struct", "union", "enum", "typedef", "class", "macro", "constant")
 MAX_COMPANION_LINES = 40
 """A type a function needs comes along whole up to this length, else as its signature."""
+
+MAX_TEXT_LINES = 200
+"""Longest text taken from a file without symbols that the task names."""
 
 HEADING_TOKENS = 12
 """What a symbol's heading line takes, about."""
@@ -43,8 +47,10 @@ class Block(Value, frozen=True):
         return f"{self.path}:{self.name}"
 
 
-def blocks_of(index: Index, symbols: list[ScopedSymbol]) -> list[Block]:
+def blocks_of(index: Index, symbols: list[ScopedSymbol], texts: Sequence[str] = ()) -> list[Block]:
     """Blocks of all symbols that are shown, best first, and of the types they need to be read.
+
+    ``texts`` are paths of named files without symbols (a README, a build file): their text comes first.
 
     A symbol that lies inside another one shown in full is not shown twice. What the index no longer knows is left out.
     """
@@ -55,7 +61,7 @@ def blocks_of(index: Index, symbols: list[ScopedSymbol]) -> list[Block]:
         if s.detail_level != "excluded" and (s.library or s.key in now)
     ]
     blocks += _companions(index, blocks, now, len(symbols))
-    return _outermost(blocks)
+    return [_text(index, path) for path in texts] + _outermost(blocks)
 
 
 def render(index: Index, blocks: list[Block]) -> str:
@@ -74,9 +80,13 @@ def section(index: Index, path: str, blocks: list[Block]) -> str:
         head = imports_text(index, path)
         if head:
             lines += [head, ""]
+    library = [block.name for block in blocks if not block.line]
+    if library:
+        lines += [f"-- from libraries: {', '.join(library)}", ""]
     for block in blocks:
-        where = f" lines {block.line}-{block.end_line}" if block.line else ""
-        lines += [f"-- {block.name}{where} ({block.level})", block.text, ""]
+        if not block.line:
+            continue
+        lines += [f"-- {block.name} lines {block.line}-{block.end_line} ({block.level})", block.text, ""]
     return "\n".join(lines)
 
 
@@ -98,6 +108,11 @@ def signature_of(symbol: IndexedSymbol) -> str:
     """Signature and first doc line."""
     doc = symbol.doc.strip().splitlines()
     return (symbol.signature or symbol.name) + (f"\n    {doc[0].strip()}" if doc and doc[0].strip() else "")
+
+
+def texts_of(index: Index, files: Sequence[ScopedFile]) -> list[str]:
+    """Included seeds that hold no symbols."""
+    return [file.path for file in files if file.included and file.seed and not index.symbols(file.path)]
 
 
 def _current(index: Index, symbols: list[ScopedSymbol]) -> dict[str, IndexedSymbol]:
@@ -122,9 +137,17 @@ def _made(symbol: IndexedSymbol, level: DetailLevel, rank: int, text: str) -> Bl
 
 
 def _library(symbol: ScopedSymbol) -> Block:
-    text = symbol.signature or symbol.name
+    tokens = estimate_tokens(symbol.name) + 1
+    return Block(symbol.path, symbol.name, symbol.detail_level, symbol.rank, 0, 0, symbol.name, tokens)
+
+
+def _text(index: Index, path: str) -> Block:
+    """A named file without symbols, up to ``MAX_TEXT_LINES``."""
+    lines = index.text(path).splitlines()
+    cut = len(lines) > MAX_TEXT_LINES
+    text = "\n".join(lines[:MAX_TEXT_LINES]) + ("\n… (the rest is left out)" if cut else "")
     tokens = estimate_tokens(text) + HEADING_TOKENS
-    return Block(symbol.path, symbol.name, symbol.detail_level, symbol.rank, 0, 0, text, tokens)
+    return Block(path, "text", "supporting", 0, 1, max(1, min(len(lines), MAX_TEXT_LINES)), text, tokens)
 
 
 def _companions(index: Index, blocks: list[Block], known: dict[str, IndexedSymbol], last: int) -> list[Block]:

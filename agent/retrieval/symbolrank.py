@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NAME_WEIGHT, DOC_WEIGHT, OWNER_WEIGHT = 4, 2, 1
 """How often a word in the name, doc or enclosing class counts against one in the body."""
 
+_INDENT = (b" ", b"\t")
+"""What stands before a name that is bound inside a block of a module: part of a script, not a symbol."""
+
 _WORD = re.compile(r"\w+")
 _PARTS = frozenset(("enumerator",))
 """Kinds that are read with the symbol they are part of."""
@@ -56,8 +59,9 @@ def query_weights(facts: TaskFacts) -> dict[str, float]:
 def candidates_of(index: Index, path: str) -> list[IndexedSymbol]:
     """A file's symbols that stand for themselves: no enumerators, no prototypes of what is defined elsewhere, each once."""
     found: dict[str, IndexedSymbol] = {}
+    source = index.source(path) if path.endswith((".py", ".pyi")) else b""
     for symbol in index.symbols(path):
-        if symbol.kind in _PARTS:
+        if symbol.kind in _PARTS or (symbol.kind == "global" and source[max(0, symbol.start - 1) : symbol.start] in _INDENT):
             continue
         if symbol.kind == "prototype" and any(s.kind == "function" for s in index.find_symbols(symbol.name)):
             continue

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent.index.symbols import language_of, parser_for
 from agent.index.words import identifiers, query_words
 from agent.retrieval.types import TaskFacts, TaskKind
 
@@ -52,6 +53,7 @@ _KINDS: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
         r"\b(?:refactor|rename|clean ?up|restructure|reorgani[sz]|simplify|deduplicat)|\bextract\b[^.]*\binto\b")),
     ("bug", _words(rf"\b(?:{_BUG.replace(' ', '|')})\b|\binstead of\b|\bno effect\b|\bdoes not\b|\bdoesn't\b")),
 )  # fmt: skip
+_WRITE = _words(r"^\W*(?:please\s+)?(?:write|create|implement|build|make)\b")
 _FEATURE = _words(
     r"^\W*(?:please\s+)?(?:add|support|allow|let|introduce|provide|implement)\b|\bplease support\b|\badd an? \w+"
 )
@@ -59,15 +61,20 @@ _FEATURE = _words(
 
 def analyse(text: str, index: Index) -> TaskFacts:
     """Kind, keywords, error lines, and the files and symbols of the repository that the task names."""
-    names = tuple(identifiers(text))
     paths = [entry.path for entry in index.files()]
+    named, missing = _named_paths(text, paths)
+    names = tuple(identifiers(_without_paths(text, paths)))
+    kind = kind_of(text)
+    if missing and kind == "feature" and _WRITE.search(text):
+        kind = "implement"
     traces = tuple(_traces(text, paths))
     return TaskFacts(
         text=text,
-        kind=kind_of(text),
+        kind=kind,
         keywords=_keywords(text, index),
         identifiers=names,
-        mentioned_files=tuple(_mentioned_files(text, paths)),
+        mentioned_files=named,
+        new_files=missing,
         mentioned_symbols=tuple(_mentioned_symbols(names, index)),
         traces=traces,
         error_lines=tuple(dict.fromkeys(m.group().strip()[:300] for m in _ERROR_LINE.finditer(text)))[:8],
@@ -102,15 +109,26 @@ def match_path(wanted: str, paths: Iterable[str]) -> list[str]:
     return []
 
 
-def _mentioned_files(text: str, paths: list[str]) -> list[str]:
+def _named_paths(text: str, paths: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(files of the repository that the text names, source files it names that are not there yet)."""
     found: dict[str, None] = {}
-    for match in _PATH.finditer(text):
-        if match.group().lower().startswith(("http:", "https:", "www.")):
-            continue
-        fits = match_path(match.group().rstrip("."), paths)
-        if len(fits) <= MAX_FILES_PER_NAME:
+    missing: dict[str, None] = {}
+    for match in _PATH.finditer(_without_addresses(text)):
+        fits = match_path(match.group(), paths)
+        if fits and len(fits) <= MAX_FILES_PER_NAME:
             found.update(dict.fromkeys(fits))
-    return list(found)
+        elif not fits and not match.group().startswith(("/", "..")) and parser_for(language_of(match.group())):
+            missing.setdefault(match.group().removeprefix("./"))
+    return tuple(found), tuple(missing)
+
+
+def _without_paths(text: str, paths: list[str]) -> str:
+    """The text without file names, whose parts are no identifiers: ``ring.h`` does not name a symbol ``ring``."""
+    return _PATH.sub(lambda m: " " if language_of(m.group()) or match_path(m.group(), paths) else m.group(), text)
+
+
+def _without_addresses(text: str) -> str:
+    return re.sub(r"\b(?:https?://|www\.)\S+", " ", text)
 
 
 def _traces(text: str, paths: list[str]) -> list[tuple[str, int]]:

@@ -12,14 +12,16 @@ TaskKind = Literal["bug", "feature", "refactor", "implement", "test", "docs"]
 class TaskFacts(Value, frozen=True):
     """What can be read off a task without a model; ``intent`` is the model's one sentence.
 
-    ``mentioned_files`` are paths of the repository, ``mentioned_symbols`` qualified names as ``path:name``,
-    ``traces`` are (path, line) from error messages, ``error_lines`` those lines as they stand.
+    ``mentioned_files`` are paths of the repository, ``new_files`` source files the task names that are not there yet,
+    ``mentioned_symbols`` qualified names as ``path:name``, ``traces`` (path, line) from error messages, ``error_lines``
+    those lines as they stand.
     """
 
     text: str
     kind: TaskKind = "feature"
     keywords: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    new_files: tuple[str, ...] = ()
     mentioned_files: tuple[str, ...] = ()
     mentioned_symbols: tuple[str, ...] = ()
     traces: tuple[tuple[str, int], ...] = ()
