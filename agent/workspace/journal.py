@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 import stat
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -43,8 +45,11 @@ class Journal:
 
     def __init__(self, repo: Path, run: str, target: Path) -> None:
         self._folder = work_folder(repo) / f"{run}{_SUFFIX}"
+        if self._folder.exists() and _locked(self._folder) is None:
+            raise WorkspaceError(f"The changes of run {run} are being applied by another process right now.")
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
+        self._lock = _locked(self._folder)
         self._listing = _Listing(str(target), [])
 
     def remember(self, path: str, new: bytes | None) -> None:
@@ -69,18 +74,33 @@ class Journal:
         """Put the old contents back."""
         if (self._folder / _LIST).exists():
             _undo(self._folder, self._listing)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._close()
 
     def done(self) -> None:
         """The apply is through: forget the old contents."""
         (self._folder / _LIST).unlink()
+        self._close()
+
+    def _close(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
 
 
 def recover(repo: Path) -> list[str]:
-    """Undo applies that were cut off, and return the files put back. Files the person changed since are left alone."""
+    """Undo applies that were cut off, and return the files put back. Files the person changed since are left alone.
+
+    An apply that another process is about right now is not cut off: it holds the lock.
+
+    Raises:
+        WorkspaceError: a journal cannot be read.
+    """
     restored: list[str] = []
     for folder in sorted((repo / FOLDER / "work").glob(f"*{_SUFFIX}")):
+        lock = _locked(folder)
+        if lock is None:
+            continue
+        lock.close()
         try:
             listing = msgspec.json.decode((folder / _LIST).read_bytes(), type=_Listing)
         except FileNotFoundError:
@@ -94,6 +114,17 @@ def recover(repo: Path) -> list[str]:
         restored += _undo(folder, listing)
         shutil.rmtree(folder, ignore_errors=True)
     return restored
+
+
+def _locked(folder: Path) -> IO[bytes] | None:
+    """The lock on a journal, until closed or the process ends; None when somebody has it."""
+    file = open(folder / "lock", "wb")  # noqa: SIM115
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def _undo(folder: Path, listing: _Listing) -> list[str]:

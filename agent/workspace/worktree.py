@@ -160,7 +160,10 @@ class Workspace:
         return await asyncio.to_thread(job.run)
 
     async def keep(self) -> str:
-        """Remove the worktree and keep the branch (outside git: keep the copy). Returns a sentence that says where."""
+        """Remove the worktree and keep the branch (outside git: keep the copy). Returns a sentence that says where.
+
+        What was not committed yet is committed first.
+        """
         return await asyncio.to_thread(self._keep)
 
     async def discard(self) -> str:
@@ -204,6 +207,8 @@ class Workspace:
     def _keep(self) -> str:
         if self.mode == "copy":
             return f"The changed copy is kept in {self.top}."
+        if self.top.exists():
+            self._commit("Unfinished: not committed when the run ended")
         self._remove_worktree()
         record.forget(self.repo, self.run_id)
         return f"The work is kept on the branch {self.branch}. See it with: git diff {self.base[:12]} {self.branch}"

@@ -10,6 +10,7 @@ import pytest
 
 from agent.workspace import apply as applying
 from agent.workspace.git import WorkspaceError
+from agent.workspace.journal import Journal, recover
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import fingerprint, git, make_repo
 
@@ -202,6 +203,21 @@ async def main():
     await space.apply_to_user_tree()
 asyncio.run(main())
 """
+
+
+async def test_an_apply_under_way_elsewhere_is_not_undone(tmp_path):
+    repo = make_repo(tmp_path / "repo")
+    space = await run_with(repo, a_c="int x;\n")
+    journal = Journal(repo, "r1", repo)
+    journal.remember("a.c", b"int x;\n")
+    journal.seal()
+    (repo / "a.c").write_text("int x;\n")
+    assert recover(repo) == [] and (repo / "a.c").read_text() == "int x;\n"
+    with pytest.raises(WorkspaceError, match="another process"):
+        Journal(repo, "r1", repo)
+    journal.undo()
+    assert (repo / "a.c").read_text() == "int a;\n"
+    assert (await space.apply_to_user_tree()).ok
 
 
 @pytest.mark.parametrize("written", [0, 1, 3])

@@ -262,10 +262,12 @@ async def test_keep_leaves_the_branch_and_discard_removes_it(tmp_path):
         space.write("a.c", f"int {space.run_id};\n")
         await space.commit("Step")
     assert unfinished_runs(repo) == ["kept", "gone"]
+    kept.write("half.c", "int half;\n")
     assert "cra/kept" in await kept.keep()
     assert "deleted" in await gone.discard()
     assert git(repo, "branch", "--format=%(refname:short)").split() == ["cra/kept", "main"]
     assert git(repo, "show", "cra/kept:a.c") == "int kept;\n"
+    assert git(repo, "show", "cra/kept:half.c") == "int half;\n"
     assert git(repo, "worktree", "list").count("\n") == 1
     assert unfinished_runs(repo) == [] and (repo / "a.c").read_text() == "int a;\n"
 
