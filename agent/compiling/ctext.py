@@ -24,6 +24,9 @@ _DIRECTIVE = re.compile(r"^[ \t\f\v]*(?:#|%:|\?\?=)[ \t\f\v]*([A-Za-z_]\w*)?((?:
 _INCLUDE_TARGET = re.compile(r'\s*(?:<([^>\n]+)>|"([^"\n]+)")')
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
+BOM = "\xef\xbb\xbf"
+"""A UTF-8 byte-order mark as Latin-1 text."""
+
 FEATURE_MACROS = frozenset(
     [
         "_GNU_SOURCE",
@@ -136,6 +139,8 @@ class CText:
         self._opaque_starts = [a for a, _ in spans]
         self._opaque_ends = [b for _, b in spans]
         self.masked = mask(text)
+        if text.startswith(BOM):
+            self.masked = " " * len(BOM) + self.masked[len(BOM) :]
         self.starts = [0, *(m.end() for m in re.finditer(r"\n", text))]
         self.macros: dict[str, str | None] = dict(macros or {})
         self.directives = self._read_directives()
@@ -193,7 +198,7 @@ class CText:
     def _find_guard(self) -> tuple[int, int] | None:
         """Indexes (first, last) of the directives that are the file's own include guard, or None."""
         ds = self.directives
-        if len(ds) < 3 or self.masked[: ds[0].start].strip("\ufeff\xef\xbb\xbf \t\r\n\f\v"):
+        if len(ds) < 3 or self.masked[: ds[0].start].strip():
             return None
         opened = ds[0]
         if opened.keyword == "ifndef":

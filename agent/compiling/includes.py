@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.compiling.conditions import FALLBACK_MACROS
-from agent.compiling.ctext import FEATURE_MACROS, CText, Directive
+from agent.compiling.ctext import BOM, FEATURE_MACROS, CText, Directive
 
-_BOM = "\xef\xbb\xbf"
 _LICENCE = re.compile(r"copyright|licen[cs]e|spdx|\(c\)|all rights reserved|@file|\\file", re.IGNORECASE)
 
 
@@ -72,8 +71,8 @@ def insert_include(
     newline = _newline_near(shape, line)
     new = spelled(header, system).encode("utf-8").decode("latin-1")
     offset = shape.starts[line - 1] if line <= len(shape.starts) else len(text)
-    if offset == 0 and text.startswith(_BOM):
-        offset = len(_BOM)
+    if offset == 0 and text.startswith(BOM):
+        offset = len(BOM)
     if offset == len(text) and text and not text.endswith(("\n", "\r")):
         return (text + newline + new).encode("latin-1"), shape.line_count + 1
     return (text[:offset] + new + newline + text[offset:]).encode("latin-1"), line
@@ -84,8 +83,9 @@ def remove_line(source: bytes, line: int) -> bytes:
     parts = source.split(b"\n")
     if not 1 <= line <= len(parts):
         return source
+    mark = BOM.encode("latin-1") if line == 1 and source.startswith(BOM.encode("latin-1")) else b""
     del parts[line - 1]
-    return b"\n".join(parts)
+    return mark + b"\n".join(parts)
 
 
 def add_include_to_file(
@@ -189,7 +189,7 @@ def _opening_directives(shape: CText) -> list[tuple[int, int]]:
     guard = {id(shape.directives[shape.guard[0]]), id(shape.directives[shape.guard[0] + 1])} if shape.guard else set()
     last = 0
     for d in shape.directives:
-        if shape.masked[last : d.start].strip(_BOM + " \t\r\n\f\v"):
+        if shape.masked[last : d.start].strip():
             break
         if id(d) in guard or (d.keyword == "pragma" and d.argument.split()[:1] == ["once"]):
             found.append((d.line, d.end_line))
@@ -200,7 +200,7 @@ def _opening_directives(shape: CText) -> list[tuple[int, int]]:
 
 
 def _first_code_line(shape: CText, line: int, limit: int) -> int:
-    while line < limit and not shape.masked_line(line).strip(_BOM + " \t\r\n\f\v"):
+    while line < limit and not shape.masked_line(line).strip():
         line += 1
     return line
 
