@@ -125,6 +125,10 @@ class HeaderTable:
         """Whether a header must not be proposed: internal, obsolete, or a home by accident only."""
         return header in self._never or header.startswith(self._never_prefixes)
 
+    def obsolete(self, header: str) -> bool:
+        """Whether a header is one of those that only compile by accident (not: an internal part of another)."""
+        return header in self._never
+
     def proper(self, header: str) -> str:
         """The header to include instead of an internal or obsolete spelling (``sys/errno.h`` is ``errno.h``)."""
         if self.never(header):

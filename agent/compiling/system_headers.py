@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +20,9 @@ from agent.compiling.includes import write_atomically
 _MARKER = re.compile(r'^# \d+ "([^"]*)"([ \d]*)$', re.MULTILINE)
 _SEARCH_BEGIN = "#include <...> search starts here:"
 _SEARCH_END = "End of search list."
-_FORMAT = 1
+_FORMAT = 3
+_MAX_ASKED = 8
+"""Third-party headers that mention a name and are preprocessed to see whether they declare it."""
 
 
 class _Index(msgspec.Struct):
@@ -39,7 +41,7 @@ def cache_dir() -> Path:
 
 class SystemHeaders:
     """The header knowledge of one compiler. Its search path is asked at once (cached); the index of names only when a name
-    is asked for that the table does not know, which takes some seconds the first time and milliseconds after."""
+    is asked for that the table does not know, which takes about a second the first time and milliseconds after."""
 
     def __init__(self, compiler: Compiler, table: HeaderTable | None = None, cache_path: Path | None = None) -> None:
         self.compiler = compiler
@@ -81,10 +83,7 @@ class SystemHeaders:
         index = self._index
         assert index is not None
         if not index.headers:
-            wanted = [h for h in self.table.headers if self.exists(h)]
-            with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-                for header, kinds in zip(wanted, pool.map(self._ask, wanted), strict=True):
-                    index.headers[header] = kinds
+            index.headers = self._ask([h for h in self.table.headers if self.exists(h)])
             _store(self._path, index)
         homes: dict[str, list[Home]] = {}
         for header, kinds in index.headers.items():
@@ -95,28 +94,21 @@ class SystemHeaders:
                     entry.append(Home(header, kind, "", self.table.headers.get(header, "gnu"), len(entry)))
         return homes
 
-    def _ask(self, header: str) -> dict[str, str]:
-        """The names that belong to ``header``: declared in it, or in files below it that are no canonical headers."""
-        text = _preprocess(self.compiler, f"#include <{header}>\n", ("-dD", "-D_GNU_SOURCE"))
-        own = Declared()
-        for path, piece in _pieces(text, header, self._canonical):
-            if path == header:
-                own.update(scan(piece))
-        words = {
-            "function": set(own.functions),
-            "variable": own.variables,
-            "type": own.types,
-            "tag": own.tags,
-            "macro": own.macros | own.enumerators,
-        }
-        return {k: " ".join(sorted(n for n in v if not n.startswith("_"))) for k, v in words.items() if v}
+    def _ask(self, headers: list[str]) -> dict[str, dict[str, str]]:
+        """The names that belong to each header: declared in it, or in files below it that are no canonical headers. All are
+        preprocessed in one go; what several bring belongs to the first, and the table lists the best homes first."""
+        source = "".join(f"#include <{h}>\n" for h in headers)
+        text = _preprocess(self.compiler, source, ("-dD", "-D_GNU_SOURCE"))
+        return {path: _words(scan(piece)) for path, piece in _pieces(text, self._canonical) if path}
 
     @cache  # noqa: B019  (one instance a compiler, kept for the process's life)
     def _canonical(self, path: str) -> str | None:
         for directory in self.search_dirs:
             if path.startswith(directory + "/"):
                 name = path[len(directory) + 1 :]
-                return name if name in self.table.headers else None
+                if name in self.table.headers:
+                    return name
+                return "" if self.table.obsolete(name) else None
         return None
 
     def _third_party(self, name: str) -> tuple[Home, ...]:
@@ -124,21 +116,32 @@ class SystemHeaders:
         plain = name.removeprefix("struct ")
         if len(plain) < 4:
             return ()
+        word = re.compile(rb"\b" + plain.encode() + rb"\b")
+        asked = 0
         found: list[Home] = []
         for path, header in self._other_headers():
             try:
                 data = path.read_bytes()
             except OSError:
                 continue
-            if plain.encode() not in data or not re.search(rb"\b" + plain.encode() + rb"\b", data):
+            if plain.encode() not in data or not word.search(data):
                 continue
-            declared = scan(data.decode("latin-1"))
-            kind = _kind_in(declared, name)
-            if kind:
+            asked += 1
+            if asked > _MAX_ASKED:
+                break
+            if kind := _kind_in(self._declared_by(header), name):
                 found.append(Home(header, kind, "", "other", len(found)))
-                if len(found) == 4:
-                    break
-        return tuple(found)
+        return tuple(sorted(found, key=lambda h: h.kind == "macro"))
+
+    def _declared_by(self, header: str) -> Declared:
+        """What a third-party header itself declares, macros expanded."""
+        text = _preprocess(self.compiler, f"#include <{header}>\n", ("-dD", "-D_GNU_SOURCE"))
+        ends = "/" + header
+        own = Declared()
+        for path, piece in _pieces(text, lambda p: header if p.endswith(ends) else self._canonical(p)):
+            if path == header:
+                own.update(scan(piece))
+        return own
 
     @cache  # noqa: B019
     def _other_headers(self) -> list[tuple[Path, str]]:
@@ -158,6 +161,14 @@ class SystemHeaders:
         return out[:2000]
 
 
+def _words(own: Declared) -> dict[str, str]:
+    kinds = {
+        "function": set(own.functions), "variable": own.variables, "type": own.types, "tag": own.tags,
+        "macro": own.macros | own.enumerators,
+    }  # fmt: skip
+    return {k: " ".join(sorted(n for n in v if not n.startswith("_"))) for k, v in kinds.items() if v}
+
+
 def _kind_in(declared: Declared, name: str) -> str:
     if name.startswith("struct "):
         return "tag" if name[7:] in declared.tags else ""
@@ -170,11 +181,11 @@ def _kind_in(declared: Declared, name: str) -> str:
     return ""
 
 
-def _pieces(text: str, header: str, canonical) -> list[tuple[str, str]]:  # type: ignore[no-untyped-def]
-    """Preprocessed text cut at line markers, each piece with the nearest canonical header that it came through."""
+def _pieces(text: str, canonical: Callable[[str], str | None]) -> list[tuple[str, str]]:
+    """Preprocessed text cut at line markers, each piece with the nearest canonical header that it came through ("" none)."""
     stack: list[str] = []
     pieces: dict[str, list[str]] = {}
-    current, last = header, 0
+    current, last = "", 0
     for match in _MARKER.finditer(text):
         pieces.setdefault(current, []).append(text[last : match.start()])
         last = match.end()
@@ -183,7 +194,7 @@ def _pieces(text: str, header: str, canonical) -> list[tuple[str, str]]:  # type
             stack.append(path)
         elif "2" in flags and stack:
             stack.pop()
-        current = next((c for p in reversed(stack) if (c := canonical(p))), header)
+        current = next((c for p in reversed(stack) if (c := canonical(p)) is not None), "")
     pieces.setdefault(current, []).append(text[last:])
     return [(path, "".join(parts)) for path, parts in pieces.items()]
 
