@@ -13,6 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 from agent.index.symbols.base import ParsedFile, Reference, Symbol, SymbolKind
 from agent.index.symbols.c_branches import one_branch
+from agent.index.symbols.c_merge import merge
 from agent.index.symbols.c_nodes import declared_name, errors, is_prototype, static
 from agent.index.symbols.c_scan import Found, blanked, declarations, directives
 from agent.index.symbols.lexical import Lines, blank, is_licence, one_line, prose, text_of, uses
@@ -63,7 +64,6 @@ def parse(source: bytes) -> ParsedFile:
     reader = _Reader(source, code, comments)
     reader.walk(tree.root_node)
     if faults:
-        reader.drop_inside_directives()
         reader.second_look(declarations(code))
     reader.macros()
     symbols = reader.finish()
@@ -156,32 +156,12 @@ class _Reader:
                         stack.append((field_type, child, inner))
 
     def second_look(self, found: list[Found]) -> None:
-        """Adds what the tree missed; where the tree stumbled inside a function, the scan's range is the true one."""
-        for item in found:
-            if item.kind == "function":
-                self.second_function(item)
-            elif not any(self.same(symbol, item) for symbol in self.symbols):
-                self.add(item.name.encode(), item.kind, item.start, item.end, static=item.static)
+        self.drop_inside_directives()
+        self.symbols = merge(self.symbols, found, self.made)
 
-    @staticmethod
-    def same(symbol: Symbol, item: Found) -> bool:
-        if symbol.name != item.name:
-            return False
-        apart = symbol.start >= item.end or item.start >= symbol.end
-        return not apart if item.kind == "prototype" else symbol.kind == item.kind
-
-    def second_function(self, item: Found) -> None:
-        overlapping = [
-            s for s in self.symbols if s.kind == "function" and s.body_start < item.end and item.body_start < s.body_end
-        ]
-        if any(s.name == item.name and s.body_start != item.body_start for s in overlapping):
-            return  # another preprocessor branch of the same function
-        inside = [s for s in self.symbols if item.start <= s.start < item.end and s.kind in ("global", "prototype")]
-        for symbol in overlapping:
-            if symbol.body_start == item.body_start or symbol.start >= item.start:
-                self.symbols.remove(symbol)
-        self.symbols = [s for s in self.symbols if s not in inside]
-        self.add(item.name.encode(), "function", item.start, item.end, body=(item.body_start, item.end), static=item.static)
+    def made(self, item: Found) -> Symbol:
+        body = (item.body_start, item.end) if item.body_start >= 0 else (-1, -1)
+        return self.make(item.name.encode(), item.kind, item.start, item.end, body=body, static=item.static)
 
     def drop_inside_directives(self) -> None:
         """Takes out what the tree misread in the lines of a macro."""
@@ -233,28 +213,39 @@ class _Reader:
         body: tuple[int, int] = (-1, -1),
         static: bool = False,
     ) -> None:
+        self.symbols.append(self.make(name, kind, start, end, parent=parent, body=body, static=static))  # fmt: skip
+
+    def make(
+        self,
+        name: bytes,
+        kind: SymbolKind,
+        start: int,
+        end: int,
+        *,
+        parent: str = "",
+        body: tuple[int, int] = (-1, -1),
+        static: bool = False,
+    ) -> Symbol:
         doc, doc_start = self.doc_above(start)
         head_end = body[0] if body[0] >= 0 else end
         if kind in ("struct", "union", "enum"):
             brace = self.code.find(b"{", start, end)
             head_end = brace if brace >= 0 else end
         signature = one_line(self.code[start:head_end] if kind != "macro" else self.source[start:head_end])
-        self.symbols.append(
-            Symbol(
-                name=text_of(name),
-                kind=kind,
-                line=self.lines.at(start),
-                end_line=self.lines.at(max(start, end - 1)),
-                start=start,
-                end=end,
-                signature=signature.rstrip(" ;"),
-                doc=doc,
-                parent=parent,
-                body_start=body[0],
-                body_end=body[1],
-                doc_start=doc_start,
-                static=static,
-            )
+        return Symbol(
+            name=text_of(name),
+            kind=kind,
+            line=self.lines.at(start),
+            end_line=self.lines.at(max(start, end - 1)),
+            start=start,
+            end=end,
+            signature=signature.rstrip(" ;"),
+            doc=doc,
+            parent=parent,
+            body_start=body[0],
+            body_end=body[1],
+            doc_start=doc_start,
+            static=static,
         )
 
     def doc_above(self, start: int) -> tuple[str, int]:

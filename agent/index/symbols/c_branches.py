@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent.index.symbols.lexical import blank_bytes
+
 _BRACE = re.compile(rb"^[ \t]*#[ \t]*(\w*)((?:[^\n\\]|\\\r?\n|\\.)*)|([{}])", re.M)
 _DEFINED = re.compile(rb"(!?)\s*defined\s*\(?\s*(\w+)\s*\)?\Z")
 
@@ -96,4 +98,4 @@ def _keep_taken(out: bytearray, conditional: Conditional) -> None:
     for index, (start, end) in enumerate(lines):
         kept = index == conditional.taken
         stop = lines[index + 1][0] if index + 1 < len(lines) and not kept else end
-        out[start:stop] = re.sub(rb"[^\n]", b" ", bytes(out[start:stop]))
+        out[start:stop] = blank_bytes(bytes(out[start:stop]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 
 from agent.index.symbols.base import Reference, Symbol
 
@@ -21,11 +22,7 @@ class Lines:
     """1-based line numbers of byte offsets."""
 
     def __init__(self, source: bytes) -> None:
-        self._starts = [0]
-        position = source.find(b"\n")
-        while position >= 0:
-            self._starts.append(position + 1)
-            position = source.find(b"\n", position + 1)
+        self._starts = [0, *accumulate(len(line) + 1 for line in source.split(b"\n"))][:-1]
 
     def at(self, offset: int) -> int:
         return bisect_right(self._starts, offset)
@@ -48,7 +45,12 @@ def one_line(raw: bytes, limit: int = 400) -> str:
 
 def blank(match: re.Match[bytes]) -> bytes:
     """Replacement for ``re.sub``: as long as what it replaces, newlines kept."""
-    return re.sub(rb"[^\n]", b" ", match.group())
+    return blank_bytes(match.group())
+
+
+def blank_bytes(piece: bytes) -> bytes:
+    """Spaces in place of everything but newlines."""
+    return b" " * len(piece) if b"\n" not in piece else b"\n".join([b" " * len(line) for line in piece.split(b"\n")])
 
 
 def prose(raw: bytes) -> str:

@@ -10,7 +10,7 @@ import tree_sitter_python
 from tree_sitter import Language, Node, Parser
 
 from agent.index.symbols.base import ParsedFile, Reference, Symbol, SymbolKind
-from agent.index.symbols.lexical import Lines, blank, is_licence, one_line, prose, text_of, uses
+from agent.index.symbols.lexical import Lines, blank, blank_bytes, is_licence, one_line, prose, text_of, uses
 
 LANGUAGE = "python"
 EXTENSIONS = (".py", ".pyi")
@@ -54,7 +54,7 @@ def parse(source: bytes) -> ParsedFile:
     statements = _import_statements(root) if b"import" in source else []
     code = bytearray(_blanked(source))
     for node in statements:  # the names in them are bound here, not used
-        code[node.start_byte : node.end_byte] = re.sub(rb"[^\n]", b" ", code[node.start_byte : node.end_byte])
+        code[node.start_byte : node.end_byte] = blank_bytes(bytes(code[node.start_byte : node.end_byte]))
     references = _imports(statements, reader.lines)
     references += uses(bytes(code), symbols, reader.lines, _NAME, _KEYWORDS.__contains__)
     errors = _count_errors(root) if root.has_error else 0
