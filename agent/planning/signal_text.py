@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _SCANNED = 400_000
+_LONGEST_LINE = 1000  # some patterns take time with the square of a line's length
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
@@ -38,7 +39,8 @@ def last_line(text: str) -> int:
 
 
 def prepared(text: str) -> str:
-    """Without colour codes; the middle of a very long text left out, since verdicts stand at the ends."""
+    """Without colour codes, long lines cut; the middle of a very long text left out: verdicts stand at the ends."""
     if len(text) > _SCANNED:
         text = f"{text[: _SCANNED // 4]}\n{text[-_SCANNED * 3 // 4 :]}"
-    return _ANSI.sub("", text).replace("\0", "").replace("\r\n", "\n")
+    plain = _ANSI.sub("", text).replace("\0", "")
+    return "\n".join(line[:_LONGEST_LINE] for line in plain.splitlines())

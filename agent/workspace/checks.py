@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import re
 import shlex
@@ -64,7 +65,7 @@ async def run_checks(
     own = _own_python(command, result)
     if own:
         result = await run_command(own, root, timeout, limits=limits, env=env)
-    outcome = read_outcome(result.output)
+    outcome = await asyncio.to_thread(read_outcome, result.output)
     passed, failed = outcome.passed, outcome.failed
     if passed is None and not result.ok and _BUILD_BROKE.search(result.output):
         passed = 0

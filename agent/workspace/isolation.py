@@ -24,10 +24,9 @@ def isolation() -> Isolation:
     """The strongest kind that works here. Blocking, some 10 ms, once."""
     if not sys.platform.startswith("linux"):
         return "none"
-    here = Path.cwd()
     kinds: tuple[Isolation, ...] = ("bwrap", "bwrap-net", "unshare")
     for kind in kinds:
-        command = wrap(kind, ["true"], here, [])
+        command = wrap(kind, ["true"], Path("/"), [])
         if shutil.which(command[0]) is None:
             continue
         try:

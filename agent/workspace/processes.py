@@ -24,6 +24,24 @@ def members(job: str) -> list[int]:
     return found
 
 
+def descendants(leader: int) -> list[int]:
+    """Children of ``leader`` and theirs (Linux; elsewhere none)."""
+    children: dict[int, list[int]] = {}
+    with contextlib.suppress(OSError):
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                with contextlib.suppress(OSError, ValueError, IndexError):
+                    fields = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
+                    children.setdefault(int(fields[1]), []).append(int(name))
+    found: list[int] = []
+    waiting = [leader]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
 def memory(pids: list[int]) -> int:
     """Bytes of memory that these processes hold together, shared pages counted once each."""
     total = 0
@@ -35,11 +53,13 @@ def memory(pids: list[int]) -> int:
 
 
 def kill_job(group: int, job: str) -> None:
-    """End the process group and every member of the job, whatever session it moved to."""
+    """End the process group, its descendants and every member of the job, whatever session it moved to."""
+    below = descendants(group)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
     for _ in range(5):  # a process that forks while we look is caught on the next round
-        pids = members(job)
+        pids = [*members(job), *below]
+        below = []
         if not pids:
             return
         for pid in pids:

@@ -35,7 +35,7 @@ class Limits(msgspec.Struct, frozen=True):
     """What a command may use. Sizes in bytes, ``cpu`` in seconds a process (None: the timeout, and a little).
 
     Memory is watched (resident, of all processes together) and not set as RLIMIT_AS: a sanitizer reserves terabytes of
-    address space that it never touches.
+    address space that it never touches. So is the number of processes, since the kernel lets root have any number.
     """
 
     memory: int = 4 << 30
@@ -213,7 +213,11 @@ class _Job:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
-            used = await asyncio.to_thread(lambda: memory(members(self._id)))
+            pids = await asyncio.to_thread(members, self._id)
+            used = await asyncio.to_thread(memory, pids)
+            if len(pids) > self._limits.processes:
+                self._stop(f"Stopped at {len(pids)} processes; {self._limits.processes} are allowed.")
+                return
             if used > self._limits.memory:
                 self._stop(f"Stopped at {used >> 20} MB of memory; {self._limits.memory >> 20} MB are allowed.")
                 return

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+_LONGEST_LINE = 500  # no verdict is longer, and some patterns take time with the square of a line's length
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 _PYTEST_WORDS = {
@@ -94,7 +95,7 @@ class _Tally:
 
 def read_outcome(output: str) -> Outcome:
     """Counts and names of one run's output, whatever runner wrote it."""
-    lines = [_ANSI.sub("", line).rstrip() for line in output.splitlines()]
+    lines = [_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines()]
     tally = _Tally()
     tap = any(_TAP_PLAN.match(line) for line in lines)
     readers = [_pytest, _unittest, _ctest, _check, _gtest, *([_tap] if tap else [])]

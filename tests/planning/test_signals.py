@@ -1,9 +1,11 @@
 """Failure signals: the forms of many tools (signal_cases.jsonl, own words), and what real tools say here."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -29,7 +31,8 @@ def run(tmp_path, command, **files):
     for name, text in files.items():
         (tmp_path / name.replace("_dot_", ".")).write_text(text)
     pipe = subprocess.PIPE
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=pipe, stderr=subprocess.STDOUT, check=False)
+    bare = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=pipe, stderr=subprocess.STDOUT, env=bare, check=False)
     return signals_from_output(done.stdout.decode("utf-8", "replace"), command, done.returncode)
 
 
@@ -68,7 +71,7 @@ def test_undefined_behaviour_is_found_behind_exit_code_0(tmp_path):
     assert categories(signals) == ["runtime_error"] and "signed integer overflow" in signals[0].message
 
 
-PYTEST = f"{sys.executable} -m pytest -p no:cacheprovider -p no:hypothesispytest"
+PYTEST = f"{sys.executable} -m pytest -p no:cacheprovider"
 
 
 def test_pytest_one_signal_a_test_with_its_own_report(tmp_path):
@@ -123,6 +126,13 @@ def test_the_decisive_line_survives_a_long_output():
     assert "src/a.c:7:3: error: 'x' undeclared" in signal.message and len(signal.message) <= MESSAGE_CAP
     (signal,) = signals_from_output("a.c:1:1: error: " + "x" * 5000, "make", 2)
     assert signal.message.startswith("a.c:1:1: error:") and len(signal.message) == MESSAGE_CAP
+
+
+@pytest.mark.parametrize("line", ["a" + "." * 200_000, "1 " * 100_000, "test " * 50_000, "x" * 200_000, "(" * 200_000])
+def test_long_lines_take_no_long_time(line):
+    started = time.process_time()
+    signals_from_output(f"{line}\n{line} FAIL\n", "make test", 2)
+    assert time.process_time() - started < 2
 
 
 @given(st.text(max_size=300), st.text(max_size=60), st.none() | st.integers(-64, 255))

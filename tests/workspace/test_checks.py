@@ -10,6 +10,9 @@ from agent.workspace.protected import is_hidden, is_protected, is_test_file, pro
 from agent.workspace.testoutput import read_outcome
 
 
+BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the plugins of this environment take a second to load
+
+
 def put(root, files):
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +133,7 @@ async def test_the_exit_code_decides_not_the_words(tmp_path):
 
 async def test_pytest_names_passing_tests_too(tmp_path):
     put(tmp_path, {"test_a.py": "def test_x(): print('noise')\ndef test_y(): assert 0\n"})
-    result = await run_checks(tmp_path, "pytest -q -p no:cacheprovider", 60)
+    result = await run_checks(tmp_path, "pytest -q -p no:cacheprovider", 60, env=BARE)
     assert (result.passing, result.failing) == (("test_a.py::test_x",), ("test_a.py::test_y",))
     assert "noise" not in result.output
     assert not (tmp_path / "__pycache__").exists()
@@ -143,7 +146,7 @@ async def test_a_python_that_lacks_pytest_is_replaced_by_ours(tmp_path, monkeypa
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     for command in ("python -m pytest -q -p no:cacheprovider", "pytest -p no:cacheprovider"):
-        result = await run_checks(tmp_path, command, 60)
+        result = await run_checks(tmp_path, command, 60, env=BARE)
         assert result.ok and result.passed == 1, result.output
         assert result.command == command
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 import time
 
@@ -18,14 +19,8 @@ PYTHON = sys.executable
 
 
 def running(mark):
-    found = []
-    for pid in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                found += [pid] if mark.encode() in file.read().split(b"\0") else []
-        except OSError:
-            continue
-    return found
+    listed = subprocess.run(["ps", "-axww", "-o", "args="], check=True, capture_output=True, text=True).stdout
+    return [line for line in listed.splitlines() if line == f"sleep {mark}"]
 
 
 async def test_exit_codes_output_and_order(tmp_path):
@@ -120,6 +115,15 @@ async def test_memory_file_size_and_cpu_are_limited(tmp_path):
     assert not result.ok and not result.timed_out
 
 
+async def test_too_many_processes_are_stopped(tmp_path):
+    if not sys.platform.startswith("linux"):
+        pytest.skip("watched through /proc")
+    mark = f"95{os.getpid()}.5"
+    script = f"for i in $(seq 40); do sleep {mark} & done; wait"
+    result = await run_command(script, tmp_path, 30, limits=Limits(processes=20))
+    assert not result.ok and not result.timed_out and running(mark) == []
+
+
 async def test_address_sanitizer_works_under_the_limits(tmp_path):
     code = "#include <stdlib.h>\nint main(void) { int *p = malloc(4); p[1] = 1; free(p); return 0; }\n"
     (tmp_path / "t.c").write_text(code)
@@ -192,7 +196,7 @@ async def test_every_kind_of_isolation_runs_and_ends_what_it_started(tmp_path, m
     result = await run_command(f"pwd; echo hi > x; cat x; setsid sleep {mark} & exit 5", tmp_path, 20)
     assert (result.exit_code, result.output, result.isolation) == (5, f"{tmp_path}\nhi\n", kind)
     assert running(mark) == []
-    result = await run_command(f"setsid sleep {mark} & sleep {mark}", tmp_path, 0.5)
+    result = await run_command(f"setsid env -i sleep {mark} & sleep {mark}", tmp_path, 0.5)
     assert result.timed_out and running(mark) == []
 
 
