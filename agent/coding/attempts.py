@@ -22,6 +22,9 @@ SHOWN_CONTEXT = 600
 """Characters of what the classification knows in a retry prompt."""
 
 
+_COMPILER_SAYS = "The compiler says:"
+
+
 class CompileReport(Protocol):
     """What compiling one file came to, recoveries included. ``agent.compiling.recover.Recovered`` is one."""
 
@@ -118,8 +121,14 @@ def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:
         code = one.source_line.strip() or (lines[one.line - 1].strip() if mine and 0 < one.line <= len(lines) else "")
         shown.append(f"error: {one.message}" + (f"\n    in this line: {code}" if code else ""))
     known = "\n".join(line for line in report.context.splitlines() if not _is_diagnostic(line))[:SHOWN_CONTEXT].strip()
-    said = "The compiler says:\n" + "\n".join(shown) if shown else "It does not compile."
+    said = "\n".join([_COMPILER_SAYS, *shown]) if shown else "It does not compile."
     return f"{said}\n{known}" if known else said
+
+
+def headline(trouble: str) -> str:
+    """The line of a trouble that says most, for a reason shown to a person."""
+    lines = [line.strip() for line in trouble.splitlines() if line.strip() and line != _COMPILER_SAYS]
+    return lines[0].removeprefix("error: ") if lines else "no usable reply came"
 
 
 def _is_diagnostic(line: str) -> bool:

@@ -32,6 +32,7 @@ from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.place import append_definition, place_function
 from agent.coding.signature import prototype_of
+from agent.coding.spelled_out import with_documents
 from agent.coding.stub_detection import is_stub
 from agent.coding.stubs import stub_text
 from agent.context import RunContext
@@ -93,7 +94,7 @@ class _Writer:
         self.wanted = wanted
         self.files = files
         self.compile = compile
-        self.task = task
+        self.task = with_documents(task, LazyFiles(files))
         self.score = score
         self.lock = lock
         self.failure = failure

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from agent.coding.csyntax import CFunction, comment_above, functions, parse_c, top_level
+from agent.coding.csyntax import comment_above, functions, parse_c, top_level
 from agent.coding.pieces import pieces_of
 from agent.coding.reply import code_blocks
 from agent.coding.signature import definition_head, same_signature
+from agent.coding.spelled_out import Spelled
 from agent.coding.textfile import newline_of, to_newline
 
 _GUARD = re.compile(r"^[ \t]*#[ \t]*(?:ifndef[ \t]+\w+\s*\n[ \t]*#[ \t]*define[ \t]+\w+|pragma[ \t]+once)", re.M)
-_DECLARATION = re.compile(
-    r"(?:(?:const|unsigned|signed|struct|enum|union|static|long|short)\s+)*\w+[\s*]+\**\w+\s*"
-    r"\([^()]*(?:\([^()]*\)[^()]*)*\)"
-)
-_NOT_NAMES = frozenset({"if", "for", "while", "switch", "return", "sizeof", "int", "void", "char", "main"})
-_TYPE_WORDS = frozenset(
-    {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool", "struct",
-     "union", "enum", "FILE"}
-)  # fmt: skip
 _FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+\.h)[`*]*[ \t]*$", re.M | re.I)
 
 
@@ -33,34 +26,8 @@ class Header(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def prototypes_in_text(text: str) -> list[CFunction]:
-    """The C function declarations that a task's own words hold, in order, each name once."""
-    found: dict[str, CFunction] = {}
-    for match in _DECLARATION.finditer(text):
-        candidate = re.sub(r"\s+", " ", match[0]).strip()
-        parsed = functions(f"{candidate};".encode())
-        if len(parsed) == 1 and _is_prototype(parsed[0], candidate):
-            found.setdefault(parsed[0].name, parsed[0])
-    return list(found.values())
-
-
-def _is_prototype(function: CFunction, text: str) -> bool:
-    """Whether the text is a declaration and no English with brackets: types that are types, parameters that have one."""
-    if function.name in _NOT_NAMES or parse_c(f"{text};".encode()).has_error:
-        return False
-    if not function.parameters:
-        return text.endswith("(void)") and _is_type(function.before + function.after)
-    named = all("*" in one.text or re.search(r"\w\s+\w", one.text) for one in function.parameters)
-    return named and all(_is_type(one) for one in (function.before, *(one.text for one in function.parameters)))
-
-
-def _is_type(text: str) -> bool:
-    """Whether the words can be a C type: a pointer, a keyword type, a tagged one, or a name ending in ``_t``."""
-    return "*" in text or any(word in _TYPE_WORDS or word.endswith("_t") for word in re.findall(r"\w+", text))
-
-
 def header_from_reply(
-    reply: str, path: str, wanted: Mapping[str, str], exact: Sequence[CFunction] = (), *, finish: str = "stop"
+    reply: str, path: str, wanted: Mapping[str, str], exact: Sequence[Spelled] = (), *, finish: str = "stop"
 ) -> Header:
     """The header of ``reply``.
 
@@ -76,7 +43,7 @@ def header_from_reply(
         return Header("", f"The reply declares no function. Reply with the whole header {path} in one ```c block.")
     text = _prototypes_only(text.strip() + "\n")
     text = _with_exact(text, exact)
-    text = _with_comments(text, wanted)
+    text = _with_comments(text, wanted, exact)
     text = guarded(text, path)
     declared = {function.name for function in functions(text.encode())}
     missing = [name for name in wanted if name not in declared]
@@ -111,8 +78,8 @@ def _prototypes_only(text: str) -> str:
     return source.decode()
 
 
-def _with_exact(text: str, exact: Sequence[CFunction]) -> str:
-    for prototype in exact:
+def _with_exact(text: str, exact: Sequence[Spelled]) -> str:
+    for prototype in (one.function for one in exact):
         source = text.encode()
         there = next((one for one in functions(source) if one.name == prototype.name), None)
         line = f"{definition_head(prototype)};"
@@ -123,13 +90,22 @@ def _with_exact(text: str, exact: Sequence[CFunction]) -> str:
     return text
 
 
-def _with_comments(text: str, wanted: Mapping[str, str]) -> str:
+def _with_comments(text: str, wanted: Mapping[str, str], exact: Sequence[Spelled]) -> str:
+    """Contracts above the prototypes: the task's own words in place of the model's; else the enumeration's, if none."""
+    spelled = {one.function.name: one.contract for one in exact if one.contract}
     source = text.encode()
     for function in reversed(functions(source)):
-        does = wanted.get(function.name, "").strip().replace("*/", "* /")
-        if does and not function.doc:
-            source = source[: function.start] + f"/** {does} */\n".encode() + source[function.start :]
+        said = spelled.get(function.name) or ("" if function.doc else wanted.get(function.name, "").strip())
+        if said:
+            start = function.doc_start if function.doc_start >= 0 else function.start
+            source = source[:start] + block_comment(said).encode() + b"\n" + source[function.start :]
     return source.decode()
+
+
+def block_comment(text: str) -> str:
+    """``text`` as a C comment of lines up to 100 characters."""
+    lines = textwrap.wrap(text.replace("*/", "* /"), 100)
+    return f"/* {lines[0]} */" if len(lines) == 1 else "/*\n" + "".join(f" * {line}\n" for line in lines) + " */"
 
 
 def insert_at_end(header: str, text: str) -> str:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from agent.coding.attempts import Compile, compile_trouble, temperature_for
-from agent.coding.csyntax import CFunction, functions
+from agent.coding.attempts import Compile, compile_trouble, headline, temperature_for
+from agent.coding.csyntax import functions
 from agent.coding.files import Files, LazyFiles
 from agent.coding.functions import with_stub
-from agent.coding.header_text import guarded, header_from_reply, headers_from_reply, merged, prototypes_in_text
+from agent.coding.header_text import guarded, header_from_reply, headers_from_reply, merged
 from agent.coding.open_items import (
     OpenFunction,
     OpenType,
@@ -26,6 +26,7 @@ from agent.coding.open_items import (
     source_of,
 )
 from agent.coding.signature import definition_head
+from agent.coding.spelled_out import Spelled, declarations_in, headers_named, with_documents
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.batched import Unreadable, ask_structured
@@ -108,7 +109,7 @@ class _Scaffold:
         self.ctx = ctx
         self.files = files
         self.compile = compile
-        self.task = task
+        self.task = with_documents(task, LazyFiles(files))
         self.part = part
         self.targets = targets
         self.context = context
@@ -116,12 +117,24 @@ class _Scaffold:
         self.before: dict[str, bytes | None] = {}
         self.exact = self._exact()
 
-    def _exact(self) -> list[CFunction]:
+    def _exact(self) -> list[Spelled]:
         """Declarations that the task's words hold and that no header of the project has yet."""
         known = LazyFiles(self.files)
         declared = {one.name for path in known if path.endswith(".h") for one in functions(known[path])}
-        spelled = prototypes_in_text(f"{self.task}\n{self.part}")
-        return [one for one in spelled if one.name not in declared]
+        return [one for one in declarations_in(f"{self.task}\n\n{self.part}") if one.function.name not in declared]
+
+    def _spelled_out(self) -> Interface | None:
+        """The interface, when the words themselves give it: at least two declarations for the one header they name."""
+        headers = [path for path in self.targets if path.endswith(".h")] or headers_named(self.task)
+        if len(self.exact) < 2 or len(headers) != 1 or _bad_path(headers[0]):
+            return None
+        ideas = [FunctionIdea(one.function.name, one.contract) for one in self.exact]
+        self.ctx.notice(
+            "info",
+            f"The task spells out {len(ideas)} functions of {headers[0]}; no model was asked for them.",
+            "scaffold",
+        )
+        return Interface([HeaderIdea(headers[0], ideas)])
 
     async def run(self, small_steps: bool) -> ScaffoldResult:
         try:
@@ -141,41 +154,45 @@ class _Scaffold:
 
     async def _decomposed(self) -> str:
         try:
-            interface = await ask_structured(
-                Interface,
-                llm=self.ctx.llm("interface_enum"),
-                system=interface_enum.SYSTEM,
-                state=interface_enum.state(self.task, self.context),
-                prompt=interface_enum.question(self.part, self.targets, [one.head for one in self.exact]),
-                item=self.part or "interface",
-                check=_check_interface,
-            )
+            interface = self._spelled_out() or await self._enumerated()
         except Unreadable as error:
             return str(error)
         ideas = self._with_all_exact(interface.headers)
         written: dict[str, str] = {}
         for idea in ideas:
-            reason = await self._header(idea, ideas, written)
+            reason = await self._header(idea, written)
             if reason:
                 return reason
         return ""
+
+    async def _enumerated(self) -> Interface:
+        return await ask_structured(
+            Interface,
+            llm=self.ctx.llm("interface_enum"),
+            system=interface_enum.SYSTEM,
+            state=interface_enum.state(self.task, self.context),
+            prompt=interface_enum.question(self.part, self.targets, [one.function.head for one in self.exact]),
+            item=self.part or "interface",
+            check=_check_interface,
+        )
 
     def _with_all_exact(self, ideas: Sequence[HeaderIdea]) -> list[HeaderIdea]:
         """The ideas, with functions that the task spells out and none of them names given to the first header; a header that
         the plan names takes the place of an invented path when there is only one of each."""
         named = {function.name for idea in ideas for function in idea.functions}
-        missing = [FunctionIdea(one.name) for one in self.exact if one.name not in named]
+        missing = [
+            FunctionIdea(one.function.name, one.contract) for one in self.exact if one.function.name not in named
+        ]
         planned = [path for path in self.targets if path.endswith(".h")]
         first = ideas[0]
         path = planned[0] if len(planned) == 1 and len(ideas) == 1 else first.path
         changed = msgspec.structs.replace(first, path=path, functions=[*first.functions, *missing])
         return [changed, *ideas[1:]]
 
-    async def _header(self, idea: HeaderIdea, ideas: Sequence[HeaderIdea], written: dict[str, str]) -> str:
+    async def _header(self, idea: HeaderIdea, written: dict[str, str]) -> str:
         """One header with its stubs. Returns "" or why it could not be made."""
         wanted = {function.name: function.does for function in idea.functions}
-        elsewhere = {function.name for other in ideas if other is not idea for function in other.functions}
-        exact = [one for one in self.exact if one.name in wanted or (one.name not in elsewhere and idea is ideas[0])]
+        exact = [one for one in self.exact if one.function.name in wanted]
         existing = self._now(idea.path)
         trouble = ""
         for attempt in range(1, self.attempts + 1):
@@ -188,7 +205,7 @@ class _Scaffold:
                     idea.purpose,
                     idea.types,
                     list(wanted.items()),
-                    [definition_head(one) for one in exact],
+                    [definition_head(one.function) for one in exact],
                     existing=existing.decode("utf-8", "replace") if existing else "",
                     trouble=trouble,
                 ),
@@ -205,7 +222,7 @@ class _Scaffold:
                 written[idea.path] = header.text
                 return ""
             self.ctx.emit(EditRejected(idea.path, trouble))
-        return f"{idea.path} could not be written in {self.attempts} tries: {trouble.splitlines()[0]}"
+        return f"{idea.path} could not be written in {self.attempts} tries: {headline(trouble)}"
 
     async def _monolithic(self) -> str:
         trouble = ""
@@ -215,7 +232,7 @@ class _Scaffold:
                 system=header_gen.ALL_SYSTEM,
                 state=header_gen.state(self.task, self.context, {}),
                 prompt=header_gen.all_question(
-                    self.part, self.targets, [definition_head(one) for one in self.exact], trouble=trouble
+                    self.part, self.targets, [definition_head(one.function) for one in self.exact], trouble=trouble
                 ),
                 item=self.part or "headers",
                 attempt=attempt,
@@ -235,7 +252,7 @@ class _Scaffold:
             if not trouble:
                 return ""
             self.ctx.emit(EditRejected(next(iter(replies), ""), trouble))
-        return f"The headers could not be written in {self.attempts} tries: {trouble.splitlines()[0]}"
+        return f"The headers could not be written in {self.attempts} tries: {headline(trouble)}"
 
     async def _lay(self, headers: dict[str, str]) -> str:
         """Write headers, lay their stubs and compile. Taken back, with the trouble returned, when that fails."""

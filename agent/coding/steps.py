@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from agent.coding.attempts import Compile, compile_trouble, room_for, temperature_for
+from agent.coding.attempts import Compile, compile_trouble, headline, room_for, temperature_for
 from agent.coding.edits import EditResult, apply_edits, parse_edits
 from agent.coding.files import Files, LazyFiles
 from agent.coding.newsymbol import add_symbol
@@ -149,7 +149,7 @@ class _Step:
             trouble = "\n".join(_explained(result) for result in bad) if bad else await self._check(name, results)
             if not trouble:
                 return ""
-        return f"{name or 'The edit'} could not be made in {self.attempts} tries: {trouble.splitlines()[0]}"
+        return f"{name or 'The edit'} could not be made in {self.attempts} tries: {headline(trouble)}"
 
     async def _ask(self, name: str, path: str, attempt: int, trouble: str) -> Asked:
         llm = self.ctx.llm("implement")

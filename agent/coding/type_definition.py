@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 import tree_sitter
 
-from agent.coding.attempts import Compile, FunctionResult, compile_trouble, errors_of, temperature_for
+from agent.coding.attempts import Compile, FunctionResult, compile_trouble, errors_of, headline, temperature_for
 from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file
 from agent.coding.csyntax import parse_c, text_of, walk
 from agent.coding.ctypes_open import type_facts
@@ -18,6 +18,7 @@ from agent.coding.open_items import OpenType
 from agent.coding.pieces import pieces_of
 from agent.coding.place import insert_before_functions
 from agent.coding.reply import code_blocks
+from agent.coding.spelled_out import with_documents
 from agent.coding.textfile import newline_of, to_newline
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
@@ -103,7 +104,7 @@ async def implement_type(
         headers = headers_for(wanted.path, everything, first=wanted.header)
         asked = await llm.generate(
             system=words.TYPE_SYSTEM,
-            state=words.state(task, headers, wanted.path, top_of_file(before or b"")),
+            state=words.state(with_documents(task, everything), headers, wanted.path, top_of_file(before or b"")),
             prompt=words.type_question(wanted.spelling, wanted.path, wanted.doc, wanted.users, trouble),
             item=wanted.spelling,
             attempt=attempt,
@@ -130,7 +131,7 @@ async def implement_type(
             return FunctionResult(True, wanted.spelling, wanted.path, attempt, "", lines, calls=tuple(calls))
         trouble = f"This was wrong:\n```c\n{extracted.text}\n```\n" + compile_trouble(compiled, wanted.path, placed)
         files.write_bytes(wanted.path, start if before is None else before)
-    why = trouble.splitlines()[-1].strip() if trouble else "no usable reply came"
+    why = headline(trouble.split("```\n")[-1])
     reason = f"{wanted.spelling} was not defined in {attempts} tries: {why}"
     ctx.emit(FunctionFailed(wanted.spelling, wanted.path, reason, attempts))
     return FunctionResult(False, wanted.spelling, wanted.path, attempts, reason, calls=tuple(calls))

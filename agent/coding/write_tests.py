@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from agent.coding.attempts import Compile, compile_trouble, room_for, temperature_for
+from agent.coding.attempts import Compile, compile_trouble, headline, room_for, temperature_for
 from agent.coding.csyntax import definitions
 from agent.coding.files import Files
 from agent.coding.pyreplace import syntax_problem
@@ -73,7 +73,7 @@ async def implement_tests(
             trouble = compile_trouble(compiled, path, files.read_bytes(path))
             files.remove(path)
         ctx.emit(EditRejected(path, trouble))
-    reason = f"{path} could not be written in {attempts} tries: {trouble.splitlines()[0]}"
+    reason = f"{path} could not be written in {attempts} tries: {headline(trouble)}"
     return StepOutcome(False, step.id, (), attempts, reason, tuple(calls))
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.coding.files import FolderFiles
-from agent.coding.header_text import header_from_reply, insert_at_end, merged, prototypes_in_text
+from agent.coding.header_text import header_from_reply, insert_at_end, merged
 from agent.coding.scaffold import ScaffoldResult, scaffold
+from agent.coding.spelled_out import declarations_in, headers_named, prototypes_in_text, with_documents
 from agent.coding.stub_detection import find_stubs
 from tests.coding.helpers import compile_in
 from tests.fakes.context import run_context
@@ -57,13 +58,47 @@ def test_declarations_are_found_in_a_tasks_words() -> None:
     ]
 
 
+README = """# map
+
+The header is `src/map.h`, also called map.h. `map *map_new(void)` makes an empty map and returns NULL if
+memory cannot be had. `void map_free(map *m)` frees everything; it does nothing for NULL. The order of
+`int map_get(const map *m, const char *key)` is unspecified.
+
+Next paragraph.
+"""
+
+
+def test_a_document_that_the_task_names_is_part_of_it() -> None:
+    text = with_documents("Write it as README.md says (not NEWS.md).", {"README.md": README.encode()})
+    assert text.startswith("Write it as README.md says") and "README.md says:\n# map" in text
+    assert headers_named(text) == ["src/map.h"]
+    assert [(one.function.name, one.contract) for one in declarations_in(text)] == [
+        ("map_new", "Makes an empty map and returns NULL if memory cannot be had."),
+        ("map_free", "Frees everything; it does nothing for NULL."),
+        ("map_get", "Is unspecified."),
+    ]
+
+
+async def test_an_interface_that_is_spelled_out_needs_no_enumeration(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo/README.md").write_text(README)
+    header = "```c\ntypedef struct map { int n; } map;\n/* Makes stuff. */\nmap *map_new(void);\n```"
+    result, server, files = await lay(tmp_path, [("map.h", header)], task="Write it as README.md says.")
+    assert result.ok and len(server.calls) == 1
+    assert [one.name for one in result.functions] == ["map_new", "map_free", "map_get"]
+    text = files.read_bytes("src/map.h").decode()
+    assert "/* Makes an empty map and returns NULL if memory cannot be had. */\nmap *map_new(void);" in text
+    assert "/* Frees everything; it does nothing for NULL. */\nvoid map_free(map *m);" in text
+    assert {one.path for one in result.functions} == {"src/map.c"}
+
+
 def test_a_header_is_made_sound_by_facts() -> None:
     wanted = {"table_new": "Make one.", "table_count": "How many keys.", "table_set": ""}
-    header = header_from_reply(HEADER, "src/table.h", wanted, prototypes_in_text(TASK))
+    header = header_from_reply(HEADER, "src/table.h", wanted, declarations_in(TASK))
     assert header.problem == ""
     assert header.text.startswith("#ifndef TABLE_H\n#define TABLE_H\n") and header.text.endswith("#endif\n")
     assert "table *table_new(void);" in header.text and "int size" not in header.text
-    assert "/** How many keys. */\nsize_t table_count(const table *t);" in header.text
+    assert "/* How many keys. */\nsize_t table_count(const table *t);" in header.text
     assert "int table_set(table *t, const char *key, int v);" in header.text
 
 
@@ -102,8 +137,7 @@ async def lay(tmp_path: Path, script: object, **more: object) -> tuple[ScaffoldR
             ctx,
             files=files,
             compile=compile_in(root),
-            task=TASK,
-            **{"decomposed": True, **more},  # type: ignore[arg-type]
+            **{"task": TASK, "decomposed": True, **more},  # type: ignore[arg-type]
         )
     return result, server, files
 

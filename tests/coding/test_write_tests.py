@@ -42,9 +42,7 @@ async def test_a_new_test_file_is_written_and_compiled(tmp_path: Path) -> None:
 
 async def test_a_file_that_does_not_compile_is_taken_back_and_asked_again(tmp_path: Path) -> None:
     bad = GOOD.replace("r.count", "r.size")
-    outcome, server, _ = await write(
-        tmp_path, [("no member named", f"```c\n{GOOD}```"), ("ring", f"```c\n{bad}```")]
-    )
+    outcome, server, _ = await write(tmp_path, [("no member named", f"```c\n{GOOD}```"), ("ring", f"```c\n{bad}```")])
     assert outcome.ok and outcome.attempts == 2 and len(server.calls) == 2
 
 

@@ -1,0 +1,103 @@
+"""What a task's words, and the documents it names, spell out: C declarations, what is said about them, header paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from agent.coding.csyntax import CFunction, functions, parse_c
+
+_DECLARATION = re.compile(
+    r"(?:(?:const|unsigned|signed|struct|enum|union|static|long|short)\s+)*\w+[\s*]+\**\w+\s*"
+    r"\([^()]*(?:\([^()]*\)[^()]*)*\)"
+)
+_NOT_NAMES = frozenset({"if", "for", "while", "switch", "return", "sizeof", "int", "void", "char", "main"})
+_TYPE_WORDS = frozenset(
+    {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool", "struct",
+     "union", "enum", "FILE"}
+)  # fmt: skip
+_DOCUMENT = re.compile(r"(?<![\w./-])[\w./-]*\w\.(?:md|txt|rst)\b", re.I)
+_HEADER = re.compile(r"(?<![\w./-])[\w./-]*\w\.h\b")
+
+LONGEST_DOCUMENT = 6000
+"""Characters taken of a document that a task names."""
+
+_CONTRACT_CHARACTERS = 600
+
+
+class Spelled(msgspec.Struct, frozen=True):
+    """A declaration in prose, and the sentences that follow it up to the next one ("" when they say next to nothing)."""
+
+    function: CFunction
+    contract: str = ""
+
+
+def with_documents(task: str, files: Mapping[str, bytes]) -> str:
+    """``task`` and the text of the documents it names (``as README.md specifies``), as far as the project has them."""
+    parts = [task.strip()]
+    for name in dict.fromkeys(_DOCUMENT.findall(task)):
+        try:
+            text = files[name.removeprefix("./")].decode("utf-8", "replace")
+        except (KeyError, ValueError, OSError):
+            continue
+        if text.strip():
+            parts.append(f"{name} says:\n{text.strip()[:LONGEST_DOCUMENT]}")
+    return "\n\n".join(parts)
+
+
+def headers_named(text: str) -> list[str]:
+    """Paths of headers that the text names, the longer spelling of the same file only, in order."""
+    names = list(dict.fromkeys(_HEADER.findall(text)))
+    return [one for one in names if not any(other != one and other.endswith("/" + one) for other in names)]
+
+
+def declarations_in(text: str) -> list[Spelled]:
+    """The C function declarations in a text, in order, each name once, with what is said about them."""
+    found: dict[str, tuple[CFunction, int, int]] = {}
+    for match in _DECLARATION.finditer(text):
+        candidate = re.sub(r"\s+", " ", match[0]).strip()
+        parsed = functions(f"{candidate};".encode())
+        if len(parsed) == 1 and _is_prototype(parsed[0], candidate):
+            found.setdefault(parsed[0].name, (parsed[0], match.start(), match.end()))
+    places = list(found.values())
+    ends = [start for _, start, _ in places[1:]] + [len(text)]
+    return [
+        Spelled(function, _contract(text[end:stop], last=stop == len(text)))
+        for (function, _, end), stop in zip(places, ends, strict=True)
+    ]
+
+
+def prototypes_in_text(text: str) -> list[CFunction]:
+    """The declarations alone."""
+    return [one.function for one in declarations_in(text)]
+
+
+def _is_prototype(function: CFunction, text: str) -> bool:
+    """Whether the text is a declaration and no English with brackets: types that are types, parameters that have one."""
+    if function.name in _NOT_NAMES or parse_c(f"{text};".encode()).has_error:
+        return False
+    if not function.parameters:
+        return text.endswith("(void)") and _is_type(function.before + function.after)
+    named = all("*" in one.text or re.search(r"\w\s+\w", one.text) for one in function.parameters)
+    return named and all(_is_type(one) for one in (function.before, *(one.text for one in function.parameters)))
+
+
+def _is_type(text: str) -> bool:
+    """Whether the words can be a C type: a pointer, a keyword type, a tagged one, or a name ending in ``_t``."""
+    return "*" in text or any(word in _TYPE_WORDS or word.endswith("_t") for word in re.findall(r"\w+", text))
+
+
+def _contract(text: str, *, last: bool) -> str:
+    """The sentences right behind a declaration, as a comment says them."""
+    paragraph = text.lstrip("`;,: )\t").split("\n\n")[0].split("```")[0]
+    said = re.sub(r"\s+", " ", paragraph).replace("`", "").strip(" -*")
+    if not last or not said.endswith("."):
+        said = said[: max(said.rfind("."), said.rfind(";")) + 1]
+    said = said.strip().rstrip(";")
+    if len(said) < 15 or re.match(r"(?:and|or|but|with|as|in|to)\b", said, re.I):
+        return ""
+    if len(said) > _CONTRACT_CHARACTERS:
+        said = said[: said.rfind(".", 0, _CONTRACT_CHARACTERS) + 1] or said[:_CONTRACT_CHARACTERS]
+    return said[0].upper() + said[1:] + ("" if said.endswith(".") else ".")
