@@ -26,6 +26,19 @@ _PREDICT_SECONDS = 0.4
 _RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
 
 
+_GUIDE = Content("\n").join(
+    [
+        Content.styled("What happens then", LABEL),
+        Content("1  The repository is read: files, symbols, history. No model is needed for that."),
+        Content("2  A small model answers one yes or no after the other: which files and symbols matter."),
+        Content("3  A plan is made; code is written in a copy, compiled and tested."),
+        Content("4  You see the diff. Your own files change only when you apply it."),
+        Content(""),
+        Content("space pauses at any moment, s goes on by one decision, y and n overrule it."),
+    ]
+)
+
+
 class HomeScreen(Screen[None]):
     """Where every task begins."""
 
@@ -63,8 +76,7 @@ class HomeScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Task, repository and start on the left; model, ready-made tasks and runs on the right."""
-        yield Static(line(("Clean Room", f"bold {LABEL}"), ("  small models, one decision at a time, in the open", MUTED)),
-                     id="home-title", markup=False)  # fmt: skip
+        yield Static(_title(), id="home-title", markup=False)
         with Horizontal(id="home"):
             with Vertical(id="home-left"):
                 yield TextArea(
@@ -74,8 +86,9 @@ class HomeScreen(Screen[None]):
                 yield Input(str(self.first_repo or ""), placeholder="folder of a C or Python repository", id="repo",
                             classes="box")  # fmt: skip
                 with Horizontal(id="start-row"):
-                    yield Button("Start", id="start", variant="primary")
+                    yield Button("Start", id="start", variant="primary", compact=True)
                     yield Static("", id="prediction", markup=False)
+                yield Static(_GUIDE, id="guide", markup=False)
             with Vertical(id="home-right"):
                 yield ModelBox(self.services, id="model", classes="box")
                 yield OptionList(id="demos", classes="box", markup=False, compact=True)
@@ -123,6 +136,12 @@ class HomeScreen(Screen[None]):
         if self.is_mounted:
             self.fill()
             self.refresh_bindings()
+
+    def show_busy(self, text: str) -> None:
+        """Say that a run is being made ready; "" when that is over."""
+        if self.is_mounted:
+            self.query_one("#home-title", Static).update(_title(text))
+            self.query_one("#start").disabled = bool(text)
 
     # -- starting
 
@@ -206,15 +225,20 @@ class HomeScreen(Screen[None]):
         self.query_one("#prediction", Static).update(Content(text))
 
 
+def _title(busy: str = "") -> Content:
+    said = (f"  ● {busy}", f"bold {WARN}") if busy else ("  small models, one decision at a time, in the open", MUTED)
+    return line(("Clean Room", f"bold {LABEL}"), said)
+
+
 def _demo(demo: DemoTask) -> Content:
-    return line((demo.title, STRONG), "  ", (one_line(demo.task), MUTED))
+    return line((demo.title, STRONG)) + Content("\n") + line((f"  {one_line(demo.task)}", MUTED))
 
 
 def _run(run: RecentRun) -> Content:
     glyph, style = _RUN_MARKS.get(run.status, ("·", MUTED))
     when = run.started[:16].replace("T", " ")
     facts = f"  {run.status or 'unfinished'} · {plural(run.calls, 'call')} · {duration(run.seconds)}"
-    return line((f"{glyph} ", style), (when, MUTED), f"  {one_line(run.task)}", (facts, MUTED))
+    return line((f"{glyph} ", style), one_line(run.task)) + Content("\n") + line((f"  {when}{facts}", MUTED))
 
 
 def _nothing() -> Content:

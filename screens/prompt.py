@@ -36,7 +36,7 @@ def prompt_lines(session: RunSession) -> list[Content]:
     if state.waiting is not None:
         return _waiting(session, state.waiting)
     if state.finished is not None:
-        return outcome(state, state.finished)
+        return outcome(session, state.finished)
     if session.stopping:
         when = "when the call in flight has come back; the work so far is kept"
         return [line(("■ stopping ", f"bold {WARN}"), when)]
@@ -48,8 +48,6 @@ def prompt_lines(session: RunSession) -> list[Content]:
 
 
 def _waiting(session: RunSession, waiting: GateWaiting) -> list[Content]:
-    if waiting.kind == "diff":
-        return _diff(session.state)
     if waiting.kind == "stage":
         done = line(("‖ end of stage ", f"bold {WARN}"), (waiting.stage.replace("_", " "), STRONG))
         return [done, _keys(("S", "next stage"), ("s", "one decision"), ("space", "go on"))]
@@ -64,22 +62,6 @@ def _waiting(session: RunSession, waiting: GateWaiting) -> list[Content]:
         ("K", "rest of stage"), ("space", "go on"),
     )  # fmt: skip
     return [head, keys]
-
-
-def _diff(state: RunState) -> list[Content]:
-    diff = state.diff
-    what = f"{plural(len(diff.files), 'file')} changed, +{diff.added} -{diff.removed}. " if diff else ""
-    functions = list(state.functions.values())
-    written = sum(function.status == "done" for function in functions)
-    said = f"{written} of {plural(len(functions), 'function')} compile. " if functions else ""
-    checks = _checks(state.baseline, state.checks)
-    ok = state.checks is None or state.checks.ok
-    ready = ("✓ the work is ready. ", f"bold {GOOD}") if ok else ("! ready, but checks fail. ", f"bold {WARN}")
-    branch = one_line(diff.branch) if diff and diff.branch else "its branch"
-    keys = _keys(
-        ("a", "apply it to your tree"), ("k", f"keep it on {branch}"), ("d", "discard it"), ("5", "look at the diff")
-    )
-    return [line(ready, said, checks, what), keys]
 
 
 def _keys(*pairs: tuple[str, str]) -> Content:
@@ -104,8 +86,9 @@ _ENDS = {
 }
 
 
-def outcome(state: RunState, end: RunFinished) -> list[Content]:
+def outcome(session: RunSession, end: RunFinished) -> list[Content]:
     """How the run ended, in plain words, and what to do next."""
+    state = session.state
     word, style, meaning = _ENDS[end.status]
     cached = f" ({end.cached_calls} reused)" if end.cached_calls else ""
     facts = [f"{plural(end.calls, 'call')}{cached} in {duration(end.seconds)}"]
@@ -119,7 +102,14 @@ def outcome(state: RunState, end: RunFinished) -> list[Content]:
     if tests:
         facts.append(tests[0].lower() + tests[1:])
     lines = [line((f"{word}  ", f"bold {style}"), one_line(end.reason) or meaning), line((" · ".join(facts), MUTED))]
-    return [*lines, line(_next(state, end))]
+    return [*lines, _decide(state, end) if session.deciding else line(_next(state, end))]
+
+
+def _decide(state: RunState, end: RunFinished) -> Content:
+    branch = one_line(end.branch or state.branch) or "its branch"
+    return _keys(
+        ("a", "apply it to your files"), ("k", f"keep it on {branch}"), ("d", "discard it"), ("5", "look at the diff")
+    )
 
 
 def _next(state: RunState, end: RunFinished) -> str:

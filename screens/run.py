@@ -145,7 +145,7 @@ class RunScreen(RunControls, Screen[None]):
     def _offer(self) -> None:
         """Footer and keys follow what can be done now."""
         waiting = self.session.waiting
-        now = (waiting.kind if waiting else "", self.session.live, self.session.stopping)
+        now = (waiting.kind if waiting else "", self.session.live, self.session.stopping, self.session.deciding)
         if now != self._offered:
             self._offered = now
             self.refresh_bindings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from textual.message import Message
 from textual.screen import Screen
 
 from agent.events import GateWaiting
@@ -17,6 +18,14 @@ from screens.table import has_screen, make_screen
 
 if TYPE_CHECKING:
     from screens.run import RunScreen
+
+
+class Chosen(Message):
+    """The person said what becomes of a run's change: apply, keep or discard."""
+
+    def __init__(self, session: RunSession, choice: str) -> None:
+        super().__init__()
+        self.session, self.choice = session, choice
 
 
 class RunControls(Screen[None]):
@@ -36,13 +45,13 @@ class RunControls(Screen[None]):
         if action in ("answer", "skip_stage"):
             return kind == "verdict"
         if action == "choose":
-            return kind == "diff"
+            return session.deciding
         if action in ("pause", "step", "step_stage", "breakpoint"):
-            return session.live and kind != "diff" and not session.stopping
+            return session.live and not session.stopping
         if action == "stop":
             return session.live and not session.stopping
         if action == "move" and parameters == (-1,):
-            return kind != "diff"  # k keeps the work then
+            return not session.deciding  # k keeps the work then
         if action == "relabel":
             return has_screen("relabel")
         return True
@@ -82,17 +91,20 @@ class RunControls(Screen[None]):
             self.session.skip_stage()
 
     def action_choose(self, choice: str) -> None:
-        """Apply, keep or discard the diff; discarding asks first."""
+        """Apply, keep or discard the change; discarding asks first."""
         if not self.session.ready():
             return
         if choice != "discard":
-            self.session.choose(choice)
+            self._choose(choice)
             return
         branch = self.session.state.branch or "the run's branch"
         self.app.push_screen(
             Confirm("Throw the work away?", f"{branch} is deleted. Your own tree stays as it is.", "Discard", "Not now"),
-            lambda yes: self.session.choose("discard") if yes else None,
+            lambda yes: self._choose("discard") if yes else None,
         )
+
+    def _choose(self, choice: str) -> None:
+        self.post_message(Chosen(self.session, choice))
 
     def action_breakpoint(self) -> None:
         """Ask where to stop."""

@@ -18,27 +18,47 @@ from agent.gate import Gate
 
 
 class RunHandle(Protocol):
-    """One run that has not begun yet. ``gate`` is the gate it was given."""
-
-    gate: Gate
+    """One run that has not begun yet. Execute it once, then say what becomes of its change."""
 
     async def execute(self) -> RunFinished:
-        """Do the work. Emits RunStarted first and RunFinished last, whatever happens."""
+        """Do the work. Emits RunStarted first, and DiffReady and RunFinished last, whatever happens."""
+        ...
+
+    def stop(self) -> None:
+        """Stop soon: at the next decision, breaking off a call or command that is under way."""
+        ...
+
+    async def apply(self) -> tuple[bool, str]:
+        """Bring the change into the person's files, whole or not at all. Returns whether it was, and a sentence.
+
+        Emits DiffResolved when it was."""
+        ...
+
+    async def keep(self) -> str:
+        """Leave the change on its branch; a sentence that says where. Emits DiffResolved."""
+        ...
+
+    async def discard(self) -> str:
+        """Delete the branch; a sentence. Emits DiffResolved."""
         ...
 
     def listen(self, listener: Callable[[Envelope], None]) -> None:
         """``listener`` hears every event after it was committed, on the event loop's thread."""
         ...
 
+    async def aclose(self) -> None:
+        """Let go of connections and files. Called once, when nothing more is asked of it."""
+        ...
+
 
 class StartRun(Protocol):
-    """Makes a run ready."""
+    """Makes a run ready. Whatever can be refused is refused here, before anything is changed."""
 
-    def __call__(self, task: str, repo: Path, config: Config, *, gate: Gate) -> RunHandle:
+    async def __call__(self, task: str, repo: Path, config: Config, *, gate: Gate) -> RunHandle:
         """The handle of a new run.
 
         Raises:
-            Exception: its text says what is wrong with task or repository, as a sentence for the person.
+            Exception: its text says what is wrong, as a sentence for the person; a ``hint`` attribute says what to do.
         """
         ...
 

@@ -38,6 +38,7 @@ class RunSession:
         self.state = RunState()
         self.on_flush: list[Flushed] = []
         self.stopping = False
+        self.choosing = False
         self._clock = clock
         self._schedule = schedule
         self._grace = grace
@@ -66,7 +67,8 @@ class RunSession:
         self._heard_at = self._clock()
         events: list[Event] = [envelope.event for envelope in batch]
         waiting = self.state.waiting
-        if waiting is not None and waiting in events and self._came_by_itself(waiting):
+        stopped_by_itself = waiting is not None and waiting in events and waiting.reason == "breakpoint"
+        if stopped_by_itself or (self.deciding and any(isinstance(event, RunFinished) for event in events)):
             self._prompted_at = self._heard_at
         for listener in list(self.on_flush):
             listener(events)
@@ -86,6 +88,14 @@ class RunSession:
         """Whether there is work that leaving would interrupt."""
         return self.handle is not None and self.state.finished is None
 
+    @property
+    def deciding(self) -> bool:
+        """Whether the run has ended with a change and nobody has said yet what becomes of it."""
+        state = self.state
+        if self.handle is None or state.finished is None or state.finished.applied or state.diff_choice or self.choosing:
+            return False
+        return state.diff is not None and bool(state.diff.diff.strip())
+
     def elapsed(self) -> float:
         """Seconds since the run began; stands still when it has ended."""
         if not self.live:
@@ -103,18 +113,13 @@ class RunSession:
         """False while a prompt that appeared by itself is too fresh for a key to be meant for it."""
         return self._clock() - self._prompted_at >= self._grace
 
-    def _came_by_itself(self, waiting: GateWaiting) -> bool:
-        return waiting.kind == "diff" or (waiting.kind == "verdict" and waiting.reason == "breakpoint")
-
     @property
     def paused(self) -> bool:
         """Whether the next decision will wait."""
         return self.gate.mode != "run"
 
     def toggle_pause(self) -> None:
-        """Pause at the next decision, or go on. A waiting diff is not touched by this."""
-        if self.waiting is not None and self.waiting.kind == "diff":
-            return
+        """Pause at the next decision, or go on."""
         if self.paused or self.waiting is not None:
             self.gate.resume()
         else:
@@ -122,15 +127,12 @@ class RunSession:
 
     def step(self) -> None:
         """Use the decision that waits and wait at the next one."""
-        if self.waiting is not None and self.waiting.kind == "diff":
-            return
         self.gate.pause()
         self.gate.resolve("accept" if self.waiting and self.waiting.kind == "verdict" else "continue")
 
     def step_stage(self) -> None:
         """Run to the end of the stage."""
-        if self.waiting is None or self.waiting.kind != "diff":
-            self.gate.step_stage()
+        self.gate.step_stage()
 
     def answer(self, right: bool) -> bool:
         """Say what the right verdict of the waiting decision is. True when it overruled the model."""
@@ -146,15 +148,35 @@ class RunSession:
         if self.waiting is not None and self.waiting.kind == "verdict":
             self.gate.resolve("skip_stage")
 
-    def choose(self, choice: str) -> None:
-        """Say what becomes of the diff: apply, keep or discard."""
-        if self.waiting is not None and self.waiting.kind == "diff":
-            self.gate.resolve(choice)
-
     def stop(self) -> None:
-        """Stop the run at the next decision."""
+        """Stop the run: at the next decision, or by breaking off what is under way."""
         self.stopping = True
         self.gate.stop()
+        if self.handle is not None:
+            self.handle.stop()
+
+    # -- what becomes of the change
+
+    async def choose(self, choice: str) -> tuple[bool, str]:
+        """Apply, keep or discard the change of a finished run. Returns whether it was done, and a sentence."""
+        handle = self.handle
+        if handle is None or not self.deciding:
+            return False, "There is nothing to decide."
+        self.choosing = True
+        try:
+            if choice == "apply":
+                return await handle.apply()
+            return True, await (handle.discard() if choice == "discard" else handle.keep())
+        except Exception as error:
+            return False, str(error)
+        finally:
+            self.choosing = False
+
+    async def close(self) -> None:
+        """Let go of the run; an undecided change stays on its branch."""
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            await handle.aclose()
 
 
 def is_call(event: Event) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
-MUTED = "$text-muted"
+MUTED = "$foreground 60%"
 STRONG = "bold"
 GOOD = "$text-success"
 BAD = "$text-error"
@@ -123,12 +123,17 @@ def keep_tail(text: str, width: int) -> str:
     return "…" + text
 
 
+def fit(content: Content, width: int) -> Content:
+    """``content`` on one line of ``width`` cells, with an ellipsis where it was cut."""
+    return content.truncate(max(1, width), ellipsis=True)
+
+
 def bar(value: int, most: int, width: int) -> str:
-    """A bar of ``width`` cells filled in proportion, at least one cell when ``value`` is not 0."""
+    """A bar of at most ``width`` cells in proportion to ``most``, at least one cell when ``value`` is not 0."""
     if width <= 0 or most <= 0:
         return ""
     filled = min(width, round(width * value / most))
-    return "█" * max(filled, 1 if value > 0 else 0)
+    return "━" * max(filled, 1 if value > 0 else 0)
 
 
 VERDICT_WORDS = {True: "yes", False: "no"}
@@ -145,8 +150,8 @@ _STAGE_NAMES = {
     "precision_pass1": "relevant?", "precision_pass2": "direct?", "precision_pass3": "source?",
     "function_implement": "write", "implement": "edit", "test_implement": "write test", "header_gen": "header",
     "error_classify_include": "include?", "error_classify_signature": "signature?",
-    "error_classify_definition": "defined?", "error_which_include": "which header",
-    "adjustment_step_viability": "viable?", "adjustment_root_cause": "root cause?",
+    "error_classify_definition": "defined?", "error_which_include": "header?",
+    "adjustment_step_viability": "viable?", "adjustment_root_cause": "cause?",
     "adjustment_new_step": "new step?", "adjustment_finalize": "finalize", "stage_routing": "routing",
     "task_analysis": "intent", "change_point_enum": "change pts", "part_grouping": "same part?",
     "part_dependency": "part dep?", "symbol_targeting": "target?", "step_dependency": "step dep?",
@@ -156,5 +161,5 @@ _STAGE_NAMES = {
 
 
 def stage_short(stage: str) -> str:
-    """A call's stage in at most twelve characters: for a yes/no, the question in one word."""
-    return _STAGE_NAMES.get(stage) or stage.replace("_", " ")[:12]
+    """A call's stage in at most ten characters: for a yes/no, the question in one word."""
+    return _STAGE_NAMES.get(stage) or stage.replace("_", " ")[:10]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 from pathlib import Path
@@ -20,6 +21,7 @@ from screens.dialogs import Confirm
 from screens.help import HelpScreen
 from screens.home import HomeScreen
 from screens.run import RunScreen
+from screens.run_controls import Chosen
 from screens.runner import Services
 from screens.session import RunSession
 from screens.table import has_screen, make_screen
@@ -88,21 +90,45 @@ class CraApp(App[int]):
         if self.session is not None and self.session.live:
             self.notify("A run is going on. F3 goes back to it; stop it there before starting another.", severity="warning")
             return
+        self.run_worker(self._launch(task, repo), group="launch", exclusive=True, exit_on_error=False)
+
+    async def _launch(self, task: str, repo: Path) -> None:
         gate = Gate()
+        if self.home is not None:
+            self.home.show_busy("getting ready…")
         try:
-            config = self.services.load_config(repo)
-            handle = self.services.start_run(task, repo, config, gate=gate)
+            config = await asyncio.to_thread(self.services.load_config, repo)
+            handle = await self.services.start_run(task, repo, config, gate=gate)
         except Exception as error:
-            self.notify(str(error), title="The run cannot start", severity="error", timeout=15)
+            text = f"{error} {getattr(error, 'hint', '')}".strip()
+            self.notify(text, title="The run cannot start", severity="error", timeout=20)
             return
+        finally:
+            if self.home is not None:
+                self.home.show_busy("")
         session = RunSession(
             task=task, repo=repo, gate=gate, handle=handle, clock=self.services.clock, schedule=self.set_timer,
             grace=config.ui.grace_seconds,
         )  # fmt: skip
         handle.listen(session.receive)
+        if self.session is not None:
+            await self.session.close()
         self.session = session
         self.run_worker(handle.execute(), name="run", group=_RUN_GROUP, exit_on_error=False)
         self.show_session(session)
+
+    @on(Chosen)
+    def _chosen(self, event: Chosen) -> None:
+        self.run_worker(self._decide(event.session, event.choice), group="decide", exit_on_error=False)
+
+    async def _decide(self, session: RunSession, choice: str) -> None:
+        done, text = await session.choose(choice)
+        self.notify(text, severity="information" if done else "error", timeout=8 if done else 20)
+        session.flush()
+        if done:
+            await session.close()
+        if isinstance(self.screen, RunScreen):
+            self.screen.refresh_state([])
 
     def show_session(self, session: RunSession) -> None:
         """Show a run, live or replayed."""
@@ -174,6 +200,8 @@ class CraApp(App[int]):
     async def action_quit(self) -> None:
         """Leave; while a run goes on, ask."""
         if self.session is None or not self.session.live:
+            if self.session is not None:
+                await self.session.close()
             self.exit(0)
             return
         if isinstance(self.screen, Confirm):
@@ -192,4 +220,6 @@ class CraApp(App[int]):
             runs = [worker for worker in self.workers if worker.group == _RUN_GROUP]
             with contextlib.suppress(Exception):
                 await self.workers.wait_for_complete(runs)
-        self.exit(130)
+            with contextlib.suppress(Exception):
+                await session.close()
+        self.exit(130, return_code=130)

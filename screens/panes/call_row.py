@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from agent.state import Call
@@ -41,8 +42,8 @@ class Columns:
     @lru_cache(maxsize=64)
     def fitting(cls, width: int, calls: int) -> Columns:
         """The columns for a width. When it is short, model goes first, then milliseconds, then the stage."""
-        number = max(3, len(str(calls)))
-        stage, confidence, ms = 12, 4, _MS
+        number = max(2, len(str(calls)))
+        stage, confidence, ms = 10, 4, _MS
         model = 18 if width >= 84 else 0
         if width < 44:
             ms = 0
@@ -81,8 +82,7 @@ def row(call: Call, number: int, columns: Columns, *, waiting: bool, pending: bo
     ]
     if columns.stage:
         parts += [(stage_short(call.stage).ljust(columns.stage)[: columns.stage], MUTED), " "]
-    item = keep_tail(one_line(call.item), columns.item)
-    parts += [item, " " * max(0, columns.item - Content(item).cell_length), " "]
+    parts += [*_item(one_line(call.item), columns.item), " "]
     text, style = verdict_cell(call, waiting, pending)
     parts.append((text.ljust(_VERDICT), style))
     if columns.confidence:
@@ -94,6 +94,19 @@ def row(call: Call, number: int, columns: Columns, *, waiting: bool, pending: bo
         took = "reused" if call.cached else milliseconds(call.ms)
         parts += [" ", (took.rjust(columns.ms), MUTED)]
     return Content.assemble(*parts)
+
+
+def _item(item: str, width: int) -> list[tuple[str, str] | str]:
+    """``path:symbol`` shows the symbol first, then as much of the path's end as fits."""
+    path, _, symbol = item.rpartition(":")
+    if not path or not symbol or " " in path:
+        text = keep_tail(item, width)
+        return [text, " " * max(0, width - cell_len(text))]
+    text = keep_tail(symbol, width)
+    room = width - cell_len(text) - 1
+    place = keep_tail(path, room) if room >= 6 else ""
+    gap = " " if place else ""
+    return [text, gap, (place, MUTED), " " * max(0, width - cell_len(text) - len(gap) - cell_len(place))]
 
 
 def verdict_cell(call: Call, waiting: bool = False, pending: bool | None = None) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from textual.visual import Visual
 
 from agent.state import Call, RunState
 from screens.panes.call_row import Columns, heading, matches, row
+from screens.text import MUTED
 
 _CACHE_ROWS = 2000
 
@@ -50,6 +51,7 @@ class CallStream(ScrollView, can_focus=True):
         self.cursor = 0
         self.unseen = 0
         self._seen = 0
+        self._rows = 0  # rows at the last look: the state's own list grows without telling
         self._open: set[int] = set()  # rows not answered yet, while a filter is on
         self._announced: int | None = None
         self._cache: dict[tuple[object, ...], Strip] = {}
@@ -77,12 +79,12 @@ class CallStream(ScrollView, can_focus=True):
         if state is not self.state:
             self.state, self._seen, self.cursor, self._announced = state, 0, 0, None
             self.places = [] if self.words else None
-        before = self.count
+        before = self._rows
         if self.places is not None:
             self._filter_new(self.places)
         self._seen = len(state.calls)
         if not self.follow:
-            self.unseen += self.count - before
+            self.unseen += max(0, self.count - before)
         self._settle()
 
     def _filter_new(self, places: list[int]) -> None:
@@ -125,6 +127,7 @@ class CallStream(ScrollView, can_focus=True):
         self._settle()
 
     def _settle(self) -> None:
+        self._rows = self.count
         if self.follow:
             self.cursor = max(0, self.count - 1)
         self.cursor = min(self.cursor, max(0, self.count - 1))
@@ -163,6 +166,8 @@ class CallStream(ScrollView, can_focus=True):
             return
         if target != top:
             self.scroll_to(y=target, animate=False, immediate=True)
+            if round(self.scroll_y) != target:  # the new rows are not laid out yet
+                self.call_after_refresh(self.scroll_to, y=target, animate=False, immediate=True)
 
     def _move(self, place: int) -> None:
         self.cursor = min(max(0, place), max(0, self.count - 1))
@@ -223,7 +228,7 @@ class CallStream(ScrollView, can_focus=True):
         if call is None:
             if place == 0 and not self.count:
                 text = "No call matches the filter." if self.words else "No calls yet."
-                return self._strip(Content.styled(f" {text}", "$text-muted"), width)
+                return self._strip(Content.styled(f"  {text}", MUTED), width)
             return Strip.blank(width, base.rich_style)
         waiting = self.state.waiting is not None and self.state.waiting.call_id == call.call_id
         pending = self.state.waiting.verdict if waiting and self.state.waiting else None

@@ -97,18 +97,18 @@ def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None) ->
         how = call.error
     elif not call.binary:
         how = "a text, not a decision"
-    lines = [line((text, f"bold {style}"), "  ", one_line(how))]
     source = {
-        "override": "overruled by a person", "threshold": "decided by the stage's threshold",
-        "parsed": "decided by the words of the answer", "default": "not an answer: the default was applied",
+        "override": "a person overruled it", "threshold": "by the stage's threshold",
+        "parsed": "by the words of the answer", "default": "not an answer, so the default was applied",
     }.get(call.source or "", "")  # fmt: skip
-    extra = [source] if source else []
+    lines = [line((text, f"bold {style}"), "  ", one_line(how), (f"  {source}" if source else "", MUTED))]
+    extra = []
     if call.cached:
         twin = f" of call {texts.cached_from}" if texts is not None and texts.cached_from else ""
         extra.append(f"answer reused{twin}, nothing was asked again")
     if extra:
-        lines.append(line((" · ".join(extra), WARN if call.defaulted or call.overridden else MUTED)))
-    facts = [call.model, f"{call.ms:,.0f} ms" if call.ms else "", _tokens(call)]
+        lines.append(line((" · ".join(extra), MUTED)))
+    facts = [f"{call.ms:,.0f} ms" if call.ms else "", _tokens(call), call.model]
     if call.attempt > 1:
         facts.append(f"attempt {call.attempt}")
     lines.append(line((" · ".join(clean(fact) for fact in facts if fact), MUTED)))

@@ -16,6 +16,7 @@ from screens.text import (
     STRONG,
     WARN,
     bar,
+    fit,
     keep_tail,
     line,
     one_line,
@@ -55,8 +56,9 @@ class Cascade(Pane):
     def _files(self, state: RunState, width: int) -> list[Content]:
         kept = sum(file.included for file in state.files.values())
         head = line(("files in scope ", LABEL), (f"{len(state.files)} → {kept}", STRONG))
-        room = max(8, min(26, width - 24))
-        return [head, *(self._file(file, room) for file in state.files.values()), Content("")]
+        longest = max(len(one_line(file.path)) for file in state.files.values())
+        room = max(8, min(longest, width - 24))
+        return [head, *(fit(self._file(file, room), width) for file in state.files.values()), Content("")]
 
     def _file(self, file: FileScoped, room: int) -> Content:
         path = Content(keep_tail(one_line(file.path), room))
@@ -80,14 +82,14 @@ class Cascade(Pane):
             width_all = len(bar(max(total, expected), most, room))
             lines.append(
                 line(
-                    (name.ljust(10), STRONG), ("█" * len(bar(yes, most, room)), GOOD),
-                    ("▒" * (len(bar(total, most, room)) - len(bar(yes, most, room))), ACCENT),
-                    ("░" * (width_all - len(bar(total, most, room))), MUTED),
+                    (name.ljust(10), STRONG), (bar(yes, most, room), GOOD),
+                    ("╍" * (len(bar(total, most, room)) - len(bar(yes, most, room))), ACCENT),
+                    ("┈" * (width_all - len(bar(total, most, room))), MUTED),
                     " ", (str(total) if total >= expected else f"{total}/{expected}", STRONG),
                 )
             )  # fmt: skip
             lines += self._symbols(asked[number], number, width)
-        return [*lines, line(("█ yes  ▒ no  ░ to ask", MUTED)), Content("")]
+        return [*lines, line(("━ yes  ╍ no  ┈ to ask", MUTED)), Content("")]
 
     def _symbols(self, symbols: list[SymbolState], number: int, width: int) -> list[Content]:
         rows: list[Content] = []
@@ -118,7 +120,7 @@ class Cascade(Pane):
         over = context.tokens > context.budget
         used = len(bar(min(context.tokens, context.budget), max(1, context.budget), room))
         head = line(
-            ("context ".ljust(10), STRONG), ("█" * used, BAD if over else LABEL), ("░" * (room - used), MUTED),
+            ("context ".ljust(10), STRONG), ("━" * used, BAD if over else LABEL), ("┈" * (room - used), MUTED),
             f" {short_count(context.tokens)} of {short_count(context.budget)} tokens",
             (" over budget" if over else "", BAD),
         )  # fmt: skip

@@ -11,7 +11,7 @@ from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, l
 
 _SHOWN = 200
 _SEVERITY = {"error": ("error", BAD), "fatal": ("fatal", BAD), "warning": ("warning", WARN), "note": ("note", MUTED)}
-_HOW = {"deterministic": "a fact", "model": "asked", "recompile": "tried", "default": "default"}
+_HOW = {"deterministic": "fact", "model": "asked", "recompile": "tried", "default": "default"}
 
 
 class Compile(Pane):
@@ -42,7 +42,7 @@ def _summary(state: RunState) -> Content:
     free = sum(entry.attempt_consumed is False for entry in state.compiles)
     text = f"{plural(len(compiles), 'compile')}, {good} clean · {plural(includes, 'include')} inserted"
     if spent or free:
-        text += f" · recoveries: {free} cost no attempt, {spent} did"
+        text += f" · attempts: {spent} used, {free} saved"
     return Content.styled(text, MUTED)
 
 
@@ -57,7 +57,7 @@ def _compiled(entry: CompileEntry, width: int) -> list[Content]:
         if name and name != entry.file:
             lines.append(line((f"  {one_line(name)}", LABEL)))
         for diagnostic in group:
-            lines += _diagnostic(diagnostic)
+            lines += _diagnostic(diagnostic, width)
     return lines
 
 
@@ -68,16 +68,16 @@ def _grouped(diagnostics: tuple[Diagnostic, ...]) -> dict[str, list[Diagnostic]]
     return groups
 
 
-def _diagnostic(diagnostic: Diagnostic) -> list[Content]:
+def _diagnostic(diagnostic: Diagnostic, width: int) -> list[Content]:
     word, style = _SEVERITY[diagnostic.severity]
     place = f"{diagnostic.line}:{diagnostic.column}" if diagnostic.column else str(diagnostic.line or "")
-    option = f"  -W{diagnostic.option}" if diagnostic.option else ""
+    option = f"  -W{diagnostic.option}" if diagnostic.option and width >= 80 else ""
     lines = [line((f"  {place:>7} ", MUTED), (word, style), f"  {one_line(diagnostic.message)}", (option, MUTED))]
     if diagnostic.source_line.strip():
         lines.append(line(("          │ ", MUTED), diagnostic.source_line.rstrip()))
     lines += [line(("          note  ", MUTED), (one_line(note), MUTED)) for note in diagnostic.notes]
     if diagnostic.includes:
-        lines.append(line(("          the compiler proposes ", MUTED), ", ".join(f"<{h}>" for h in diagnostic.includes)))
+        lines.append(line(("          proposed ", MUTED), ", ".join(f"<{h}>" for h in diagnostic.includes)))
     return lines
 
 
@@ -108,7 +108,7 @@ def _include(entry: CompileEntry, width: int) -> list[Content]:
 
 def _recovery(entry: CompileEntry, width: int) -> list[Content]:
     glyph, style = ("✓", GOOD) if entry.ok else ("✗", BAD)
-    cost = "this used up an attempt" if entry.attempt_consumed else "no attempt used"
+    cost = "an attempt used" if entry.attempt_consumed else "no attempt used"
     text = line((f"  {glyph} ", style), one_line(entry.text), (f"  {cost}", WARN if entry.attempt_consumed else MUTED))
     return [text, Content("")]
 

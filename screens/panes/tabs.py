@@ -52,6 +52,15 @@ def pane_for(event: ev.Event) -> str:
     return ""
 
 
+_SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk"}
+
+
+def _label(name: str, letters: int) -> str:
+    number = "0" if name == "calls" else str(PANES.index(name) + 1)
+    title = name.title() if letters > 4 else _SHORT.get(name, name.title()) if letters else ""
+    return f"{number} {title}".rstrip()
+
+
 class TabPanel(Container):
     """Holds the panes. ``calls`` is a tab of its own only on a narrow screen, where the call list is one of the panes."""
 
@@ -122,23 +131,24 @@ class TabPanel(Container):
         self._title()
 
     def tab_titles(self, width: int) -> Content:
-        """The tabs as one line; when they do not fit, only the tab in front has its name."""
+        """The tabs as one line; when they do not fit, names are shortened, that in front last."""
         names = ["calls", *PANES] if self.narrow else list(PANES)
         front = "calls" if self.calls_on_top else self.current
-        full = sum(len(name) + 4 for name in names)
         parts: list[Content] = []
+        for letters, gap in ((9, 2), (9, 1), (4, 2), (4, 1), (0, 1)):
+            labels = [_label(name, 9 if name == front else letters) for name in names]
+            if sum(map(len, labels)) + gap * (len(labels) - 1) <= width:
+                break
         self._spans = []
         x = 0
-        for name in names:
-            number = "0" if name == "calls" else str(PANES.index(name) + 1)
-            label = f"{number} {name.title()}" if name == front or full <= width else number
+        for name, label in zip(names, labels, strict=True):
             parts.append(Content.styled(label, "bold $text-primary" if name == front else MUTED))
             self._spans.append((x, x + len(label), name))
-            x += len(label) + 2
-        return Content("  ").join(parts)
+            x += len(label) + gap
+        return Content(" " * gap).join(parts)
 
     def _title(self) -> None:
-        self.border_title = self.tab_titles(self.size.width - 4)
+        self.border_title = self.tab_titles(self.outer_size.width - 8)
         self.border_subtitle = Content("pinned · t follows again") if self.pinned else ""
 
     def on_click(self, event: events.Click) -> None:

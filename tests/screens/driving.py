@@ -33,6 +33,9 @@ class ScriptedRun:
         self.labels: list[tuple[str, bool]] = []
         self._listeners: list[Callable[[Envelope], None]] = []
         self._seq = 0
+        self.closed = False
+        self.choices: list[str] = []
+        self.refuses = ""
         gate.emit = self.emit
 
     def listen(self, listener: Callable[[Envelope], None]) -> None:
@@ -67,6 +70,29 @@ class ScriptedRun:
         self.emit(end)
         return end
 
+    def stop(self) -> None:
+        self.gate.stop()
+
+    async def apply(self) -> tuple[bool, str]:
+        self.choices.append("apply")
+        if self.refuses:
+            return False, self.refuses
+        self.emit(ev.DiffResolved("applied"))
+        return True, "Applied."
+
+    async def keep(self) -> str:
+        self.choices.append("keep")
+        self.emit(ev.DiffResolved("kept"))
+        return "Kept."
+
+    async def discard(self) -> str:
+        self.choices.append("discard")
+        self.emit(ev.DiffResolved("discarded"))
+        return "Discarded."
+
+    async def aclose(self) -> None:
+        self.closed = True
+
 
 DEMOS = [
     DemoTask("ring_buffer", "Ring buffer (C)", "Implement the functions declared in ring_buffer.h", "c"),
@@ -87,7 +113,7 @@ def services(script: Callable[[ScriptedRun], Awaitable[None]] | None = None, **c
     """Services of a test; ``runs`` made are kept in ``extra``."""
     made: list[ScriptedRun] = []
 
-    def start_run(task: str, repo: Path, config: Config, *, gate: Gate) -> ScriptedRun:
+    async def start_run(task: str, repo: Path, config: Config, *, gate: Gate) -> ScriptedRun:
         assert script is not None
         made.append(ScriptedRun(gate, script))
         return made[-1]
@@ -111,16 +137,23 @@ def home_services(script: Callable[[ScriptedRun], Awaitable[None]] | None = None
     )
 
 
-class ReplayApp(CraApp):
-    """Opens a recording at once, folded whole."""
+async def _nothing(run: ScriptedRun) -> None:
+    return None
 
-    def __init__(self, recorder: Recorder, tab: str = "", **options: Any) -> None:
+
+class ReplayApp(CraApp):
+    """Opens a recording at once, folded whole; ``live`` as if its run were still there to be decided on."""
+
+    def __init__(self, recorder: Recorder, live: bool = False, **options: Any) -> None:
         super().__init__(services(call_texts=texts_of(recorder)), **options)
-        self.recorder, self.tab = recorder, tab
+        self.recorder, self.live = recorder, live
 
     def on_mount(self) -> None:
-        super().on_mount()
-        session = RunSession(clock=fixed_clock, repo=Path("/home/ada/repo"))
+        self.call_later(self._open)  # after the application's own on_mount
+
+    def _open(self) -> None:
+        handle = ScriptedRun(Gate(), _nothing) if self.live else None
+        session = RunSession(clock=fixed_clock, repo=Path("/home/ada/repo"), handle=handle)
         for envelope in self.recorder.envelopes:
             session.receive(envelope)
         session.flush()
