@@ -10,6 +10,8 @@ from agent.values import FailureCategory
 
 _SIGNALS = {4: "illegal instruction", 6: "aborted", 7: "bus error", 8: "floating point exception", 9: "killed",
             11: "segmentation fault", 15: "terminated", 24: "CPU time limit", 25: "file size limit"}  # fmt: skip
+_NOT_BUILT = frozenset({"run", "install", "clean", "lint", "format", "deploy", "start", "bench", "docs"})
+"""Targets that run something rather than build it."""
 
 
 def death(exit_code: int) -> str | None:
@@ -29,7 +31,12 @@ def by_command(text: str, command: str, exit_code: int) -> FailureCategory:
     last = re.split(r"&&|;|\|\||\|", command)[-1] if command else ""
     if say.TEST_COMMAND.search(last) and not say.USAGE.search(text):
         return "test_failure"
-    return "compile_error" if say.BUILD_COMMAND.search(last) and not re.search(r"\b(?:g?make)\b", last) else "unknown"
+    if not say.BUILD_COMMAND.search(last):
+        return "unknown"
+    if not re.search(r"\bg?make\b", last):
+        return "compile_error"
+    stopped = [match["target"].strip() for line in text.splitlines() if (match := say.MAKE_STOPPED.match(line))]
+    return "compile_error" if any(target not in _NOT_BUILT for target in stopped) else "unknown"
 
 
 def fallback_message(text: str, command: str, exit_code: int, cap: int) -> str:

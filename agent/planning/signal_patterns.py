@@ -43,6 +43,7 @@ COMPILE = _any(
     r"^(?:GNU|Make|make)\w*:\d+: \*\*\* ",
     r"^(?:g?make)(?:\[\d+\])?: (?:gcc|cc|clang|g\+\+|c\+\+|ld|ar)\S*: (?:No such file|Command not found|not found)",
     r"^configure: error: ",
+    r"(?:^|: )(?:line \d+: )?(?:syntax|parse) error(?:: | near | before | at )",
     r"^(?:\S+: )?error: (?:no such file or directory|unrecognized command.line option|unknown argument)",
 )
 """A compiler, an assembler, or the tool that calls them."""

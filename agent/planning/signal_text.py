@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SCANNED = 400_000
+_SCANNED = 200_000
 _LONGEST_LINE = 1000  # some patterns take time with the square of a line's length
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 

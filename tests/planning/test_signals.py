@@ -31,8 +31,8 @@ def run(tmp_path, command, **files):
     for name, text in files.items():
         (tmp_path / name.replace("_dot_", ".")).write_text(text)
     pipe = subprocess.PIPE
-    bare = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=pipe, stderr=subprocess.STDOUT, env=bare, check=False)
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=pipe, stderr=subprocess.STDOUT, env=env, check=False)
     return signals_from_output(done.stdout.decode("utf-8", "replace"), command, done.returncode)
 
 

@@ -9,7 +9,6 @@ from agent.workspace.checks import compare, find_test_command, make_targets, run
 from agent.workspace.protected import is_hidden, is_protected, is_test_file, protected_paths
 from agent.workspace.testoutput import read_outcome
 
-
 BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the plugins of this environment take a second to load
 
 
