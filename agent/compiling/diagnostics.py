@@ -14,6 +14,7 @@ MAX_DIAGNOSTICS = 1000
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00\x0e\x0f]")
 _QUOTES = str.maketrans(dict.fromkeys('‘’‚‛“”„‟`´«»‹›「」『』"＇', "'"))
+_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[A-Za-zéèêà])")
 _HEAD = re.compile(
     r"^(?P<file>(?:[A-Za-z]:[\\/])?[^\s:|][^:|\n]*?)"
     r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<line2>\d+)(?:[,:]\s*(?P<column2>\d+))?\))\s?[:：]\s*(?P<rest>.*)$"
@@ -50,13 +51,12 @@ def strip_ansi(text: str) -> str:
 
 
 def plain_quotes(text: str) -> str:
-    """Every kind of quotation mark as a straight single one, without the blanks that French puts inside."""
-    out = text.translate(_QUOTES)
-    return (
-        re.sub(r"'\s*[\u00a0\u202f ]([^']*?)[\u00a0\u202f ]'", r"'\1'", out)
-        if "\u00a0" in out or "\u202f" in out or "«" in text
-        else out
-    )
+    """Every kind of quotation mark as a straight single one, without the blanks that French puts inside. An apostrophe
+    within a word becomes a backtick, so that quotes still come in pairs."""
+    out = _APOSTROPHE.sub("`", text.translate(_QUOTES)) if "'" in text or not text.isascii() or "`" in text else text
+    if "\u00a0" in out or "\u202f" in out or "«" in text:
+        out = re.sub(r"'\s*[\u00a0\u202f ]([^']*?)[\u00a0\u202f ]'", r"'\1'", out)
+    return out
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from agent.compiling.ctext import CText
@@ -144,7 +145,7 @@ class ProjectFiles:
 
     def included_file(self, includer: str, name: str) -> str | None:
         """The project file that an include of ``name`` in ``includer`` reaches: beside it, else by path suffix."""
-        beside = _clean(str(PurePosixPath(includer).parent / name))
+        beside = _clean(f"{includer.rpartition('/')[0]}/{name}" if "/" in includer else name)
         if beside in self._files:
             return beside
         if _clean(name) in self._files:
@@ -205,6 +206,7 @@ class ProjectFiles:
             return relative
 
 
+@lru_cache(maxsize=4096)
 def _clean(path: str) -> str:
     path = path.replace("\\", "/")
     cleaned = os.path.normpath(path) if path else ""

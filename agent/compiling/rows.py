@@ -61,8 +61,11 @@ class Row:
     @property
     def flags(self) -> list[str]:
         """The arguments of the last command, for what they say about the standard and macros."""
+        command = self.commands[-1] if self.commands else ""
+        if not set(command) & set("'\"\\"):
+            return command.split()[1:]
         with contextlib.suppress(ValueError):
-            return shlex.split(self.commands[-1])[1:] if self.commands else []
+            return shlex.split(command)[1:]
         return []
 
 

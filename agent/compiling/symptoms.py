@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from agent.compiling import wording
@@ -90,7 +91,7 @@ class Symptom(NamedTuple):
 def symptom_of(diagnostic: Diagnostic) -> Symptom:
     """The complaint in one diagnostic."""
     message = plain_quotes(diagnostic.message)
-    kind = _kind(message, diagnostic)
+    kind = _kind(_QUOTED.sub(_template, message), diagnostic.option)
     return Symptom(kind, _names(kind, message, diagnostic), diagnostic)
 
 
@@ -99,10 +100,21 @@ def symptoms(diagnostics: Iterable[Diagnostic]) -> list[Symptom]:
     return [symptom_of(d) for d in diagnostics if d.severity != "note"]
 
 
-def _kind(message: str, d: Diagnostic) -> Kind:
-    if (kind := _OPTIONS.get(d.option)) and not (
-        kind == "syntax" and "type specifier" not in message and "defaults" not in message
-    ):
+_TEMPLATE_WORDS = frozenset({"'struct'", "'enum'", "'union'", "'static'", "'int'"})
+
+
+def _template(match: re.Match[str]) -> str:
+    """A quoted name as a placeholder, so that one message form is looked at once; what forms speak of is kept."""
+    quoted = match[0]
+    if quoted in _TEMPLATE_WORDS:
+        return quoted
+    return "'x()'" if "(" in quoted else "'x'"
+
+
+@lru_cache(maxsize=4096)
+def _kind(message: str, option: str) -> Kind:
+    """The kind of a message whose names are placeholders."""
+    if (kind := _OPTIONS.get(option)) and not (kind == "syntax" and "type specifier" not in message and "defaults" not in message):
         return kind
     for kind, pattern in _ENGLISH:
         if pattern.search(message):

@@ -75,7 +75,7 @@ CONFLICT = _any(
     r"typedef redefinition with different types", r"in Konflikt stehende Typen", r"abweichende Typen für",
     r"tipos en conflicto", r"ristiriitaiset tyypit", r"types conflictuels", r"tipe konfliks", r"型が競合", r"несовместимые типы",
     r"сукобљени типови", r"motstridiga typer", r"çelişen türler", r"kiểu xung đột", r"类型冲突", r"類型衝突",
-    r"number of arguments doesn't match prototype", r"argument '\w+' doesn't match prototype", r"conflicting types",
+    r"number of arguments doesn`t match prototype", r"argument '\w+' doesn`t match prototype", r"conflicting types",
     r"return type .* does not match", r"tipi in conflitto", r"sprzeczne typy", r"conflicting return type",
 )  # fmt: skip
 LINKAGE = _any(
@@ -86,7 +86,7 @@ LINKAGE = _any(
 )  # fmt: skip
 ARITY = _any(
     r"too (?:few|many) arguments (?:to|in)", r"too (?:few|many) arguments$", r"expected \d+ arguments?, have", r"zu (?:wenige|viele) Argumente",
-    r"(?:faltan|demasiados) argumentos para", r"liian (?:vähän|monta) argument", r"(?:trop|trop peu) d'arguments",
+    r"(?:faltan|demasiados) argumentos para", r"liian (?:vähän|monta) argument", r"(?:trop|trop peu) d`arguments",
     r"terlalu (?:sediki|sedikit|banyak) argumen", r"引数が(?:少|多)", r"te (?:weinig|veel) argumenten", r"слишком (?:мало|много) аргументов",
     r"(?:премало|превише) аргумената", r"för (?:få|många) argument", r"(?:az|fazla) argüman", r"quá (?:ít|nhiều) đối số",
     r"实参太[少多]", r"引數太[少多]", r"troppi argomenti", r"troppo pochi argomenti",
@@ -95,7 +95,7 @@ ARGUMENT = _any(
     r"passing argument \d+ of", r"incompatible type for argument", r"passing '.*' to parameter of", r"to parameter of type",
     r"to parameter of incompatible type", r"Übergabe des Arguments", r"Inkompatibler Typ für Argument", r"tipo incompatible para el argumento",
     r"se pasa el argumento", r"el paso del argumento", r"annettu(?:n)? (?:argumentin|yhteensopimatonta)", r"argumentin \d+ antaminen",
-    r"type incompatible pour l'argument", r"passage de l'argument", r"tipe tidak kompatibel untuk argumen", r"melewatkan argumen",
+    r"type incompatible pour l`argument", r"passage de l`argument", r"tipe tidak kompatibel untuk argumen", r"melewatkan argumen",
     r"番目の .*引数", r"incompatibel type voor argument", r"несовместимый тип аргумента", r"(?:в|при) передаче аргумента", r"прослеђивање аргумента",
     r"несагласни тип за аргумент", r"inkompatibel typ för argument", r"skickar? argument", r"kiểu không tương thích cho đối số",
     r"传递.*个参数", r"个实参类型", r"傳遞參數", r"引數 \d+.*類型",
