@@ -16,6 +16,7 @@ from agent.retrieval import ranked
 from agent.retrieval.allowance import SCOPE_SHARE, Allowance
 from agent.retrieval.assembly import assemble, context_budget
 from agent.retrieval.candidates import find_candidates
+from agent.retrieval.documents import candidates_of
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.precision import PASS1_SHARE, classify_symbols
 from agent.retrieval.rendering import blocks_of, render, texts_of
@@ -23,7 +24,6 @@ from agent.retrieval.routing import route
 from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
 from agent.retrieval.stage import stage
-from agent.retrieval.symbolrank import candidates_of
 from agent.retrieval.task import analyse
 from agent.retrieval.types import TaskFacts
 
@@ -108,7 +108,8 @@ def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[
     open_files = min(sum(not file.seed for file in files), limits.max_calls // SCOPE_SHARE)
     left = limits.max_calls - open_files
     pairs = min(MAX_PAIRS, left // SHARE) if limits.routing else 0
-    symbols = sum(len(candidates_of(index, file.path)) for file in files)
+    listed = {file.path for file in files}
+    symbols = sum(len(candidates_of(index, entry)) for entry in index.files() if entry.path in listed)
     first = min(symbols, limits.max_symbols, (left - pairs) // PASS1_SHARE)
     return 1 + limits.routing + open_files + pairs + min(left - pairs, round(first * 19 / 8))
 

@@ -1,0 +1,92 @@
+"""Symbols as bags of words for ranking, kept in memory for as long as their file stays the same."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.index.words import split_identifier
+from agent.retrieval.ranking import stem
+
+if TYPE_CHECKING:
+    from agent.index import Index
+    from agent.index.entries import FileEntry, IndexedSymbol
+
+NAME_WEIGHT, DOC_WEIGHT, OWNER_WEIGHT = 4, 2, 1
+"""How often a word in the name, doc or enclosing class counts against one in the body."""
+
+KEPT_FILES = 1000
+
+_PARTS = frozenset(("enumerator",))
+"""Kinds that are read with the symbol they are part of."""
+
+_INDENT = (b" ", b"\t")
+"""What stands before a name that is bound inside a block of a module: part of a script, not a symbol."""
+
+_WORD = re.compile(r"\w+")
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A symbol and its stemmed words with their weighted counts."""
+
+    symbol: IndexedSymbol
+    words: Counter[str]
+
+
+_kept: OrderedDict[tuple[str, str, str], tuple[Document, ...]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def documents_of(index: Index, entry: FileEntry) -> tuple[Document, ...]:
+    """The file's symbols that stand for themselves: no enumerators, each name once (the longest)."""
+    key = (str(index.root), entry.path, entry.sha)
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    source = index.source(entry.path)
+    made = tuple(Document(s, _words(source, s)) for s in _standing(index.symbols(entry.path), source, entry.path))
+    with _lock:
+        _kept[key] = made
+        while len(_kept) > KEPT_FILES:
+            _kept.popitem(last=False)
+    return made
+
+
+def candidates_of(index: Index, entry: FileEntry) -> list[Document]:
+    """Those that retrieval may show: without prototypes of what the project defines elsewhere."""
+    return [
+        document
+        for document in documents_of(index, entry)
+        if document.symbol.kind != "prototype"
+        or not any(s.kind == "function" for s in index.find_symbols(document.symbol.name))
+    ]
+
+
+def _standing(symbols: list[IndexedSymbol], source: bytes, path: str) -> list[IndexedSymbol]:
+    python = path.endswith((".py", ".pyi"))
+    found: dict[str, IndexedSymbol] = {}
+    for symbol in symbols:
+        local = python and symbol.kind == "global" and source[max(0, symbol.start - 1) : symbol.start] in _INDENT
+        if symbol.kind in _PARTS or local:
+            continue
+        old = found.get(symbol.key)
+        if old is None or symbol.end - symbol.start > old.end - old.start:
+            found[symbol.key] = symbol
+    return list(found.values())
+
+
+def _words(source: bytes, symbol: IndexedSymbol) -> Counter[str]:
+    """A class is read without its methods, which are symbols of their own."""
+    body = symbol.signature if symbol.kind == "class" else source[symbol.start : symbol.end].decode("utf-8", "replace")
+    words: Counter[str] = Counter()
+    for text, weight in ((symbol.name, NAME_WEIGHT), (symbol.parent, OWNER_WEIGHT), (symbol.doc, DOC_WEIGHT), (body, 1)):
+        for word in _WORD.findall(text):
+            for part in split_identifier(word):
+                if len(part) > 1:
+                    words[stem(part)] += weight
+    return words
