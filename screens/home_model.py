@@ -6,6 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Button, ProgressBar, Static
 
 from screens.runner import ModelState, Progress, Services
@@ -16,6 +17,17 @@ _MEGABYTE = 1_000_000
 
 class ModelBox(Vertical):
     """Looks at the model when it is mounted and after a download."""
+
+    class Progressed(Message):
+        """The download has come further. May be posted from any thread; only the newest counts."""
+
+        def __init__(self, progress: Progress) -> None:
+            super().__init__()
+            self.progress = progress
+
+        def can_replace(self, message: Message) -> bool:
+            """An older report that nobody has read yet is dropped."""
+            return isinstance(message, ModelBox.Progressed)
 
     def __init__(self, services: Services, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -66,7 +78,7 @@ class ModelBox(Vertical):
         bar.display = True
         self._show()
         try:
-            await self.services.pull_model(self._progress)
+            await self.services.pull_model(self._report)
         except Exception as error:
             self.app.notify(f"The model could not be fetched: {error}", severity="error", markup=False, timeout=10)
         finally:
@@ -74,7 +86,12 @@ class ModelBox(Vertical):
             bar.display = False
         await self._check()
 
-    def _progress(self, progress: Progress) -> None:
+    def _report(self, progress: Progress) -> None:
+        self.post_message(self.Progressed(progress))
+
+    @on(Progressed)
+    def _progressed(self, event: Progressed) -> None:
+        progress = event.progress
         self.query_one("#fetch-bar", ProgressBar).update(total=progress.total or None, progress=progress.done)
         size = f"{progress.done / _MEGABYTE:.0f} of {progress.total / _MEGABYTE:.0f} MB" if progress.total else ""
         self.query_one("#model-text", Static).update(line(("↓ ", STRONG), f"{progress.text or 'fetching'}  ", (size, MUTED)))

@@ -1,0 +1,159 @@
+"""The application's services, from the engine: runs, the model, demos, earlier runs, the texts of a call."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.audit.log import Listener, LogError
+from agent.audit.reader import CallTexts, LogReader
+from agent.config import Config, load
+from agent.events import RunFinished
+from agent.gate import Gate
+from agent.run import Run
+from screens.runner import DemoTask, ModelState, Progress, RecentRun, Services
+
+_RECENT = 30
+
+
+def engine_services(repo: Path | None = None) -> Services:
+    """Everything the application can do, done by the engine. ``repo`` is whose configuration the home screen reads."""
+
+    async def model_state() -> ModelState:
+        return await look_at_models(load(repo))
+
+    async def pull_model(progress: Callable[[Progress], None]) -> None:
+        from agent.models.pull import pull
+
+        await pull(load(repo).models.coding, lambda done, total, text: progress(Progress(done, total, text)))
+
+    readers = _Readers()
+    return Services(
+        start_run, load_config=load, model_state=model_state, pull_model=pull_model, demos=demo_tasks,
+        prepare_demo=prepare_demo, recent_runs=readers.recent, call_texts=readers.texts,
+    )  # fmt: skip
+
+
+class EngineRun:
+    """A run of the engine as the screens want it."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def listen(self, listener: Listener) -> None:
+        """``listener`` hears every event after it was committed."""
+        self.run.ctx.listeners.append(listener)
+
+    async def execute(self) -> RunFinished:
+        """Do the work."""
+        return await self.run.execute()
+
+    def stop(self) -> None:
+        """Stop soon."""
+        self.run.stop()
+
+    async def apply(self) -> tuple[bool, str]:
+        """Into the person's files."""
+        return await self.run.apply()
+
+    async def keep(self) -> str:
+        """On its branch."""
+        return await self.run.keep()
+
+    async def discard(self) -> str:
+        """Away."""
+        return await self.run.discard()
+
+    async def aclose(self) -> None:
+        """Close the log and the models."""
+        await self.run.aclose()
+
+
+async def start_run(task: str, repo: Path, config: Config, *, gate: Gate) -> EngineRun:
+    """A run that is ready to be executed. A demo's hidden files stay hidden.
+
+    Raises:
+        PreflightError: it cannot begin; the sentence says why, ``hint`` what to do.
+    """
+    from agent.flow.launch import open_run
+
+    return EngineRun(await open_run(task, repo, config=config, gate=gate, hidden=hidden_files(repo)))
+
+
+def hidden_files(repo: Path) -> tuple[str, ...]:
+    """What no model may be shown, if the repository is a copy of a demo."""
+    from agent.workspace.demo import read_demo
+    from agent.workspace.git import WorkspaceError
+
+    if not (repo / "demo.toml").is_file():
+        return ()
+    try:
+        return read_demo(repo).hidden
+    except WorkspaceError:
+        return ()
+
+
+async def look_at_models(config: Config) -> ModelState:
+    """Whether every model in use can answer, and what to do about the first that cannot."""
+    from agent.models.router import Router
+    from agent.models.store import entry_of
+
+    router = Router(config.models)
+    try:
+        found = await router.check()
+    finally:
+        await router.aclose()
+    for target, info in found:
+        if not info.ok:
+            can_fetch = target.provider == "embedded" and entry_of(target.model) is not None
+            return ModelState(False, info.text, info.hint, can_fetch)
+    names = sorted({f"{target.model} ({target.provider})" for target, _ in found})
+    return ModelState(True, f"Ready: {', '.join(names)}")
+
+
+def demo_tasks() -> list[DemoTask]:
+    """The ready-made tasks."""
+    from agent.workspace.demo import list_demos
+
+    return [DemoTask(demo.name, demo.title, demo.task, demo.language) for demo in list_demos()]
+
+
+def prepare_demo(name: str) -> Path:
+    """A fresh copy of a demo, with its history."""
+    from agent.workspace.demo import create_demo
+
+    return create_demo(name)
+
+
+class _Readers:
+    """One read-only connection a repository, opened when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, LogReader] = {}
+
+    def _reader(self, repo: Path) -> LogReader | None:
+        path = repo / ".clean_room" / "raw.sqlite"
+        if path not in self._open and path.is_file():
+            with contextlib.suppress(LogError):
+                self._open[path] = LogReader(path)
+        return self._open.get(path)
+
+    def recent(self, repo: Path) -> list[RecentRun]:
+        """The repository's newest runs."""
+        reader = self._reader(repo)
+        if reader is None:
+            return []
+        try:
+            rows = reader.runs(_RECENT)
+        except LogError:
+            return []
+        return [RecentRun(r.run_id, r.task, r.repo, r.status, r.started_at, r.calls, r.seconds) for r in rows]
+
+    def texts(self, repo: Path, call_id: int) -> CallTexts | None:
+        """One call of the repository's log."""
+        reader = self._reader(repo)
+        try:
+            return reader.call_texts(call_id) if reader is not None else None
+        except LogError:
+            return None
