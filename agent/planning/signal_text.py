@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-_SCANNED = 200_000
+_LONG = 200_000
+_ENDS = 1000
+_MOST_TELLING = 50
+_TELLING = re.compile(
+    r"(?i)error|fail|undefined|fehler|erreur|エラー|错误|ошибка|오류|not found|cannot|fault|abort|traceback|assert"
+    r"|sanitizer|\*\*\*|timed out|not ok|conflict|reject|panic|[✗✘✖❌]"
+)
 _LONGEST_LINE = 1000  # some patterns take time with the square of a line's length
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
@@ -39,8 +45,17 @@ def last_line(text: str) -> int:
 
 
 def prepared(text: str) -> str:
-    """Without colour codes, long lines cut; the middle of a very long text left out: verdicts stand at the ends."""
-    if len(text) > _SCANNED:
-        text = f"{text[: _SCANNED // 4]}\n{text[-_SCANNED * 3 // 4 :]}"
-    plain = _ANSI.sub("", text).replace("\0", "")
-    return "\n".join(line[:_LONGEST_LINE] for line in plain.splitlines())
+    """Without colour codes, long lines cut; of a very long text both ends, and what lies around telling words."""
+    lines = [line[:_LONGEST_LINE] for line in _ANSI.sub("", text).replace("\0", "").splitlines()]
+    if len(text) > _LONG:
+        lines = _ends_and_telling(lines)
+    return "\n".join(lines)
+
+
+def _ends_and_telling(lines: list[str]) -> list[str]:
+    """The first and last lines and, since an error may stand in the middle, the neighbours of lines that could be one."""
+    kept = {*range(min(_ENDS, len(lines))), *range(max(0, len(lines) - _ENDS), len(lines))}
+    telling = [number for number, line in enumerate(lines) if _TELLING.search(line)]
+    for number in [*telling[:_MOST_TELLING], *telling[-_MOST_TELLING:]]:
+        kept.update(range(max(0, number - 8), min(len(lines), number + 9)))
+    return [lines[number] for number in sorted(kept)]
