@@ -43,8 +43,8 @@ def refresh_history(store: Store, root: Path, max_commits: int = MAX_COMMITS) ->
 def _log(root: Path, what: str, limit: int) -> list[tuple[str, int, str, list[str]]]:
     """(sha, commit time, message, paths relative to ``root``), newest first. Merges carry no paths and are left out."""
     output = git(
-        root, "log", f"-n{limit}", "--no-merges", "--no-renames", "--no-ext-diff", "--no-color", "--relative",
-        "-z", "--name-only", "--format=%x1e%H%x1f%ct%x1f%B%x1f", what, "--",
+        root, "log", f"-n{limit}", "--no-merges", "--no-renames", "--no-ext-diff", "--no-color", "--no-show-signature",
+        "--relative", "-z", "--name-only", "--format=%x1e%H%x1f%ct%x1f%B%x1f", what, "--",
     )  # fmt: skip
     found = []
     for record in (output or b"").split(_RECORD)[1:]:

@@ -37,7 +37,7 @@ class Listing:
 def git_environment() -> dict[str, str]:
     """The environment for git calls: no repository forced from outside (hooks set these), no prompts, English."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in ("GIT_SSH", "GIT_EXEC_PATH")}
-    return kept | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    return kept | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
 
 
 def git(root: Path, *arguments: str, timeout: float = 120.0) -> bytes | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from agent.index.symbols.base import ParsedFile, Symbol
 from agent.index.words import searchable
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised whenever tables or what parsers store in them change; another version on disk is thrown away."""
 
 _SCHEMA = """
@@ -131,13 +131,19 @@ class Store:
                 db.close()
             self._delete()
         db = self._raw()
-        db.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}INSERT INTO meta VALUES ('version', '{SCHEMA_VERSION}');COMMIT;")
+        db.execute("BEGIN IMMEDIATE")  # two processes may come here at once: the second finds the tables made
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            for statement in _SCHEMA.split(";\n"):
+                db.execute(statement)
+            db.execute("INSERT INTO meta VALUES ('version', ?)", (str(SCHEMA_VERSION),))
+        db.execute("COMMIT")
         return db, saved
 
     def _raw(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=15, check_same_thread=False, isolation_level=None)
         try:
-            db.execute("PRAGMA journal_mode = WAL")
+            with suppress(sqlite3.OperationalError):  # another process is switching it over right now
+                db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA cache_size = -32000")
             db.execute("PRAGMA temp_store = MEMORY")

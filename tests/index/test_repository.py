@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -363,3 +365,24 @@ def test_refreshing_one_file_is_quick(tmp_path: Path) -> None:
     began = time.monotonic()
     assert index.refresh_files(["p/m5.py"]) == ["p/m5.py"]
     assert time.monotonic() - began < 1
+
+
+def test_two_processes_may_open_and_refresh_at_once(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {f"m{i}.py": f"def f{i}():\n    return {i}\n" for i in range(50)})
+    code = f"from pathlib import Path; from agent.index import Index; print(Index.open(Path({str(root)!r})).refresh().files)"
+    runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [run.communicate(timeout=60)[0].strip() for run in runs] == ["50", "50", "50"]
+
+
+def test_a_process_killed_in_the_middle_leaves_whole_files(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {f"m{i}.py": f"def f{i}():\n    return {i}\n" for i in range(150)})
+    code = (
+        "import os; from pathlib import Path; from agent.index import Index\n"
+        f"Index.open(Path({str(root)!r})).refresh(lambda done, total, path: os._exit(9) if done == 100 else None)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
+    index = Index.open(root)
+    there = paths(index)
+    assert there and all(index.symbols(path) for path in there)
+    report = index.refresh()
+    assert report.files == 150 and report.symbols == 150 and report.changed == 150 - len(there)

@@ -21,7 +21,11 @@ _NOISE = re.compile(
     re.S,
 )
 _HOLE = re.compile(rb"\{([^{}\n]*)\}")
-_NAME = re.compile(rb"(?<!\w)(?P<name>[^\W\d]\w+)(?P<call>[ \t]*\()?")
+# Methods of the built-in containers and strings: ``x.append(…)`` says nothing about a project's own ``append``.
+_NAME = re.compile(
+    rb"(?<!self)(?<!cls)\.(?:append|extend|insert|sort|items|keys|values|setdefault|join|split|rsplit|splitlines|strip|lstrip|rstrip"
+    rb"|startswith|endswith|lower|upper|title|isdigit)\b|(?<!\w)(?P<name>[^\W\d]\w+)(?P<call>[ \t]*\()?"
+)
 _KEYWORDS = frozenset(
     b"False None True and as assert async await break class continue def del elif else except finally for from global if "
     b"import in is lambda nonlocal not or pass raise return try while with yield self cls match case str int float bool "
