@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
 import re
 import shlex
 import shutil
@@ -19,6 +20,7 @@ from agent.workspace.testoutput import read_outcome
 _TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?![:=])", re.M)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _KEPT_OUTPUT = 64 * 1024
+_TELLING = re.compile(r"(?i)\berror\b|\bFAIL|undefined reference|^not ok|\*\*\*")
 _BUILD_BROKE = re.compile(
     r"^make(?:\[\d+\])?: \*\*\* |: (?:fatal )?error: |^ninja: build stopped|undefined reference|^collect2: error", re.M
 )
@@ -58,9 +60,13 @@ async def run_checks(
 ) -> CheckResult:
     """Run the checks once. The exit code decides ``ok``; a build that broke has no counts, or 0 passed.
 
+    Python modules are imported from ``root`` before any place they are installed in: an editable installation of the
+    project points at the person's tree, and the tests would measure that one.
+
     Raises:
         WorkspaceError: ``root`` does not exist or the command is empty.
     """
+    env = _import_from(Path(root)) | (env or {})
     result = await run_command(_named(command), root, timeout, limits=limits, env=env)
     own = _own_python(command, result)
     if own:
@@ -114,6 +120,18 @@ def _lost(baseline: CheckResult, now: CheckResult) -> bool:
     if now.ok:
         return False
     return bool(now.passing) or (now.passed or 0) < (baseline.passed or len(baseline.passing))
+
+
+def _import_from(root: Path) -> dict[str, str]:
+    places = [place for place in (root / "src", root) if _holds_modules(place)]
+    if not places:
+        return {}
+    before = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join([*map(str, places), *([before] if before else [])])}
+
+
+def _holds_modules(place: Path) -> bool:
+    return any(next(place.glob(pattern), None) for pattern in ("*.py", "*/__init__.py"))
 
 
 def _own_python(command: str, result: CommandResult) -> str:
@@ -171,5 +189,7 @@ def _text(path: Path) -> str:
 def _shortened(output: str) -> str:
     if len(output) <= _KEPT_OUTPUT:
         return output
-    head = _KEPT_OUTPUT // 4
-    return f"{output[:head]}\n… {len(output) - _KEPT_OUTPUT:,} characters left out …\n{output[head - _KEPT_OUTPUT:]}"
+    head, tail = output[: _KEPT_OUTPUT // 4], output[-_KEPT_OUTPUT // 2 :]
+    middle = output[len(head) : -len(tail)]
+    telling = "\n".join(line[:300] for line in middle.splitlines() if _TELLING.search(line))[: _KEPT_OUTPUT // 4]
+    return f"{head}\n… {len(middle):,} characters left out but for these lines …\n{telling}\n…\n{tail}"

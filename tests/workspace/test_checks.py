@@ -130,6 +130,21 @@ async def test_the_exit_code_decides_not_the_words(tmp_path):
     assert slow.timed_out and not slow.ok
 
 
+async def test_modules_come_from_the_run_and_not_from_an_installation_of_the_project(tmp_path, monkeypatch):
+    put(tmp_path, {"users/src/mine.py": "WHERE = 'users'\n", "users/flat.py": "WHERE = 'users'\n"})
+    put(tmp_path, {"run/src/mine.py": "WHERE = 'run'\n", "run/flat.py": "WHERE = 'run'\n"})
+    put(tmp_path, {"run/tests/show.py": "import flat, mine\nprint(flat.WHERE, mine.WHERE)\n"})
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}/users/src:{tmp_path}/users")
+    result = await run_checks(tmp_path / "run", "python3 tests/show.py", 20)
+    assert result.output == "run run\n"
+
+
+async def test_an_error_in_the_middle_of_a_long_output_is_kept(tmp_path):
+    script = "seq 20000; echo 'a.c:3:1: error: here'; seq 20000; exit 1"
+    result = await run_checks(tmp_path, script, 20)
+    assert "a.c:3:1: error: here" in result.output and len(result.output) < 70_000
+
+
 async def test_pytest_names_passing_tests_too(tmp_path):
     put(tmp_path, {"test_a.py": "def test_x(): print('noise')\ndef test_y(): assert 0\n"})
     result = await run_checks(tmp_path, "pytest -q -p no:cacheprovider", 60, env=BARE)
