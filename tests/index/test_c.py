@@ -92,7 +92,8 @@ def test_calls_and_includes_name_their_place() -> None:
     assert ("ring_pop", "ring_push") in calls and ("ring_push", "LARGER") in calls
 
 
-NAMES = "foo bar kr att sp inside winf getfp after_macro tcp_open initx many bsd_style last".split()
+NAMES = """foo bar kr att sp inside winf getfp after_macro tcp_open initx many bsd_style last three_lines implicit winx
+Java_x c23 enumproc noreturn_fn log_it""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -110,6 +111,12 @@ def test_split_function_ends_where_it_ends() -> None:
     assert NASTY[find(parsed, "after_macro").start :].startswith(b"int after_macro")
     assert find(parsed, "winf").signature == "DLLEXPORT void WINAPI winf(void)"
     assert find(parsed, "printf_like", "prototype").line == 53 and find(parsed, "uv_x", "prototype").line == 20
+
+
+def test_types_behind_macros_are_caught() -> None:
+    parsed = parse(NASTY)
+    assert find(parsed, "opcode", "typedef").line < find(parsed, "handle_s", "struct").line
+    assert ("Java_x", "g") in {(r.source, r.target) for r in parsed.references if r.kind == "call"}
 
 
 def test_neighbours_survive_a_broken_function() -> None:

@@ -25,7 +25,7 @@ _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ 
 _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
 _INCLUDES = frozenset((b"include", b"import", b"include_next"))
 _GUARD = re.compile(rb"_H_*\Z|_INCLUDED_*\Z|_HPP_*\Z", re.I)
-_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w{2,})(?P<call>\s*\((?!\s*\*))?")  # a member is no use of a name
+_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?P<call>\s*\((?!\s*\*))?")  # a member is no use of a name
 _KEYWORDS = frozenset(
     b"alignas alignof auto break case char const continue default double else enum extern float for goto inline int long "
     b"register restrict return short signed sizeof static struct switch typedef typeof union unsigned void volatile while "

@@ -151,7 +151,7 @@ class _Scanner:
             self.statement_ends(offset)
         elif mark == b"=":
             self.assigned = True
-        elif self.start < 0 and mark == b"*":
+        elif self.start < 0 and mark in (b"*", b"["):
             self.start = offset
 
     def open_paren(self, offset: int) -> None:

@@ -13,6 +13,9 @@ _LICENCE = re.compile(
     r"copyright|\blicen[cs]e|spdx|all rights reserved|permission is hereby|redistribution|warrant(y|ies)|without fee",
     re.I,
 )
+_SHORT = 3
+"""A shorter name that is not called is a loop variable, hardly ever a symbol."""
+
 _SPACES = re.compile(r"\s+")
 _MARKER = re.compile(r"^\s*(?:/\*+!?<?|\*+/|//+[!/<]*|\*(?!/)|#+!?)[ \t]?", re.M)
 _RULE = re.compile(r"^[\s*/=#\-_~+<>.|]*$")
@@ -116,7 +119,7 @@ def uses(
             own = owner.name.encode() if owner else b""
             source = owner.qualified if owner else ""
             seen = by_source.setdefault(source, set())
-        if (name, call) in seen or ignore(name):
+        if (name, call) in seen or ignore(name) or (not call and len(name) < _SHORT):
             continue
         if owner is not None and name == own and (owner.body_start < 0 or offset < owner.body_start):
             continue
