@@ -114,6 +114,14 @@ class LogReader:
         for row in self._connection.execute(f"select {_TEXTS} from call_texts where run_id = ? order by seq", (run_id,)):
             yield _texts(row)
 
+    def select(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query of one's own.
+
+        Raises:
+            LogError: if the log cannot be read.
+        """
+        return self._all(sql, *values)
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()

@@ -1,0 +1,221 @@
+"""Labels written as training files: rows, a sidecar that says where each row comes from, and a manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agent.audit.export_formats import Format, encode_rows, is_synthetic, row_of, uses
+from agent.audit.export_manifest import manifest
+from agent.audit.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
+from agent.audit.reader import LogReader
+
+MANIFEST = "run.toml"
+SIDECAR = "ids.jsonl"
+CONFLICTS = "conflicts.jsonl"
+
+
+class ExportError(Exception):
+    """Nothing was written; the text says why and what to do."""
+
+
+class ExportOptions(msgspec.Struct, frozen=True):
+    """What to write. ``test_fraction`` of the pairs is held out by groups of runs; ``on_conflict`` leaves contradicting
+    labels out or takes the last; ``per_stage`` makes a folder a stage; ``mirror`` lets DPO use pairs on which the model was
+    right, with the opposite answer as the rejected one."""
+
+    format: Format = "trl-sft"
+    choice: Choice = Choice()
+    on_conflict: OnConflict = "skip"
+    balance: bool = False
+    test_fraction: float = 0.2
+    seed: int = 42
+    per_stage: bool = False
+    strings: bool = False
+    mirror: bool = True
+
+
+class ExportReport(msgspec.Struct, frozen=True):
+    """What was written. ``files`` maps a file to its number of rows, ``left_out`` a reason to a number of pairs;
+    ``notes`` are sentences for the person."""
+
+    out: Path
+    files: dict[str, int]
+    labels: dict[str, int]
+    sources: dict[str, int]
+    left_out: dict[str, int]
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """Rows in all files together."""
+        return sum(self.files.values())
+
+
+def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *, replace: bool = False) -> ExportReport:
+    """Write the labels of a log into the folder ``out``, whole or not at all. The same labels give the same bytes.
+
+    Raises:
+        ExportError: no label fits, or ``out`` holds something already and ``replace`` is not given, or is no folder.
+        LogError: if the log cannot be read.
+    """
+    options = options or ExportOptions()
+    _refuse_used(out, replace)
+    pairs, conflicts = load_pairs(reader, options.choice, options.on_conflict)
+    total = len(pairs)
+    runs = {row[0]: (row[1], row[2]) for row in reader.select("select id, repo, task from runs")}
+    group_runs(pairs, runs)
+    left_out: Counter[str] = Counter()
+    if options.on_conflict == "skip":
+        left_out["conflicting labels"] = len(conflicts)
+    pairs = _usable(pairs, options, left_out)
+    held = split_groups(pairs, options.test_fraction, options.seed)
+    if options.balance:
+        before = len(pairs)
+        pairs = balanced(pairs, options.seed)
+        left_out["balance"] = before - len(pairs)
+    if not pairs:
+        raise ExportError(_nothing(total, conflicts, options))
+    files, sidecar = _files(pairs, options)
+    report = _report(out, pairs, files, left_out, conflicts, options, held)
+    contents = {name: encode_rows(rows, options.format) for name, rows in files.items()}
+    contents[SIDECAR] = _lines(sidecar)
+    if conflicts:
+        contents[CONFLICTS] = _lines([msgspec.to_builtins(conflict) for conflict in conflicts])
+    contents[MANIFEST] = manifest(reader, pairs, options, report)
+    _write_folder(out, contents)
+    return report
+
+
+def _usable(pairs: list[Pair], options: ExportOptions, left_out: Counter[str]) -> list[Pair]:
+    kept = [pair for pair in pairs if uses(pair, options.format)]
+    left_out["the model's answer could not be read"] += len(pairs) - len(kept)
+    if options.format == "trl-dpo" and not options.mirror:
+        natural = [pair for pair in kept if not is_synthetic(pair, options.format)]
+        left_out["the model did not give the wrong answer"] += len(kept) - len(natural)
+        kept = natural
+    return kept
+
+
+def _files(pairs: list[Pair], options: ExportOptions) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:
+    suffix = "csv" if options.format == "csv" else "jsonl"
+    files: dict[str, list[dict[str, Any]]] = {}
+    sidecar = []
+    for pair in sorted(pairs, key=lambda pair: (pair.split != "train", pair.stage, pair.call_id)):
+        folder = f"{pair.stage}/" if options.per_stage else ""
+        name = f"{folder}{pair.split}.{suffix}"
+        rows = files.setdefault(name, [])
+        rows.append(row_of(pair, options.format, options.strings))
+        sidecar.append(_origin(pair, name, len(rows), options.format))
+    return files, sidecar
+
+
+def _origin(pair: Pair, file: str, row: int, format: Format) -> dict[str, Any]:
+    return {
+        "file": file, "row": row, "call_id": pair.call_id, "run_id": pair.run_id, "group": pair.group, "stage": pair.stage,
+        "item": pair.item, "label": int(pair.label), "source": pair.source, "label_id": pair.label_id, "note": pair.note,
+        "guideline": pair.guideline, "model": pair.model,
+        "model_verdict": None if pair.model_verdict is None else int(pair.model_verdict), "p_yes": pair.p_yes,
+        "prompt_sha": pair.prompt_sha, "duplicates": list(pair.duplicates), "synthetic": is_synthetic(pair, format),
+    }  # fmt: skip
+
+
+def _report(
+    out: Path, pairs: list[Pair], files: dict[str, list[dict[str, Any]]], left_out: Counter[str],
+    conflicts: list[Conflict], options: ExportOptions, held: int,
+) -> ExportReport:  # fmt: skip
+    notes = []
+    if options.test_fraction and not held:
+        notes.append("Nothing is held out for testing: one group of runs (same task or shared prompts) holds the labels.")
+    if conflicts:
+        fate = "left out" if options.on_conflict == "skip" else "settled by the last label"
+        notes.append(f"Contradicting labels on {len(conflicts)} prompts were {fate}; they are listed in {CONFLICTS}.")
+    if options.format == "openai-chat" and len(pairs) < 10:
+        notes.append("Fine-tuning services ask for at least 10 examples, and 50 to 100 before much changes.")
+    if options.format == "trl-kto":
+        notes.append(_kto_weights(pairs))
+    labels = {word: sum(pair.label is value for pair in pairs) for word, value in (("yes", True), ("no", False))}
+    if not all(labels.values()):
+        notes.append("All labels say the same, so a model trained on them learns to say always that.")
+    sources = dict(sorted(Counter(str(pair.source) for pair in pairs).items()))
+    counts = {name: len(rows) for name, rows in files.items()}
+    reasons = {reason: count for reason, count in left_out.items() if count}
+    return ExportReport(out, counts, labels, sources, reasons, tuple(conflicts), tuple(notes))
+
+
+def _kto_weights(pairs: list[Pair]) -> str:
+    """TRL's advice: (desirable_weight x positives) : (undesirable_weight x negatives) between 1:1 and 4:3."""
+    good = sum(pair.label == pair.model_verdict for pair in pairs)
+    bad = len(pairs) - good
+    if not good or not bad:
+        return f"{good} desirable and {bad} undesirable rows: KTO wants both."
+    small = "desirable_weight" if good < bad else "undesirable_weight"
+    ratio = max(good, bad) / min(good, bad)
+    return f"{good} desirable and {bad} undesirable rows; {small} = {ratio:.2f} makes them even (TRL advises 1:1 to 4:3)."
+
+
+def _nothing(total: int, conflicts: list[Conflict], options: ExportOptions) -> str:
+    if total:
+        return (
+            f"None of the {total} labelled prompts fits: format {options.format}"
+            + (", balanced" if options.balance else "")
+            + ". Label some of the other answer, or choose another format."
+        )
+    if conflicts:
+        return (
+            f"All {len(conflicts)} labelled prompts carry contradicting labels. Look at them again, or take the last label "
+            "of each (--on-conflict last)."
+        )
+    return "No label fits this choice. Label some calls first: in the application, r on any call."
+
+
+def _refuse_used(out: Path, replace: bool) -> None:
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise ExportError(f"{out} is not a folder. Name a folder for the export; it is made when it is missing.")
+    if not out.exists() or not any(out.iterdir()):
+        return
+    if not (out / MANIFEST).is_file() or not (out / SIDECAR).is_file():
+        raise ExportError(f"{out} holds other files, so nothing was written. Name an empty or a new folder.")
+    if not replace:
+        raise ExportError(f"{out} holds an earlier export, so nothing was written. Use --force to replace it.")
+
+
+def _lines(rows: list[dict[str, Any]]) -> bytes:
+    return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+
+
+def _write_folder(out: Path, contents: dict[str, bytes]) -> None:
+    """Everything into a folder beside, which then takes the place of ``out``."""
+    out = out.absolute()
+    building = out.parent / f".{out.name}.{secrets.token_hex(4)}.tmp"
+    old = building.with_suffix(".old")
+    try:
+        for name, data in contents.items():
+            path = building / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        if out.exists():
+            out.rename(old)
+        try:
+            building.rename(out)
+        except OSError:
+            if old.exists():
+                old.rename(out)
+            raise
+    except OSError as error:
+        raise ExportError(f"The export could not be written to {out}: {error.strerror or error}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            shutil.rmtree(building)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,114 @@
+"""A training pair as one row of each format, with exactly the keys its consumers read (field notes D.3)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from agent.audit.pairs import Pair
+
+Format = Literal["openai-chat", "trl-sft", "trl-dpo", "trl-kto", "systemone", "csv"]
+FORMATS: tuple[Format, ...] = ("openai-chat", "trl-sft", "trl-dpo", "trl-kto", "systemone", "csv")
+WITH_STRINGS = ("trl-sft", "trl-dpo", "trl-kto")
+"""Formats that exist with plain strings instead of messages (TRL: the standard format beside the conversational one)."""
+
+CSV_COLUMNS = ("id", "text", "label", "model_verdict", "model", "stage", "pass", "split", "group")
+
+Row = dict[str, Any]
+
+
+def word(answer: bool) -> str:
+    """The answer as the model is to write it."""
+    return "yes" if answer else "no"
+
+
+def uses(pair: Pair, format: Format) -> bool:
+    """Whether a pair has what a format needs: KTO rates the model's own answer, so there must be a readable one."""
+    return format != "trl-kto" or pair.model_verdict is not None
+
+
+def is_synthetic(pair: Pair, format: Format) -> bool:
+    """Whether the rejected side of a preference pair is made up: the model did not say it."""
+    return format == "trl-dpo" and pair.model_verdict is not (not pair.label)
+
+
+def row_of(pair: Pair, format: Format, strings: bool = False) -> Row:
+    """One row. ``strings`` gives plain text instead of messages, where the format knows both."""
+    return _ROWS[format](pair, strings and format in WITH_STRINGS)
+
+
+def _messages(pair: Pair) -> list[dict[str, str]]:
+    system = [{"role": "system", "content": pair.system}] if pair.system else []
+    return [*system, {"role": "user", "content": pair.prompt}]
+
+
+def _prompt(pair: Pair, strings: bool) -> Any:
+    return _text(pair) + "\n" if strings else _messages(pair)
+
+
+def _text(pair: Pair) -> str:
+    return f"{pair.system}\n\n{pair.prompt}" if pair.system else pair.prompt
+
+
+def _says(answer: bool, strings: bool) -> Any:
+    return word(answer) if strings else [{"role": "assistant", "content": word(answer)}]
+
+
+def _openai(pair: Pair, strings: bool) -> Row:
+    return {"messages": [*_messages(pair), {"role": "assistant", "content": word(pair.label)}]}
+
+
+def _sft(pair: Pair, strings: bool) -> Row:
+    return {"prompt": _prompt(pair, strings), "completion": _says(pair.label, strings)}
+
+
+def _dpo(pair: Pair, strings: bool) -> Row:
+    return {
+        "prompt": _prompt(pair, strings),
+        "chosen": _says(pair.label, strings),
+        "rejected": _says(not pair.label, strings),
+    }
+
+
+def _kto(pair: Pair, strings: bool) -> Row:
+    said = bool(pair.model_verdict)
+    return {"prompt": _prompt(pair, strings), "completion": _says(said, strings), "label": said == pair.label}
+
+
+def _systemone(pair: Pair, strings: bool) -> Row:
+    # State and question as the provider sends them (agent/models/systemone.py).
+    item = pair.question if pair.state else ""
+    return {
+        "state": pair.state or pair.prompt, "question": f"{pair.system}\n\n{item}".strip(), "noul": int(pair.label),
+    }  # fmt: skip
+
+
+def _csv(pair: Pair, strings: bool) -> Row:
+    number = pair.stage.removeprefix("precision_pass")
+    said = "" if pair.model_verdict is None else int(pair.model_verdict)
+    values = (
+        pair.call_id, _text(pair), int(pair.label), said, pair.model, pair.stage,
+        int(number) if number.isdigit() else "", pair.split, pair.group,
+    )  # fmt: skip
+    return dict(zip(CSV_COLUMNS, values, strict=True))
+
+
+_ROWS: dict[str, Callable[[Pair, bool], Row]] = {
+    "openai-chat": _openai, "trl-sft": _sft, "trl-dpo": _dpo, "trl-kto": _kto, "systemone": _systemone, "csv": _csv,
+}  # fmt: skip
+
+
+def encode_rows(rows: Sequence[Row], format: Format) -> bytes:
+    """The rows as the bytes of a file: JSON Lines, or CSV (RFC 4180 quoting, LF, UTF-8 without BOM)."""
+    if format != "csv":
+        return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+    out = io.StringIO(newline="")
+    # Every text is quoted: a bare CR in code would otherwise end the record for readers.
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    writer.writerows([row[name] for name in CSV_COLUMNS] for row in rows)
+    return out.getvalue().encode("utf-8", "replace")

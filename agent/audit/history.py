@@ -1,0 +1,224 @@
+"""Earlier runs: list them, open them again as events, compare two, delete one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from agent.audit.log import LogError, log_path, open_database
+from agent.audit.reader import LogReader
+from agent.events import Envelope
+from agent.state import RunState
+from agent.values import CheckResult
+from agent.workspace import record
+from agent.workspace.worktree import Workspace
+
+T = TypeVar("T")
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """A run as the list shows it. ``status`` is empty while it goes on, or when it was killed; ``place`` says that its
+    worktree is still there, so that it may be resumed. ``seconds`` of a run without an end are those of its last event."""
+
+    run_id: str
+    task: str
+    repo: str
+    status: str
+    reason: str
+    model: str
+    branch: str
+    started_at: str
+    calls: int
+    labels: int
+    seconds: float
+    place: bool = False
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it never said how it ended."""
+        return not self.status
+
+
+_RUNS = (
+    "select id, task, repo, coalesce(status, ''), coalesce(reason, ''), coalesce(model, ''), coalesce(branch, ''),"
+    " started_at, calls, coalesce(seconds, 0) from runs order by started_at desc, rowid desc limit ?"
+)
+
+
+def list_runs(reader: LogReader, repo: Path | None = None, limit: int = 500) -> list[RunSummary]:
+    """The newest runs first. ``repo`` is where worktrees are looked for.
+
+    Raises:
+        LogError: if the log cannot be read.
+    """
+    places = set(record.recorded(repo)) if repo is not None else set()
+    labels = dict(
+        reader.select(
+            "select calls.run_id, count(distinct labels.call_id) from labels join calls on calls.id = labels.call_id"
+            " group by calls.run_id"
+        )
+    )
+    return [_summary(reader, row, labels, places) for row in reader.select(_RUNS, limit)]
+
+
+def _summary(reader: LogReader, row: tuple[Any, ...], labels: dict[str, int], places: set[str]) -> RunSummary:
+    run_id, status, calls, seconds = row[0], row[3], row[8], row[9]
+    if not status:
+        calls = reader.select("select count(*) from calls where run_id = ?", run_id)[0][0]
+        last = reader.select("select t from events where run_id = ? order by seq desc limit 1", run_id)
+        seconds = last[0][0] if last else 0.0
+    return RunSummary(
+        run_id, row[1], row[2], status, row[4], row[5], row[6], row[7], calls, labels.get(run_id, 0), seconds,
+        run_id in places,
+    )  # fmt: skip
+
+
+def events_of(reader: LogReader, run_id: str) -> list[Envelope]:
+    """Everything a run emitted, in order, for replay."""
+    return list(reader.events(run_id))
+
+
+def fold(envelopes: Iterable[Envelope]) -> RunState:
+    """The state that these events lead to."""
+    state = RunState()
+    for envelope in envelopes:
+        state.apply(envelope)
+    return state
+
+
+class VerdictChange(msgspec.Struct, frozen=True):
+    """The same question, decided differently: ``before`` and ``after`` are None where a run did not ask it."""
+
+    stage: str
+    item: str
+    before: bool | None
+    after: bool | None
+    before_call: int | None = None
+    after_call: int | None = None
+    before_p: float | None = None
+    after_p: float | None = None
+
+
+class RunDiff(msgspec.Struct, frozen=True):
+    """Two runs side by side. ``changed`` are verdicts that differ, ``only_before`` and ``only_after`` those asked once;
+    pairs are (before, after)."""
+
+    before: str
+    after: str
+    changed: tuple[VerdictChange, ...]
+    only_before: tuple[VerdictChange, ...]
+    only_after: tuple[VerdictChange, ...]
+    same: int
+    status: tuple[str, str]
+    reason: tuple[str, str]
+    steps: tuple[tuple[str, ...], tuple[str, ...]]
+    files: tuple[tuple[str, ...], tuple[str, ...]]
+    checks: tuple[str, str]
+    calls: tuple[int, int]
+    seconds: tuple[float, float]
+    models: tuple[str, str]
+
+
+def diff_runs(reader: LogReader, before: str, after: str) -> RunDiff:
+    """What differs between two runs: verdicts by stage and item (the last one counts), plan, files, checks, status."""
+    left, right = (_verdicts(reader, run_id) for run_id in (before, after))
+    states = [fold(reader.events(run_id)) for run_id in (before, after)]
+    keys = list(dict.fromkeys([*left, *right]))
+    both = [_change(key, left, right) for key in keys if key in left and key in right]
+    changed = [change for change in both if change.before != change.after]
+    return RunDiff(
+        before, after, tuple(changed),
+        tuple(_change(key, left, right) for key in keys if key not in right),
+        tuple(_change(key, left, right) for key in keys if key not in left),
+        len(both) - len(changed),
+        _both(states, lambda s: s.finished.status if s.finished else "unfinished"),
+        _both(states, lambda s: s.finished.reason if s.finished else ""),
+        _both(states, _steps), _both(states, lambda s: s.diff.files if s.diff else ()),
+        _both(states, lambda s: _checks(s.checks or s.baseline)),
+        _both(states, lambda s: len(s.calls)), _both(states, lambda s: s.finished.seconds if s.finished else s.t),
+        _both(states, lambda s: s.model),
+    )  # fmt: skip
+
+
+def _both(states: list[RunState], value: Callable[[RunState], T]) -> tuple[T, T]:
+    return value(states[0]), value(states[1])
+
+
+_Verdict = tuple[int, bool | None, float | None]
+
+
+def _verdicts(reader: LogReader, run_id: str) -> dict[tuple[str, str], _Verdict]:
+    rows = reader.select(
+        "select stage, item, id, verdict, p_yes from calls where run_id = ? and binary = 1 order by seq", run_id
+    )
+    return {(row[0], row[1]): (row[2], None if row[3] is None else bool(row[3]), row[4]) for row in rows}
+
+
+def _change(
+    key: tuple[str, str], left: dict[tuple[str, str], _Verdict], right: dict[tuple[str, str], _Verdict]
+) -> VerdictChange:
+    none: tuple[None, None, None] = (None, None, None)
+    before, after = left.get(key, none), right.get(key, none)
+    return VerdictChange(*key, before[1], after[1], before[0], after[0], before[2], after[2])
+
+
+def _steps(state: RunState) -> tuple[str, ...]:
+    return tuple(f"{step.step.id} {step.status}: {step.step.description}" for step in state.steps.values())
+
+
+def _checks(result: CheckResult | None) -> str:
+    if result is None:
+        return ""
+    return f"{'pass' if result.ok else 'fail'}: {result.passed} passed, {result.failed} failed ({result.command})"
+
+
+_TABLES = ("compile_attempts", "classifications", "adjustments", "checks", "events", "calls")
+
+
+async def delete_run(repo: Path, run_id: str) -> str:
+    """Delete a run: its worktree and branch if they are still there, its calls with their labels, its events, its row.
+
+    Files of the person are not touched, a change that was applied stays applied. Returns a sentence.
+
+    Raises:
+        LogError: the log cannot be written, or holds no such run.
+        WorkspaceError: the worktree or branch could not be removed; then the rows are still there.
+    """
+    said = ""
+    if run_id in record.recorded(repo):
+        said = await (await Workspace.reopen(repo, run_id)).discard()
+    counts = _delete_rows(log_path(repo), run_id)
+    return f"Run {run_id} was deleted: {counts[0]} calls, {counts[1]} labels, {counts[2]} events. {said}".strip()
+
+
+def _delete_rows(path: Path, run_id: str) -> tuple[int, int, int]:
+    if not path.is_file():
+        raise LogError(f"There is no audit log at {path}.")
+    db = open_database(path)
+    try:
+        connection = db.conn
+        connection.execute("begin immediate")
+        try:
+            if connection.execute("select 1 from runs where id = ?", (run_id,)).fetchone() is None:
+                raise LogError(f"The log {path} holds no run {run_id}.")
+            labels = connection.execute(
+                "delete from labels where call_id in (select id from calls where run_id = ?)", (run_id,)
+            ).rowcount
+            gone = {name: connection.execute(f"delete from {name} where run_id = ?", (run_id,)).rowcount for name in _TABLES}
+            connection.execute("delete from runs where id = ?", (run_id,))
+            connection.execute(
+                "delete from prompts where sha not in (select system_sha from calls union select state_sha from calls)"
+            )
+            connection.execute("commit")
+        except BaseException:
+            connection.execute("rollback")
+            raise
+    except sqlite3.Error as error:
+        raise LogError(f"The run could not be deleted from {path} ({error}). Nothing was changed; try again.") from error
+    finally:
+        db.close()
+    return gone["calls"], labels, gone["events"]

@@ -1,0 +1,163 @@
+"""The yes/no calls of a log as things to label: what the model said, what the right answer is and who says so."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from agent.audit.reader import LogReader
+from agent.audit.rows import LabelSource
+from agent.models.answers import parse_yes_no
+
+LabelState = Literal["", "unlabelled", "labelled", "agrees", "disagrees", "person", "override", "outcome"]
+"""What a person may filter by; "" is everything. ``agrees`` and ``disagrees`` compare the label with the model."""
+
+
+class Item(msgspec.Struct):
+    """One yes/no call. ``model_verdict`` is what the model itself said, whoever overruled it; None if unreadable.
+
+    ``label`` is the last word on this call or, failing that, on another call with the same prompt (``own`` tells which);
+    ``prompt`` identifies stage, system and user message. ``contested``: calls with this prompt carry different labels.
+    """
+
+    call_id: int
+    run_id: str
+    seq: int
+    stage: str
+    item: str
+    model: str
+    provider: str
+    raw: str
+    verdict: bool | None
+    model_verdict: bool | None
+    p_yes: float | None
+    score: float | None
+    threshold: float | None
+    defaulted: bool
+    cached: bool
+    overridden: bool
+    ms: float
+    prompt: str
+    system_sha: str
+    label: bool | None = None
+    source: LabelSource | None = None
+    note: str = ""
+    guideline: str = ""
+    label_id: int = 0
+    own: bool = False
+    contested: bool = False
+    split: bool = False
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the model was right; None without a label or a readable answer."""
+        if self.label is None or self.model_verdict is None:
+            return None
+        return self.label == self.model_verdict
+
+
+_CALLS = (
+    "select id, run_id, seq, stage, item, coalesce(model, ''), coalesce(provider, ''), coalesce(raw, ''), verdict, p_yes,"
+    " score, threshold, defaulted, cached, overridden, coalesce(ms, 0), system_sha, state_sha, question"
+    " from calls where binary = 1 and raw is not null and coalesce(error, '') = ''"
+)
+_LABELS = (
+    "select call_id, label, source, note, guideline, id from labels"
+    " where id in (select max(id) from labels group by call_id) and label is not null order by id"
+)
+
+
+def load_items(reader: LogReader, *, run_id: str = "", stage: str = "", model: str = "") -> list[Item]:
+    """The answered yes/no calls in the order they were asked, with their labels.
+
+    Raises:
+        LogError: if the log cannot be read.
+    """
+    rows = reader.select(_CALLS + " order by id")
+    items = [_item(row) for row in rows]
+    _mark_labels(items, reader.select(_LABELS))
+    _mark_splits(items)
+    wanted = (("run_id", run_id), ("stage", stage), ("model", model))
+    return [item for item in items if all(not value or getattr(item, name) == value for name, value in wanted)]
+
+
+def _item(row: tuple[Any, ...]) -> Item:
+    verdict, p_yes, score, threshold = row[8:12]
+    defaulted, cached, overridden = (bool(value) for value in row[12:15])
+    said = None if verdict is None else bool(verdict)
+    own_word = _own_word(said, row[7], score, threshold, defaulted, overridden)
+    system_sha, state_sha, question = row[16:19]
+    return Item(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], said, own_word, p_yes, score, threshold, defaulted,
+        cached, overridden, row[15], prompt_key(row[3], system_sha, state_sha, question),
+        system_sha,
+    )  # fmt: skip
+
+
+def _own_word(
+    verdict: bool | None, raw: str, score: float | None, threshold: float | None, defaulted: bool, overridden: bool
+) -> bool | None:
+    if defaulted:
+        return None
+    if not overridden and verdict is not None:
+        return verdict
+    if score is not None and threshold is not None:
+        return score >= threshold
+    return parse_yes_no(raw)
+
+
+def prompt_key(*parts: str) -> str:
+    """Identifies a prompt: its texts, or their digests, as one digest of 32 hex digits."""
+    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _mark_labels(items: list[Item], labels: Iterable[tuple[Any, ...]]) -> None:
+    by_call = {row[0]: row for row in labels}
+    by_prompt: dict[str, tuple[Any, ...]] = {}
+    said: dict[str, set[int]] = {}
+    for item in items:
+        row = by_call.get(item.call_id)
+        if row is None:
+            continue
+        said.setdefault(item.prompt, set()).add(row[1])
+        known = by_prompt.get(item.prompt)
+        if known is None or known[5] < row[5]:
+            by_prompt[item.prompt] = row
+    for item in items:
+        own = by_call.get(item.call_id)
+        row = own or by_prompt.get(item.prompt)
+        if row is None:
+            continue
+        item.label, item.source, item.note, item.guideline, item.label_id = bool(row[1]), row[2], row[3], row[4], row[5]
+        item.own = own is not None
+        item.contested = len(said[item.prompt]) > 1
+
+
+def _mark_splits(items: list[Item]) -> None:
+    """The same question, answered yes here and no there: by another model, or in another run."""
+    words: dict[str, set[bool | None]] = {}
+    for item in items:
+        if item.model_verdict is not None:
+            words.setdefault(item.prompt, set()).add(item.model_verdict)
+    for item in items:
+        item.split = len(words.get(item.prompt, ())) > 1
+
+
+def has_state(item: Item, state: LabelState) -> bool:
+    """Whether an item is in a label state."""
+    match state:
+        case "":
+            return True
+        case "unlabelled":
+            return item.label is None
+        case "labelled":
+            return item.label is not None
+        case "agrees":
+            return item.agrees is True
+        case "disagrees":
+            return item.agrees is False
+        case _:
+            return item.label is not None and item.source == state

@@ -1,0 +1,131 @@
+"""The queue of calls to label: filtered, ordered, and nothing ever left out silently."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from agent.audit.items import Item, LabelState, has_state
+from agent.models.answers import parse_yes_no
+
+Order = Literal["least_certain", "disagreement", "random", "newest", "oldest"]
+ORDERS: tuple[Order, ...] = ("least_certain", "disagreement", "random", "newest", "oldest")
+ORDER_WORDS = {
+    "least_certain": "least certain first", "disagreement": "disagreeing models first", "random": "mixed at random",
+    "newest": "newest first", "oldest": "oldest first",
+}  # fmt: skip
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which items a queue shows; an empty field lets all pass. ``verdict`` is the one that was used, ``answer`` is
+    ``defaulted``, ``cached`` or ``overridden``, ``disputed`` keeps those that models or runs answer differently."""
+
+    stage: str = ""
+    run_id: str = ""
+    model: str = ""
+    verdict: Literal["", "yes", "no"] = ""
+    answer: Literal["", "defaulted", "cached", "overridden"] = ""
+    disputed: bool = False
+    state: LabelState = ""
+    text: str = ""
+
+    def passes(self, item: Item) -> bool:
+        """Whether an item is shown."""
+        return (
+            self.stage in ("", item.stage)
+            and self.run_id in ("", item.run_id)
+            and self.model in ("", item.model)
+            and (not self.verdict or item.verdict is (self.verdict == "yes"))
+            and (not self.answer or bool(getattr(item, self.answer)))
+            and (not self.disputed or item.split)
+            and has_state(item, self.state)
+            and (not self.text or self.text.lower() in f"{item.stage} {item.item} {item.raw}".lower())
+        )
+
+
+def uncertainty(item: Item) -> tuple[float, str]:
+    """How unsure the answer is (0 sure, 1 a toss-up, more than 1 unreadable) and, in words, what that rests on.
+
+    In order: an answer that could not be read; the distance of the score from its threshold, or of P(yes) from 0.5;
+    different answers of models or runs; words that are no plain yes or no.
+    """
+    if item.defaulted or (item.model_verdict is None and not item.overridden):
+        return 1.5, "the answer could not be read"
+    if item.score is not None and item.threshold is not None:
+        return _near(item.score, item.threshold), f"score {item.score:.2f} beside the threshold {item.threshold:.2f}"
+    if item.p_yes is not None:
+        return _near(item.p_yes, 0.5), f"P(yes) {item.p_yes:.2f} beside 0.50"
+    if item.split:
+        return 0.9, "models or runs answer it differently"
+    if parse_yes_no(item.raw) is None:
+        return 0.8, "its words are no plain yes or no"
+    plain = item.raw.strip().strip(".\"'*`").lower() in ("yes", "no")
+    return (0.2, "a plain word, no probability") if plain else (0.5, "more words than yes or no, no probability")
+
+
+def _near(value: float, centre: float) -> float:
+    span = max(centre, 1 - centre)
+    return 1.0 - min(1.0, abs(value - centre) / span)
+
+
+def build_queue(
+    items: list[Item], wanted: Filter | None = None, order: Order = "least_certain", seed: int = 0
+) -> list[Item]:
+    """The items that pass, in order. The same log, filter and seed give the same queue."""
+    kept = [item for item in items if (wanted or Filter()).passes(item)]
+    match order:
+        case "least_certain":
+            return sorted(kept, key=lambda item: (-uncertainty(item)[0], item.call_id))
+        case "disagreement":
+            return sorted(kept, key=lambda item: (not item.split, item.prompt if item.split else "", item.call_id))
+        case "random":
+            return sorted(kept, key=lambda item: hashlib.sha256(f"{seed}:{item.call_id}".encode()).digest())
+        case "newest":
+            return sorted(kept, key=lambda item: -item.call_id)
+        case _:
+            return sorted(kept, key=lambda item: item.call_id)
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """How a model's answers compare with the labels, one count a prompt. ``kappa`` is Cohen's, None when undefined."""
+
+    stage: str
+    model: str
+    calls: int
+    labelled: int
+    agree: int
+    unreadable: int
+    kappa: float | None = None
+
+
+def agreement(items: list[Item]) -> list[Agreement]:
+    """Per stage and model, sorted by both. The newest call of a model on a prompt stands for the others."""
+    newest: dict[tuple[str, str], dict[str, Item]] = {}
+    totals: dict[tuple[str, str], int] = {}
+    for item in items:
+        key = (item.stage, item.model)
+        newest.setdefault(key, {})[item.prompt] = item
+        totals[key] = totals.get(key, 0) + 1
+    rows = []
+    for (stage, model), calls in sorted(newest.items()):
+        labelled = [item for item in calls.values() if item.label is not None and not (item.contested and not item.own)]
+        readable = [item for item in labelled if item.model_verdict is not None]
+        agree = sum(item.agrees is True for item in readable)
+        counts = (totals[stage, model], len(labelled), agree, len(labelled) - len(readable))
+        rows.append(Agreement(stage, model, *counts, _kappa(readable)))
+    return rows
+
+
+def _kappa(items: list[Item]) -> float | None:
+    n = len(items)
+    if n == 0:
+        return None
+    yes_label = sum(item.label is True for item in items) / n
+    yes_model = sum(item.model_verdict is True for item in items) / n
+    chance = yes_label * yes_model + (1 - yes_label) * (1 - yes_model)
+    if chance == 1:
+        return None
+    observed = sum(item.agrees is True for item in items) / n
+    return (observed - chance) / (1 - chance)
