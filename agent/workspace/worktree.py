@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shutil
 from pathlib import Path
 
 from agent.workspace import apply as applying
-from agent.workspace import carry, copying, record, textfile
-from agent.workspace.git import GitError, WorkspaceError, paths, run_git, text, top_level
+from agent.workspace import place, record, textfile
+from agent.workspace.git import WorkspaceError, run_git, text
 from agent.workspace.paths import resolve_inside, write_atomically
-
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Workspace:
@@ -209,7 +206,7 @@ class Workspace:
             return f"The changed copy is kept in {self.top}."
         if self.top.exists():
             self._commit("Unfinished: not committed when the run ended")
-        self._remove_worktree()
+        place.remove_worktree(self.repo, self.top)
         record.forget(self.repo, self.run_id)
         return f"The work is kept on the branch {self.branch}. See it with: git diff {self.base[:12]} {self.branch}"
 
@@ -218,19 +215,20 @@ class Workspace:
             shutil.rmtree(self.top, ignore_errors=True)
             record.forget(self.repo, self.run_id)
             return f"The copy of run {self.run_id} was removed."
-        self._remove_worktree()
-        branch = f"refs/heads/{self.branch}"
-        run_git(self.repo, "update-ref", "-d", branch, check=False)
-        if run_git(self.repo, "rev-parse", "-q", "--verify", branch, check=False).returncode == 0:
-            raise WorkspaceError(f"The branch {self.branch} could not be deleted. Try: git branch -D {self.branch}")
+        place.remove_worktree(self.repo, self.top)
+        place.delete_branch(self.repo, self.branch)
         record.forget(self.repo, self.run_id)
         return f"The branch {self.branch} was deleted; your files were not touched."
 
-    def _remove_worktree(self) -> None:
-        run_git(self.repo, "worktree", "remove", "--force", "--force", str(self.top), check=False)
-        if self.top.exists():
-            shutil.rmtree(self.top, ignore_errors=True)
-            run_git(self.repo, "worktree", "prune", check=False)
+
+def _create(repo: Path, run_id: str, carry_uncommitted: bool) -> Workspace:
+    return Workspace(*place.make(repo, run_id, carry_uncommitted))
+
+
+def _reopen(repo: Path, run_id: str) -> Workspace:
+    space = Workspace(*place.find(repo, run_id))
+    space._rollback(space._head())
+    return space
 
 
 def unfinished_runs(repo: Path) -> list[str]:
@@ -243,137 +241,3 @@ def _up(repo: Path, prefix: str) -> Path:
     for _ in Path(prefix).parts:
         top = top.parent
     return top
-
-
-def _checked_repo(repo: Path) -> Path:
-    if not repo.exists():
-        raise WorkspaceError(f"There is no folder {repo}. Give the path of the repository to work on.")
-    if not repo.is_dir():
-        raise WorkspaceError(f"{repo} is a file. Give the path of the repository to work on.")
-    return repo.resolve()
-
-
-def _create(given: Path, run_id: str, carry_uncommitted: bool) -> Workspace:
-    repo = _checked_repo(given)
-    if not _RUN_ID.fullmatch(run_id) or run_id.endswith((".lock", ".")) or ".." in run_id:
-        raise WorkspaceError(f"{run_id!r} cannot name a run. Use letters, digits, dots, dashes and underscores.")
-    top = _holding(repo)
-    work = record.work_folder(repo)
-    if (work / run_id).exists() or (work / f"{run_id}.json").exists():
-        raise WorkspaceError(f"The run id {run_id} is in use in {work}. Reopen that run, or choose another id.")
-    applying.recover(repo)
-    entry = _copied(repo, work, run_id) if top is None else _branched(repo, top, work, run_id, carry_uncommitted)
-    return Workspace(repo, entry)
-
-
-def _holding(repo: Path) -> Path | None:
-    """The top of the work tree that ``repo`` belongs to; a folder that an outer repository does not track is none of it."""
-    top = top_level(repo)
-    if top is None or top == repo:
-        return top
-    return top if run_git(repo, "ls-files", "-z", "--", ".").stdout else None
-
-
-def _copied(repo: Path, work: Path, run_id: str) -> record.Record:
-    branch = f"cra/{run_id}"
-    notes = [f"{repo} is not a git repository, so the run works on a copy of it."]
-    notes += copying.copy_tree(repo, work / run_id)
-    try:
-        base = copying.start_history(work / run_id, branch)
-        entry = record.Record(run_id, "copy", branch, base, notes=tuple(notes))
-        record.save(repo, entry)
-    except BaseException:
-        shutil.rmtree(work / run_id, ignore_errors=True)
-        raise
-    return entry
-
-
-def _branched(repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted: bool) -> record.Record:
-    branch = f"cra/{run_id}"
-    if run_git(top, "rev-parse", "-q", "--verify", f"refs/heads/{branch}", check=False).returncode == 0:
-        raise WorkspaceError(
-            f"The branch {branch} is there already. Choose another run id, or delete it: git branch -D {branch}"
-        )
-    head = run_git(top, "rev-parse", "-q", "--verify", "HEAD^{commit}", check=False)
-    user_head = text(head) if head.returncode == 0 else ""
-    notes = list(_about(top, user_head, carry_uncommitted))
-    taken = carry.snapshot(top, work, carry_uncommitted)
-    notes += taken.notes
-    base, carried = user_head, False
-    if not user_head or taken.tree != text(run_git(top, "rev-parse", f"{user_head}^{{tree}}")):
-        parent = ["-p", user_head] if user_head else []
-        base = text(run_git(top, "commit-tree", taken.tree, *parent, "-m", "Carried in: changes that were not committed"))
-        carried = carry_uncommitted
-    entry = record.Record(run_id, "worktree", branch, base, user_head, _prefix(repo, top), carried, tuple(notes))
-    record.save(repo, entry)
-    try:
-        _add_worktree(top, work / run_id, entry)
-    except BaseException:
-        Workspace(repo, entry)._discard()
-        raise
-    return entry
-
-
-def _prefix(repo: Path, top: Path) -> str:
-    relative = repo.relative_to(top).as_posix()
-    return "" if relative == "." else relative
-
-
-def _about(top: Path, user_head: str, carry_uncommitted: bool) -> list[str]:
-    notes = []
-    if not user_head:
-        notes.append("The repository has no commit yet, so the run starts from the files as they are.")
-    elif not carry_uncommitted and text(run_git(top, "status", "--porcelain", "--ignore-submodules")):
-        notes.append(f"The run starts from the last commit ({user_head[:12]}), without the changes not yet committed.")
-    if inner := carry.submodules(top):
-        notes.append(f"Submodules are not included in the run: {', '.join(inner[:5])}.")
-    return notes
-
-
-def _add_worktree(top: Path, place: Path, entry: record.Record) -> None:
-    try:
-        run_git(top, "update-ref", f"refs/heads/{entry.branch}", entry.base, "0" * len(entry.base))
-    except GitError as error:
-        raise WorkspaceError(
-            f"The branch {entry.branch} could not be made: {error.stderr or error}. "
-            "If there is a branch named 'cra', rename it."
-        ) from error
-    run_git(top, "worktree", "add", "-q", "-f", str(place), entry.branch)
-    if not (place / entry.prefix).is_dir():  # a folder without a single file in git
-        (place / entry.prefix).mkdir(parents=True)
-
-
-def _reopen(given: Path, run_id: str) -> Workspace:
-    repo = _checked_repo(given)
-    entry = record.load(repo, run_id)
-    applying.recover(repo)
-    space = Workspace(repo, entry)
-    if entry.mode == "copy":
-        if not (space.top / ".git").is_dir():
-            raise WorkspaceError(f"The copy of run {run_id} in {space.top} is gone or incomplete. Start the task again.")
-    elif not _is_checkout(space.top):
-        branch = f"refs/heads/{entry.branch}"
-        shutil.rmtree(space.top, ignore_errors=True)
-        if run_git(repo, "rev-parse", "-q", "--verify", branch, check=False).returncode == 0:
-            run_git(repo, "worktree", "add", "-q", "-f", "-f", str(space.top), entry.branch)
-        elif run_git(repo, "cat-file", "-e", f"{entry.base}^{{commit}}", check=False).returncode == 0:
-            _add_worktree(repo, space.top, entry)
-        else:
-            raise WorkspaceError(f"The branch {entry.branch} of run {run_id} is gone. Start the task again.")
-    _drop_locks(space.top)
-    space._rollback(space._head())
-    return space
-
-
-def _is_checkout(place: Path) -> bool:
-    if not (place / ".git").exists():
-        return False
-    result = run_git(place, "rev-parse", "--show-toplevel", "HEAD", check=False)
-    return result.returncode == 0 and Path(text(result).splitlines()[0]).resolve() == place.resolve()
-
-
-def _drop_locks(top: Path) -> None:
-    """A killed git leaves its lock; nobody else works in a run's own place, so it can go."""
-    for name in ("index.lock", "HEAD.lock"):
-        for path in paths(run_git(top, "rev-parse", "--git-path", name)):
-            (top / path.strip()).unlink(missing_ok=True)

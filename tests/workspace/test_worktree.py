@@ -272,6 +272,27 @@ async def test_keep_leaves_the_branch_and_discard_removes_it(tmp_path):
     assert unfinished_runs(repo) == [] and (repo / "a.c").read_text() == "int a;\n"
 
 
+async def test_other_peoples_worktrees_survive_a_discard(tmp_path):
+    repo = make_repo(tmp_path / "repo")
+    git(repo, "worktree", "add", "-q", "-b", "elsewhere", str(tmp_path / "linked"))
+    (tmp_path / "linked").rename(tmp_path / "unplugged")
+    space = await Workspace.create(repo, "r1")
+    shutil.rmtree(space.top)
+    await space.discard()
+    (tmp_path / "unplugged").rename(tmp_path / "linked")
+    assert git(tmp_path / "linked", "status", "--porcelain") == ""
+    assert git(repo, "worktree", "list").count("\n") == 2
+
+
+async def test_a_branch_that_is_checked_out_elsewhere_is_not_deleted(tmp_path):
+    repo = make_repo(tmp_path / "repo")
+    space = await Workspace.create(repo, "r1")
+    git(repo, "worktree", "add", "-q", "-f", str(tmp_path / "look"), "cra/r1")
+    with pytest.raises(WorkspaceError, match="checked out"):
+        await space.discard()
+    assert git(repo, "branch", "--list", "cra/r1") != ""
+
+
 async def test_errors_are_sentences_and_change_nothing(tmp_path):
     repo = make_repo(tmp_path / "repo")
     (tmp_path / "file").write_text("x")
