@@ -68,7 +68,7 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
     if written is None or _open_braces(text):
         return Extracted(includes=includes, problems=(_cut("Its braces do not balance.", declared, finish),))
     text, problems, more = _with_declared_head(text, written, declared)
-    if stub_evidence(text.encode(), find_definition(text.encode(), declared.name) or written) == "certain":
+    if stub_evidence(text.encode(), find_definition(text.encode(), declared.name) or written) != "none":
         problems = (*problems, f"{declared.name} is still a stub: write the code that does what its contract says.")
     helpers = _helpers(source, text, {*known, declared.name}) if not problems else ()
     return Extracted(text, helpers, includes, problems, (*repairs, *more))

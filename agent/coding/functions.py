@@ -19,7 +19,6 @@ from agent.coding.attempts import (
 )
 from agent.coding.c_context import (
     headers_for,
-    include_spelling,
     names_in_scope,
     reachable_headers,
     top_of_file,
@@ -29,12 +28,11 @@ from agent.coding.csyntax import find_definition
 from agent.coding.edits import changed_lines
 from agent.coding.extract import Extracted, extract_function
 from agent.coding.files import Files, LazyFiles
+from agent.coding.lay_stub import with_stub
 from agent.coding.open_items import OpenFunction
-from agent.coding.place import append_definition, place_function
-from agent.coding.signature import prototype_of
+from agent.coding.place import place_function
 from agent.coding.spelled_out import with_documents
 from agent.coding.stub_detection import is_stub
-from agent.coding.stubs import stub_text
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
 from agent.prompts import function_implement as words
@@ -43,6 +41,8 @@ FIRST_REPLY_TOKENS = 640
 """Longest first reply: a function of fifty lines. A reply cut by it is asked again with all that the stage allows."""
 
 STOP = ("\n```\n", "\nint main(")
+"""Ends the first reply behind its code block: an explanation costs as long as the function. A retry goes without, for the
+model that opens its block with a bare fence."""
 
 
 async def implement_function(
@@ -180,7 +180,7 @@ class _Writer:
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
             max_tokens=limit,
-            stop=STOP,
+            stop=STOP if attempt == 1 else (),
         )
         self.calls.append(asked.call_id)
         return extract_function(asked.text, wanted.signature, known=known, finish=asked.finish)
@@ -289,16 +289,6 @@ class _Writer:
         for path, data in contents.items():
             if self.files.read_bytes(path) != data:
                 self.files.write_bytes(path, data)
-
-
-def with_stub(source: bytes, wanted: OpenFunction, files: Mapping[str, bytes]) -> bytes:
-    """``source`` (empty for a new file) with a stub of ``wanted`` at its end and an include of its header."""
-    declared = prototype_of(wanted.signature)
-    stub = stub_text(declared, doc="").encode() if declared is not None else b""
-    if not source.strip():
-        spelled = include_spelling(wanted.header, wanted.path, files) if wanted.header else ""
-        source = f'#include "{spelled}"\n'.encode() if spelled else b""
-    return append_definition(source, stub)
 
 
 def _text(source: bytes, start: int, end: int) -> str:

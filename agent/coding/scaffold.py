@@ -7,7 +7,6 @@ compiles, and nothing that was there is overwritten.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -15,8 +14,9 @@ import msgspec
 from agent.coding.attempts import Compile, compile_trouble, headline, temperature_for
 from agent.coding.csyntax import functions
 from agent.coding.files import Files, LazyFiles
-from agent.coding.functions import with_stub
 from agent.coding.header_text import guarded, header_from_reply, headers_from_reply, merged
+from agent.coding.interface import FunctionIdea, HeaderIdea, Interface, bad_path, check_interface
+from agent.coding.lay_stub import with_stub
 from agent.coding.open_items import (
     OpenFunction,
     OpenType,
@@ -31,28 +31,6 @@ from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.prompts import header_gen, interface_enum
-
-
-class FunctionIdea(msgspec.Struct, frozen=True):
-    """A function of an interface: its name and a sentence on what it does."""
-
-    name: str
-    does: str = ""
-
-
-class HeaderIdea(msgspec.Struct, frozen=True):
-    """A header of an interface."""
-
-    path: str
-    functions: list[FunctionIdea]
-    purpose: str = ""
-    types: list[str] = []
-
-
-class Interface(msgspec.Struct, frozen=True):
-    """The reply of ``interface_enum``."""
-
-    headers: list[HeaderIdea]
 
 
 class ScaffoldResult(msgspec.Struct, frozen=True):
@@ -126,7 +104,7 @@ class _Scaffold:
     def _spelled_out(self) -> Interface | None:
         """The interface, when the words themselves give it: at least two declarations for the one header they name."""
         headers = [path for path in self.targets if path.endswith(".h")] or headers_named(self.task)
-        if len(self.exact) < 2 or len(headers) != 1 or _bad_path(headers[0]):
+        if len(self.exact) < 2 or len(headers) != 1 or bad_path(headers[0]):
             return None
         ideas = [FunctionIdea(one.function.name, one.contract) for one in self.exact]
         self.ctx.notice(
@@ -173,7 +151,7 @@ class _Scaffold:
             state=interface_enum.state(self.task, self.context),
             prompt=interface_enum.question(self.part, self.targets, [one.function.head for one in self.exact]),
             item=self.part or "interface",
-            check=_check_interface,
+            check=check_interface,
         )
 
     def _with_all_exact(self, ideas: Sequence[HeaderIdea]) -> list[HeaderIdea]:
@@ -212,7 +190,7 @@ class _Scaffold:
                 item=idea.path,
                 attempt=attempt,
                 temperature=temperature_for(attempt, llm.target.temperature),
-                stop=("\n```\n",),
+                stop=("\n```\n",) if attempt == 1 else (),
             )
             have = {one.name for one in functions(existing or b"")}
             needed = {name: does for name, does in wanted.items() if name not in have}
@@ -246,7 +224,7 @@ class _Scaffold:
             trouble = "" if replies else "The reply names no header. Write a line FILE: path/name.h above each."
             for number, (path, reply) in enumerate(replies.items()):
                 header = header_from_reply(reply, path, {}, self.exact if number == 0 else [], finish=asked.finish)
-                trouble = trouble or header.problem or _bad_path(path)
+                trouble = trouble or header.problem or bad_path(path)
                 laid[path] = header.text
             trouble = trouble or await self._lay(laid)
             if not trouble:
@@ -298,21 +276,3 @@ class _Scaffold:
 
     def _restore(self) -> None:
         self._put(self.before)
-
-
-def _check_interface(interface: Interface) -> None:
-    """Refuse an interface that cannot be laid down. Raises ValueError with a sentence for the re-ask."""
-    if not interface.headers or not any(header.functions for header in interface.headers):
-        raise ValueError("it names no header with functions")
-    for header in interface.headers:
-        problem = _bad_path(header.path)
-        if problem:
-            raise ValueError(problem)
-        bad = [one.name for one in header.functions if not re.fullmatch(r"[A-Za-z_]\w*", one.name)]
-        if bad:
-            raise ValueError(f"{bad[0]!r} is no C function name")
-
-
-def _bad_path(path: str) -> str:
-    clean = re.fullmatch(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.h", path)
-    return "" if clean and ".." not in path else f"{path!r} is no path of a header inside the project"

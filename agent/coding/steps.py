@@ -11,6 +11,8 @@ from agent.coding.edits import EditResult, apply_edits, parse_edits
 from agent.coding.files import Files, LazyFiles
 from agent.coding.newsymbol import add_symbol
 from agent.coding.open_items import source_of
+from agent.coding.py_names import undefined_names, with_imports
+from agent.coding.py_stubs import find_py_stubs
 from agent.coding.pyreplace import syntax_problem
 from agent.coding.replace import find_symbol, replace_symbol, symbol_source
 from agent.context import RunContext
@@ -178,7 +180,7 @@ class _Step:
             item=f"{self.step.id} {name}".strip(),
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
-            stop=("\n```\n",) if name else (),
+            stop=("\n```\n",) if name and attempt == 1 else (),
         )
 
     def _shown(self) -> dict[str, str]:
@@ -210,11 +212,12 @@ class _Step:
 
     async def _check(self, name: str, results: list[EditResult]) -> str:
         """Write the new contents and compile them; taken back, with the trouble returned, when that fails."""
-        problems = [(one.path, syntax_problem(one.data)) for one in results if one.path.endswith(".py")]
-        for path, problem in problems:
+        results = [self._with_imports(one) for one in results]
+        for one in results:
+            problem = self._python_problem(one, name) if one.path.endswith(".py") else ""
             if problem:
-                self.ctx.emit(EditRejected(path, f"It would no longer be valid Python: {problem}"))
-                return f"{path} would no longer be valid Python: {problem}"
+                self.ctx.emit(EditRejected(one.path, problem))
+                return problem
         previous = {one.path: self._now(one.path) for one in results}
         for one in results:
             self.before.setdefault(one.path, previous[one.path])
@@ -226,6 +229,31 @@ class _Step:
                 trouble = compile_trouble(compiled, path, self.files.read_bytes(path))
                 self._put(previous)
                 return trouble
+        return ""
+
+    def _with_imports(self, result: EditResult) -> EditResult:
+        """The result with standard imports that the new code uses and the file lacks: a fact, so nobody is asked."""
+        if not result.path.endswith(".py"):
+            return result
+        fresh = undefined_names(result.data) - undefined_names(self._now(result.path) or b"")
+        data, lines = with_imports(result.data, fresh) if fresh else (result.data, ())
+        for line in lines:
+            self.ctx.emit(EditApplied(result.path, "import", line, 1, 0))
+        return msgspec.structs.replace(result, data=data)
+
+    def _python_problem(self, result: EditResult, name: str) -> str:
+        """Why the new content cannot be right, told without running it; "" when nothing speaks against it."""
+        problem = syntax_problem(result.data)
+        if problem:
+            return f"{result.path} would no longer be valid Python: {problem}"
+        fresh = undefined_names(result.data) - undefined_names(self._now(result.path) or b"")
+        fresh -= set(self.step.target_symbols)  # the step is about to write those
+        if fresh:
+            return (
+                f"{', '.join(sorted(fresh))} is not defined in {result.path}. Use only names that it has, or import it."
+            )
+        if name and any(stub.name == name for stub in find_py_stubs(result.data)):
+            return f"{name} is still a stub: write the code that does what its docstring says."
         return ""
 
     def _to_compile(self, changed: list[str]) -> list[str]:

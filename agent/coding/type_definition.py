@@ -8,7 +8,15 @@ from collections.abc import Collection, Sequence
 import msgspec
 import tree_sitter
 
-from agent.coding.attempts import Compile, FunctionResult, compile_trouble, errors_of, headline, temperature_for
+from agent.coding.attempts import (
+    Compile,
+    FunctionResult,
+    compile_trouble,
+    errors_of,
+    headline,
+    room_for,
+    temperature_for,
+)
 from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file
 from agent.coding.csyntax import parse_c, text_of, walk
 from agent.coding.ctypes_open import type_facts
@@ -93,48 +101,72 @@ async def implement_type(
     Raises:
         ModelError: if the model cannot answer.
     """
-    llm = ctx.llm("function_implement")
     attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
-    trouble, calls = "", []
-    seen: set[str] = set()
+    writer = _TypeWriter(ctx, wanted, files, compile, with_documents(task, LazyFiles(files)))
     for attempt in range(1, attempts + 1):
         ctx.emit(FunctionStarted(wanted.spelling, wanted.path, attempt, attempts))
-        everything = LazyFiles(files)
-        before = files.read_bytes(wanted.path) if files.exists(wanted.path) else None
-        headers = headers_for(wanted.path, everything, first=wanted.header)
+        text = await writer.attempt(attempt)
+        if text:
+            lines = text.count("\n") + 1
+            ctx.emit(FunctionImplemented(wanted.spelling, wanted.path, attempt, lines))
+            return FunctionResult(True, wanted.spelling, wanted.path, attempt, "", lines, calls=tuple(writer.calls))
+    why = headline(writer.trouble.split("```\n")[-1])
+    reason = f"{wanted.spelling} was not defined in {attempts} tries: {why}"
+    ctx.emit(FunctionFailed(wanted.spelling, wanted.path, reason, attempts))
+    return FunctionResult(False, wanted.spelling, wanted.path, attempts, reason, calls=tuple(writer.calls))
+
+
+class _TypeWriter:
+    def __init__(self, ctx: RunContext, wanted: OpenType, files: Files, compile: Compile, task: str) -> None:
+        self.ctx = ctx
+        self.wanted = wanted
+        self.files = files
+        self.compile = compile
+        self.task = task
+        self.trouble = ""
+        self.seen: set[str] = set()
+        self.calls: list[int] = []
+
+    async def attempt(self, number: int) -> str:
+        """Ask once and try the reply. Returns the definition that now stands in the file, "" when it does not."""
+        wanted, everything = self.wanted, LazyFiles(self.files)
+        before = self.files.read_bytes(wanted.path) if self.files.exists(wanted.path) else b""
+        extracted = await self._ask(number, everything, before)
+        repeated = extracted.text in self.seen
+        if extracted.problem or repeated:
+            self.trouble = self.trouble if repeated else extracted.problem
+            said = "The reply is the same as one that failed before." if repeated else extracted.problem
+            self.ctx.emit(EditRejected(wanted.path, f"{wanted.spelling}: {said}"))
+            return ""
+        self.seen.add(extracted.text)
+        start = before if before.strip() else _new_file(wanted, everything)
+        placed = place_type(start, extracted)
+        self.files.write_bytes(wanted.path, placed)
+        self.ctx.emit(EditApplied(wanted.path, "type", wanted.spelling, extracted.text.count("\n") + 1, 0))
+        compiled = await self.compile(wanted.path, wanted.spelling)
+        if compiled.ok or _only_elsewhere(compiled.diagnostics, placed, extracted):
+            return extracted.text
+        said = compile_trouble(compiled, wanted.path, placed)
+        self.trouble = f"This was wrong:\n```c\n{extracted.text}\n```\n{said}"
+        self.files.write_bytes(wanted.path, start)
+        return ""
+
+    async def _ask(self, attempt: int, everything: LazyFiles, source: bytes) -> ExtractedType:
+        wanted, llm = self.wanted, self.ctx.llm("function_implement")
+        room = room_for(llm.target, llm.target.max_tokens) - len(self.task)
+        headers = headers_for(wanted.path, everything, first=wanted.header, limit=min(12_000, room * 7 // 10))
         asked = await llm.generate(
             system=words.TYPE_SYSTEM,
-            state=words.state(with_documents(task, everything), headers, wanted.path, top_of_file(before or b"")),
-            prompt=words.type_question(wanted.spelling, wanted.path, wanted.doc, wanted.users, trouble),
+            state=words.state(self.task, headers, wanted.path, top_of_file(source)),
+            prompt=words.type_question(wanted.spelling, wanted.path, wanted.doc, wanted.users, self.trouble),
             item=wanted.spelling,
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
-            stop=("\n```\n",),
+            stop=("\n```\n",) if attempt == 1 else (),
         )
-        calls.append(asked.call_id)
+        self.calls.append(asked.call_id)
         known = names_in_scope(wanted.path, list(headers), everything)
-        extracted = extract_type(asked.text, wanted, known=known, finish=asked.finish)
-        problem = extracted.problem or ("The reply is the same as one that failed." if extracted.text in seen else "")
-        if problem:
-            trouble = trouble if extracted.text in seen else problem
-            ctx.emit(EditRejected(wanted.path, f"{wanted.spelling}: {problem}"))
-            continue
-        seen.add(extracted.text)
-        start = before if before and before.strip() else _new_file(wanted, everything)
-        placed = place_type(start, extracted)
-        files.write_bytes(wanted.path, placed)
-        lines = extracted.text.count("\n") + 1
-        ctx.emit(EditApplied(wanted.path, "type", wanted.spelling, lines, 0))
-        compiled = await compile(wanted.path, wanted.spelling)
-        if compiled.ok or _only_elsewhere(compiled.diagnostics, placed, extracted):
-            ctx.emit(FunctionImplemented(wanted.spelling, wanted.path, attempt, lines))
-            return FunctionResult(True, wanted.spelling, wanted.path, attempt, "", lines, calls=tuple(calls))
-        trouble = f"This was wrong:\n```c\n{extracted.text}\n```\n" + compile_trouble(compiled, wanted.path, placed)
-        files.write_bytes(wanted.path, start if before is None else before)
-    why = headline(trouble.split("```\n")[-1])
-    reason = f"{wanted.spelling} was not defined in {attempts} tries: {why}"
-    ctx.emit(FunctionFailed(wanted.spelling, wanted.path, reason, attempts))
-    return FunctionResult(False, wanted.spelling, wanted.path, attempts, reason, calls=tuple(calls))
+        return extract_type(asked.text, wanted, known=known, finish=asked.finish)
 
 
 def _only_elsewhere(diagnostics: Sequence[Diagnostic], placed: bytes, extracted: ExtractedType) -> bool:

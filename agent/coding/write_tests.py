@@ -57,7 +57,7 @@ async def implement_tests(
             item=path,
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
-            stop=("\n```\n",),
+            stop=("\n```\n",) if attempt == 1 else (),
         )
         calls.append(asked.call_id)
         text = max((block.text for block in code_blocks(asked.text)), key=len, default="").strip("\n") + "\n"

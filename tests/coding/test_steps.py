@@ -80,6 +80,23 @@ async def test_invalid_python_is_retried_with_the_error_and_a_failure_leaves_eve
     assert files.read_bytes("budget.py") == BUDGET
 
 
+async def test_an_undefined_name_is_told_and_a_standard_import_is_put_in(tmp_path: Path) -> None:
+    files = tree(tmp_path)
+    bad = "```python\ndef can_fit(self, n):\n    return math.ceil(size) <= self.total\n```"
+    good = bad.replace("size", "self.used + n")
+    outcome, _, events = await run(tmp_path, files, STEP, [("size is not defined", good), ("can_fit", bad)])
+    assert outcome.ok and outcome.attempts == 2
+    assert files.read_bytes("budget.py").startswith(b"import math\nclass Budget")
+    assert any(isinstance(event, EditApplied) and event.kind == "import" for event in events)
+
+
+async def test_a_stub_is_no_new_version(tmp_path: Path) -> None:
+    files = tree(tmp_path)
+    stub = "```python\ndef can_fit(self, n):\n    # TODO\n    pass\n```"
+    outcome, server, _ = await run(tmp_path, files, STEP, [("still a stub", FIXED), ("can_fit", stub)])
+    assert outcome.ok and len(server.calls) == 2
+
+
 async def test_a_new_method_and_a_new_function(tmp_path: Path) -> None:
     files = tree(tmp_path)
     step = PlanStep("s1", "Add them.", ("budget.py",), ("Budget.left", "helper"))
