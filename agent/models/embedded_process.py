@@ -20,6 +20,10 @@ from agent.models.types import ModelError
 _ALLOCATION = re.compile(r"failed to allocate|unable to allocate|bad_alloc|out of memory|cannot allocate", re.I)
 _LOG_KEPT_BYTES = 1 << 20
 SERVER_MODULE = "agent.models.embedded_server"
+SPIN_COUNT = "1000"
+"""How long the library's threads spin before they sleep while they wait for each other. Spinning long (300,000 is usual)
+collapses when a compiler or a test run wants the cores too. Measured on two cores, default against 1,000: alone 12.0 and
+12.1 tokens a second, beside seven busy processes 0.7 and 2.0."""
 
 
 class EmbeddedProcess:
@@ -123,7 +127,7 @@ async def start(path: Path, context: int, speculative: bool, seconds: float) -> 
     if speculative:
         arguments.append("--speculative")
     root = str(Path(__file__).resolve().parents[2])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    environment = {"GOMP_SPINCOUNT": SPIN_COUNT, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
     with _open_log(log) as sink:
         log_start = sink.tell()
         process = await asyncio.create_subprocess_exec(
