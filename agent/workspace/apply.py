@@ -43,9 +43,10 @@ class _Side(msgspec.Struct, frozen=True):
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """What to do with one file: ``data`` None deletes it."""
+    """What to do with one file that was ``seen`` so: ``data`` None deletes it."""
 
     path: str
+    seen: _Side | None
     data: bytes | None
     mode: str = ""
 
@@ -107,7 +108,7 @@ class Apply:
         if user == run:
             return None, False
         if user == base:
-            return _Change(path, run.data if run else None, run.mode if run else ""), False
+            return _Change(path, user, run.data if run else None, run.mode if run else ""), False
         if base is None:
             raise _Conflict("the run adds it, and you have another file there")
         if user is None:
@@ -117,7 +118,7 @@ class Apply:
         if _LINK in (base.mode, user.mode, run.mode):
             raise _Conflict("a symbolic link was changed on both sides")
         mode = run.mode if run.mode != base.mode else user.mode
-        return _Change(path, self._merge(base.data, user.data, run.data), mode), True
+        return _Change(path, user, self._merge(base.data, user.data, run.data), mode), True
 
     def _side(self, commit: str, path: str) -> _Side | None:
         listed = run_git(self._place, "--literal-pathspecs", "ls-tree", "-z", commit, "--", path).stdout
@@ -175,10 +176,12 @@ class Apply:
                 journal.remember(change.path, change.data)
             journal.seal()
             for change in changes:
+                if self._user(change.path) != change.seen:
+                    raise WorkspaceError(f"{change.path} changed at this very moment, so nothing was applied. Try again.")
                 self._write_one(change)
         except BaseException as error:
             journal.undo()
-            if isinstance(error, OSError):
+            if isinstance(error, OSError | _Conflict):
                 raise WorkspaceError(f"The changes could not be written ({error}); your files are as they were.") from error
             raise
         journal.done()

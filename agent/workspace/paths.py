@@ -10,6 +10,9 @@ from pathlib import Path, PurePosixPath
 
 from agent.workspace.git import WorkspaceError
 
+_UMASK = os.umask(0o022)  # can only be read by setting it, so once and early: it belongs to all threads
+os.umask(_UMASK)
+
 
 class PathRefused(WorkspaceError):
     """A path leads out of the place where the run may write."""
@@ -89,6 +92,4 @@ def _mode_for(path: Path) -> int:
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except OSError:
-        mask = os.umask(0o022)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return 0o666 & ~_UMASK

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-_FOLDERS = frozenset({"test", "tests", "testing", "t", "unittest", "unittests", "acceptance", "spec", "specs"})
+_FOLDERS = frozenset({"test", "tests", "testing", "unittest", "unittests", "acceptance"})
 _NAMES = (
     "test_*.py", "*_test.py", "tests.py", "conftest.py", "pytest.ini", "tox.ini",
     "test_*.c", "*_test.c", "test-*.c", "*-test.c", "*_tests.c", "test.c", "tests.c", "check_*.c", "test_*.h",

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import signal
 import stat
 import sys
@@ -184,6 +185,50 @@ async def test_an_error_half_way_puts_everything_back(tmp_path, monkeypatch, at)
     assert fingerprint(repo) == before
     monkeypatch.undo()
     assert (await space.apply_to_user_tree()).ok
+
+
+async def test_a_file_saved_at_this_very_moment_is_not_overwritten(tmp_path, monkeypatch):
+    repo = make_repo(tmp_path / "repo", {"a.c": "int a;\n", "b.c": "int b;\n"})
+    space = await run_with(repo, a_c="int x;\n", b_c="int y;\n")
+    seal = Journal.seal
+
+    def saving(self):
+        seal(self)
+        (repo / "b.c").write_text("int saved;\n")
+
+    monkeypatch.setattr(Journal, "seal", saving)
+    with pytest.raises(WorkspaceError, match=r"b\.c changed at this very moment"):
+        await space.apply_to_user_tree()
+    assert (repo / "a.c").read_text() == "int a;\n" and (repo / "b.c").read_text() == "int saved;\n"
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_both_sides_edit_nothing_is_lost(tmp_path, seed):
+    chance = random.Random(seed)
+    names = ["a.c", "b.c", "c.c"]
+    repo = make_repo(tmp_path / "repo", dict.fromkeys(names, LINES))
+
+    def edited(who):
+        return {name: [f"{who} {n};" if chance.random() < 0.08 else "" for n in range(1, 21)] for name in names}
+
+    def text(edits):
+        return "".join(f"{edit or f'line {n};'}\n" for n, edit in enumerate(edits, 1))
+
+    ours, theirs = edited("run"), edited("person")
+    space = await Workspace.create(repo, "r1")
+    for name in names:
+        space.write(name, text(ours[name]))
+    await space.commit("Step")
+    for name in names:
+        (repo / name).write_text(text(theirs[name]))
+    before = fingerprint(repo)
+    result = await space.apply_to_user_tree()
+    if not result.ok:
+        assert fingerprint(repo) == before
+        return
+    for name in names:
+        merged = [mine or his for mine, his in zip(ours[name], theirs[name], strict=True)]
+        assert (repo / name).read_text() == text(merged)
 
 
 KILLED = """
