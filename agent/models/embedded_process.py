@@ -127,7 +127,8 @@ async def start(path: Path, context: int, speculative: bool, seconds: float) -> 
     if speculative:
         arguments.append("--speculative")
     root = str(Path(__file__).resolve().parents[2])
-    environment = {"GOMP_SPINCOUNT": SPIN_COUNT, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    path_list = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    environment = {"GOMP_SPINCOUNT": SPIN_COUNT, **os.environ, "PYTHONPATH": path_list}
     with _open_log(log) as sink:
         log_start = sink.tell()
         process = await asyncio.create_subprocess_exec(
