@@ -69,13 +69,13 @@ class CFunction(msgspec.Struct, frozen=True):
 
 
 @cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
+def _language() -> tree_sitter.Language:
+    return tree_sitter.Language(tree_sitter_c.language())
 
 
 def parse_c(source: bytes) -> tree_sitter.Node:
-    """The root node of ``source``."""
-    return _parser().parse(source).root_node
+    """The root node of ``source``. A parser of its own each time: one is not safe to share between threads."""
+    return tree_sitter.Parser(_language()).parse(source).root_node
 
 
 def text_of(node: tree_sitter.Node) -> str:

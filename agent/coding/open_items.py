@@ -17,6 +17,7 @@ from agent.coding.ctypes_open import TypeFacts, type_facts
 from agent.coding.py_stubs import find_py_stubs
 from agent.coding.signature import definition_head
 from agent.coding.stub_detection import find_stubs
+from agent.index.symbols.c import parse
 
 _FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})
 
@@ -81,6 +82,8 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
         for function in parsed[path]:
             if not function.defined and not is_test_path(path):
                 declared.setdefault(function.name, (path, function))
+    if any(name not in defined for name in declared):
+        defined |= _defined_at_second_look(own)
     found: list[OpenFunction] = []
     for name, (path, prototype) in declared.items():
         place = next((source for source in parsed if name in stubs[source] and not is_test_path(source)), "")
@@ -95,6 +98,12 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
             rest = [stub for stub in stubs[path].values() if stub.name not in declared]
             found.extend(_open(stub, path, "", stub.doc, "stub", stub.line) for stub in rest)
     return found + _python(own)
+
+
+def _defined_at_second_look(files: Mapping[str, bytes]) -> set[str]:
+    """Functions that the index's tolerant reader finds: macros hide some from the grammar, and those are not undefined."""
+    sources = [data for path, data in files.items() if _suffix(path) in (".c", ".h")]
+    return {symbol.name for data in sources for symbol in parse(data).symbols if symbol.kind == "function"}
 
 
 def _open(

@@ -80,3 +80,12 @@ def test_where_a_headers_functions_go() -> None:
         == "impl.c"
     )
     assert source_of("api.h", {"test_api.c": b'#include "api.h"\n'}) == "api.c"
+
+
+def test_a_definition_that_macros_hide_is_no_missing_one() -> None:
+    source = (
+        b'#include "m.h"\nAPI(int) hidden(int a) NOTHROW\n{\n    return a;\n}\n'
+        b"FOO_BEGIN\nint plain(void)\n{\n    return 1;\n}\n"
+    )
+    files = {"m.h": b"int hidden(int a);\nint plain(void);\nint gone(void);\n", "m.c": source}
+    assert [one.name for one in find_open_functions(files)] == ["gone"]
