@@ -26,6 +26,10 @@ from agent.run import Run
 from agent.workspace.worktree import Workspace
 
 
+CODE = frozenset({"c", "python"})
+"""Languages that a run can change."""
+
+
 class PreflightError(Exception):
     """A run cannot begin. ``str()`` says what is wrong and where, ``hint`` what to do, ``exit_code`` what the shell gets
     (2: the call or the configuration, 3: a model or tool is missing)."""
@@ -107,7 +111,7 @@ def thresholds_of(repo: Path, config: Config) -> Thresholds:
 
 
 def _languages(repo: Path) -> set[str]:
-    return {language for path in list_files(repo).paths if (language := language_of(path))}
+    return {language_of(path) for path in list_files(repo).paths} & CODE
 
 
 def _require_sources(repo: Path, languages: set[str]) -> None:
