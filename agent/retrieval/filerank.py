@@ -1,8 +1,8 @@
-"""Files ranked without a model: the index's fused search, each file's best-matching symbol, and its import neighbours.
+"""Files ranked without a model: fused search, each file's best-matching symbol, import neighbours, and the call graph.
 
-The rankings are fused by reciprocal rank. On 59 earlier commits of the eight repositories of the visible corpus, with code
-words taken out of their messages, the best symbol lifted recall at 10 from .85 to .87 and first-place accuracy by a tenth;
-neighbours lifted recall at 20 a little more.
+The rankings are fused by reciprocal rank. The weights were chosen on 59 earlier commits of eight open-source repositories,
+code words taken out of their messages: recall at 10 and 20 was .85 and .92 for the index's search alone, .87 and .92 with
+the rest, its order better at the top (mean reciprocal rank .55, then .61).
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from agent.retrieval.documents import candidates_of
+from agent.index.symbols import parser_for
+from agent.retrieval.documents import Document, candidates_of
 from agent.retrieval.ranking import best_first
-from agent.retrieval.symbolrank import score_symbols
+from agent.retrieval.symbolrank import file_prior, score_symbols
 
 if TYPE_CHECKING:
     from agent.index import Index
+    from agent.index.entries import IndexedSymbol
     from agent.retrieval.types import TaskFacts
 
 DEPTH = 80
@@ -25,9 +27,12 @@ DEPTH = 80
 RRF = 20
 """The constant of the index's own fusion, so that scores add up."""
 
-SYMBOL_WEIGHT, NEIGHBOUR_WEIGHT = 1.0, 0.6
+SYMBOL_WEIGHT, NEIGHBOUR_WEIGHT, CALL_WEIGHT = 1.0, 0.3, 0.6
 SPREADING = 15
 """So many of the best files pass evidence on to what they import and what imports them."""
+
+CALLING = 10
+"""So many of the best symbols pass evidence on to the files of their callers and callees."""
 
 ASIDE = 0.5
 """Factor for files beside the product itself: examples, docs, benchmarks, tools."""
@@ -41,12 +46,18 @@ def rank_files(index: Index, facts: TaskFacts) -> list[str]:
     """Paths of source files that are no tests, best first."""
     hits = {hit.path: hit.score for hit in index.search_files(facts.text, DEPTH)}
     scores = {path: score * factor(path) for path, score in hits.items()}
-    for number, path in enumerate(_by_best_symbol(index, facts, list(hits)), 1):
-        scores[path] += SYMBOL_WEIGHT * factor(path) / (RRF + number)
-    known = {entry.path for entry in index.files() if not entry.is_test and entry.language}
-    for number, path in enumerate(_neighbours(index, best_first(scores)[:SPREADING], known), 1):
-        scores[path] = scores.get(path, 0.0) + NEIGHBOUR_WEIGHT * factor(path) / (RRF + number)
+    documents, texts = _symbol_scores(index, facts, list(hits))
+    _add(scores, SYMBOL_WEIGHT, _by_best_symbol(documents, texts))
+    known = {entry.path for entry in index.files() if not entry.is_test and parser_for(entry.language)}
+    order = best_first(scores)
+    _add(scores, NEIGHBOUR_WEIGHT, _neighbours(index, order[:SPREADING], known))
+    _add(scores, CALL_WEIGHT, _by_calls(index, _best_symbols(documents, texts, order), known))
     return best_first(scores)
+
+
+def _add(scores: dict[str, float], weight: float, ranking: list[str]) -> None:
+    for number, path in enumerate(ranking, 1):
+        scores[path] = scores.get(path, 0.0) + weight * factor(path) / (RRF + number)
 
 
 def factor(path: str) -> float:
@@ -54,15 +65,38 @@ def factor(path: str) -> float:
     return ASIDE if _ASIDE.search(path) else 1.0
 
 
-def _by_best_symbol(index: Index, facts: TaskFacts, paths: list[str]) -> list[str]:
-    """Files by the score of their best symbol: one function that fits says more than many words spread over a file."""
+def _symbol_scores(
+    index: Index, facts: TaskFacts, paths: list[str]
+) -> tuple[dict[str, Document], dict[str, float]]:
     entries = {entry.path: entry for entry in index.files()}
     documents = {d.symbol.key: d for path in paths for d in candidates_of(index, entries[path])}
+    return documents, score_symbols(documents, facts)
+
+
+def _by_best_symbol(documents: dict[str, Document], texts: dict[str, float]) -> list[str]:
+    """Files by the score of their best symbol: one function that fits says more than many words spread over a file."""
     best: dict[str, float] = {}
-    for key, score in score_symbols(documents, facts).items():
+    for key, score in texts.items():
         path = documents[key].symbol.path
         best[path] = max(best.get(path, 0.0), score)
     return best_first({path: score for path, score in best.items() if score > 0})
+
+
+def _best_symbols(documents: dict[str, Document], texts: dict[str, float], order: list[str]) -> list[IndexedSymbol]:
+    place = {path: number for number, path in enumerate(order)}
+    scores = {key: score * file_prior(place[documents[key].symbol.path]) for key, score in texts.items() if score > 0}
+    return [documents[key].symbol for key in best_first(scores)[:CALLING]]
+
+
+def _by_calls(index: Index, symbols: list[IndexedSymbol], known: set[str]) -> list[str]:
+    """Files that hold callers or callees of the best symbols, shared where there are many."""
+    scores: dict[str, float] = {}
+    for place, symbol in enumerate(symbols, 1):
+        for others in (index.callees(symbol), index.callers(symbol)):
+            paths = {other.path for other in others} - {symbol.path}
+            for path in sorted(paths & known):
+                scores[path] = scores.get(path, 0.0) + 1 / place / math.sqrt(len(paths))
+    return best_first(scores)
 
 
 def _neighbours(index: Index, paths: list[str], known: set[str]) -> list[str]:
