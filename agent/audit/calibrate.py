@@ -15,8 +15,8 @@ MIN_LABELS = 8
 MIN_EACH = 2
 """Labels that a threshold needs: this many, and this many of each answer."""
 
-_FOLDS = 400
-"""Above this many labels the leave-one-out estimate leaves out one of this many equal parts at a time."""
+_WORK = 200_000
+"""Scores looked at for one leave-one-out estimate. From about 450 labels on, several are left out at a time."""
 
 Known = Sequence[tuple[float, bool]]
 """(score, label)."""
@@ -139,7 +139,7 @@ def leave_one_out(known: Known) -> float | None:
     if min(sum(label for _, label in known), sum(not label for _, label in known)) < MIN_EACH:
         return None
     ordered = sorted(known)
-    folds = min(len(ordered), _FOLDS)
+    folds = min(len(ordered), max(10, _WORK // len(ordered)))
     verdicts = []
     for fold in range(folds):
         rest = [pair for place, pair in enumerate(ordered) if place % folds != fold]

@@ -1,0 +1,85 @@
+"""``cra labels`` and ``cra evaluate``, as somebody at a shell meets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.audit.filled import Filled
+from tests.fakes import ScriptedServer
+from tui.cli import cli
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Iterator[Path]:
+    """A repository with eight labelled calls in two runs."""
+    filled = Filled(tmp_path / "repo")
+    for run in ("r1", "r2"):
+        filled.run(run)
+        for number in range(4):
+            call = filled.call(run, f"{run}{number}.c", True, 0.6)
+            filled.label(call, number % 2 == 0, "override" if number else "person")
+    filled.log.close()
+    yield filled.repo
+
+
+def cra(*words: Any) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+def test_stats(repo: Path) -> None:
+    result = cra("labels", "stats", "--repo", repo)
+    assert result.exit_code == 0, result.output
+    assert "8 yes/no calls, 8 labelled (2 person, 6 override, 0 outcome)" in result.stdout
+    header, row = result.stdout.splitlines()[1:]
+    assert header.split() == ["stage", "model", "calls", "labelled", "agree", "unreadable", "kappa"]
+    assert row.split() == ["scope", "m1", "8", "8", "4/8", "0", "0.00"]
+    as_json = json.loads(cra("labels", "stats", "--repo", repo, "--json").stdout)
+    assert as_json["stages"][0]["agree"] == 4 and as_json["conflicts"] == 0
+
+
+def test_export_and_refusals(repo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pairs"
+    result = cra("labels", "export", "--repo", repo, "--format", "openai-chat", "--out", out, "--test-fraction", "0.5")
+    assert result.exit_code == 0, result.output
+    assert (out / "train.jsonl").read_text().count("\n") == 4 == (out / "test.jsonl").read_text().count("\n")
+    assert str(out / "train.jsonl") in result.stdout and "4 yes, 4 no" in result.stderr
+    again = cra("labels", "export", "--repo", repo, "--out", out)
+    assert again.exit_code == 2 and "--force" in again.stderr
+    assert cra("labels", "export", "--repo", repo, "--out", out, "--force").exit_code == 0
+    nothing = cra("labels", "export", "--repo", repo, "--out", tmp_path / "no", "--stage", "similarity")
+    assert nothing.exit_code == 2 and "Label some calls first" in nothing.stderr
+
+
+def test_where_no_run_ever_was(tmp_path: Path) -> None:
+    from agent.audit.log import LogError
+
+    result = cra("labels", "stats", "--repo", tmp_path)
+    assert isinstance(result.exception, LogError) and "Run a task there first" in str(result.exception)
+
+
+def test_evaluate_asks_the_model_that_is_named(repo: Path) -> None:
+    with ScriptedServer([("0.c", "yes"), ("2.c", "yes")]).run_in_thread() as server:
+        where = ("--provider", "openai", "--base-url", server.base_url)
+        result = cra("evaluate", "--repo", repo, "--model", "m2", *where)
+        assert result.exit_code == 0, result.output
+        assert {call.model for call in server.calls} == {"m2"} and len(server.calls) == 8
+        mine, log = result.stdout.splitlines()[1:]
+        assert mine.split()[:4] == ["scope", "m2", "8", "1.00"]
+        assert log.split()[:5] == ["scope", "m1", "(log)", "8", "0.50"]
+        document = json.loads(cra("evaluate", "--repo", repo, "--model", "m2", *where, "--json").stdout)
+        assert document["asked"][0]["confusion"]["true_yes"] == 4 and document["status"] == "complete"
+
+
+def test_evaluate_without_labels_says_what_to_do(tmp_path: Path) -> None:
+    filled = Filled(tmp_path)
+    filled.run("r1")
+    filled.call("r1", "a.c")
+    filled.log.close()
+    result = cra("evaluate", "--repo", tmp_path, "--model", "m", "--provider", "openai", "--base-url", "http://127.0.0.1:9")
+    assert result.exit_code == 2 and "carries a label yet" in result.stderr
