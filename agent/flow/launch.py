@@ -71,7 +71,7 @@ async def open_run(
     status = StatusRelay()
     router = Router(config.models, status=status)
     try:
-        await _require_models(router)
+        await require_models(router)
         workspace = await Workspace.create(repo, new_run_id(), config.workspace.carry_uncommitted)
     except BaseException:
         await router.aclose()
@@ -129,7 +129,12 @@ async def _require_compiler(config: Config) -> None:
         raise PreflightError(str(error), "Install gcc or clang, or name yours with compile.compiler.", 3) from None
 
 
-async def _require_models(router: Router) -> None:
+async def require_models(router: Router) -> None:
+    """Refuse to begin when the models in use cannot answer.
+
+    Raises:
+        PreflightError: naming the first that cannot, and what to do.
+    """
     for stage in ("task_analysis", "function_implement"):
         target = router.target(stage)
         info = await router.provider(target).check(target)

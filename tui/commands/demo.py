@@ -35,7 +35,7 @@ def demo(name: str, headless: bool, as_json: bool, apply_it: bool, into: Path | 
     if not headless:
         from tui.commands.app import open_app
 
-        sys.exit(open_app(str(place), task=chosen.task, hidden=chosen.hidden))
+        sys.exit(open_app(str(place), task=chosen.task))
     from tui.commands.run import run_task
 
     click.echo(f"The demo is in {place}", err=True)

@@ -1,0 +1,20 @@
+"""Opening the application from the shell."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tui import exit_codes
+
+
+def open_app(repo: str, *, task: str = "") -> int:
+    """The window on a repository; without a terminal a sentence that says what to use instead. Returns the exit code."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        click.echo("cra: The application needs a terminal. Without one, use: cra run TASK --repo DIR", err=True)
+        return exit_codes.USAGE
+    from tui.launch import launch
+
+    return launch(Path(repo).resolve(), task=task)

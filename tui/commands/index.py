@@ -1,0 +1,60 @@
+"""``cra index``: read the repository, or read it again."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--enrich", is_flag=True, help="Have the model say each file's purpose, domain and concepts; kept per content.")
+def index(repo: Path, enrich: bool) -> None:
+    """Index REPO (default: here): files, symbols, references, history, search."""
+    from agent.flow.launch import PreflightError
+
+    try:
+        asyncio.run(_index(repo.resolve(), enrich))
+    except PreflightError as error:
+        click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
+        sys.exit(error.exit_code)
+
+
+async def _index(repo: Path, enrich: bool) -> None:
+    from agent.config import load
+    from agent.index import Index
+
+    config = load(repo)
+    opened = Index.open(repo, max_file_bytes=config.index.max_file_kib * 1024)
+    try:
+        report = await asyncio.to_thread(opened.refresh, _progress if sys.stderr.isatty() else None)
+        languages = ", ".join(f"{count} {name}" for name, count in sorted(report.languages.items()))
+        click.echo(
+            f"{report.files} files ({languages}), {report.symbols} symbols; "
+            f"{report.changed} read, {report.removed} gone, {report.ms} ms"
+        )
+        for reason, count in sorted(report.skipped.items()):
+            click.echo(f"  skipped: {count} {reason}")
+        for name in report.submodules:
+            click.echo(f"  submodule not read: {name}")
+        if enrich:
+            await _enrich(opened, repo)
+    finally:
+        opened.close()
+
+
+async def _enrich(opened, repo: Path) -> None:  # type: ignore[no-untyped-def]
+    from agent.config import load
+    from agent.flow.session import asking_session
+    from agent.retrieval.enrichment import enrich
+
+    async with asking_session("enrich", repo, load(repo)) as ctx:
+        count = await enrich(ctx, opened, progress=_progress if sys.stderr.isatty() else None)
+    click.echo(f"{count} files enriched")
+
+
+def _progress(done: int, total: int, path: str) -> None:
+    click.echo(f"\r{done}/{total} {path[-60:]:<60}", nl=done == total, err=True)

@@ -1,0 +1,48 @@
+"""``cra --info``: what a bug report needs, nothing that identifies more than that."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import subprocess
+from importlib import metadata
+
+import click
+
+_PACKAGES = ("textual", "rich", "httpx", "msgspec", "sqlite-utils", "tree-sitter", "xllamacpp")
+_TOOLS = ("git", "make", "gcc", "clang", "bwrap", "unshare", "ctags")
+
+
+def print_info() -> None:
+    """Print versions, tools, terminal and paths."""
+    from agent import __version__, config
+    from agent.models.store import list_models, models_dir
+
+    click.echo(f"cra {__version__}, Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores")
+    click.echo("packages   " + ", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
+    click.echo(f"sqlite     {sqlite3.sqlite_version}")
+    for name in _TOOLS:
+        click.echo(f"{name:<10} {_tool(name)}")
+    settings = {name: os.environ.get(name, "") for name in ("TERM", "COLORTERM", "NO_COLOR", "TEXTUAL_THEME", "LANG")}
+    click.echo("terminal   " + ", ".join(f"{name}={value}" for name, value in settings.items() if value))
+    click.echo(f"config     {config.user_config_path()}")
+    click.echo(f"models     {models_dir()}")
+    for known in list_models():
+        click.echo(f"           {known.entry.name}: {'there' if known.path else 'not fetched'}")
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        return "not found"
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False, errors="replace")
+    return (done.stdout or done.stderr).split("\n", 1)[0].strip()

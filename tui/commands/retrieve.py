@@ -1,0 +1,58 @@
+"""``cra retrieve``: which files and symbols matter for a task."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("task")
+@click.option("--repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Repository (default: here).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--no-model", is_flag=True, help="Stop before the judgments: every candidate, by rank.")
+def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
+    """Find the files and symbols that TASK needs, best first."""
+    from agent.flow.launch import PreflightError
+
+    try:
+        found = asyncio.run(_retrieve(task, repo.resolve(), no_model))
+    except PreflightError as error:
+        click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
+        sys.exit(error.exit_code)
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False))
+        return
+    for name in ("files", "symbols"):
+        click.echo(f"{name}:")
+        for entry in found[name]:
+            click.echo(f"  {entry}")
+    click.echo(f"{found['calls']} calls, {found['tokens']} tokens of context, {found['seconds']:.1f} s")
+
+
+async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
+    from agent.config import load
+    from agent.flow.session import asking_session
+    from agent.index import Index
+    from agent.retrieval.pipeline import retrieve as judge
+    from agent.retrieval.pipeline import retrieve_unjudged
+
+    began = time.perf_counter()
+    config = load(repo)
+    index = Index.open(repo, max_file_bytes=config.index.max_file_kib * 1024)
+    try:
+        await asyncio.to_thread(index.refresh)
+        if no_model:
+            found = await asyncio.to_thread(retrieve_unjudged, index, task, config)
+        else:
+            async with asking_session(task, repo, config) as ctx:
+                found = (await judge(ctx, index, task)).to_dict()
+    finally:
+        index.close()
+    return {**found, "seconds": round(time.perf_counter() - began, 3)}

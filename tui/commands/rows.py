@@ -1,0 +1,57 @@
+"""``cra classify`` and ``cra signals``: recorded failures in, one JSON line each out, as soon as it is known."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
+@click.option("--no-model", is_flag=True, help="Facts only; what they leave open counts as an error of logic.")
+@click.option("--verify", is_flag=True, help="Recompile with the row's command where its compiler is here, else with gcc.")
+def classify(file: Iterable[str], no_model: bool, verify: bool) -> None:
+    """Classify the compiler failures of a JSONL FILE ("-" for standard input)."""
+    asyncio.run(_classify(file, no_model, verify))
+
+
+async def _classify(lines: Iterable[str], no_model: bool, verify: bool) -> None:
+    from agent.compiling.rows import classify_rows
+
+    if no_model:
+        async for row in classify_rows(lines, verify=verify):
+            _say(row)
+        return
+    from agent.compiling.questions import RunQuestions
+    from agent.config import load
+    from agent.flow.session import asking_session
+    from agent.models.store import data_dir
+
+    folder = data_dir() / "scratch"
+    folder.mkdir(parents=True, exist_ok=True)
+    async with asking_session("classify", folder, load(Path("."))) as ctx:
+        async for row in classify_rows(lines, verify=verify, llm=RunQuestions(ctx)):
+            _say(row)
+
+
+@click.command()
+@click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
+def signals(file: Iterable[str]) -> None:
+    """Extract the failure signals of recorded outputs in a JSONL FILE ("-" for standard input)."""
+    from agent.planning.signals import signal_rows
+
+    for number, line in enumerate(file, 1):
+        try:
+            for row in signal_rows([line]):
+                _say(row)
+        except ValueError as error:
+            _say({"line": number, "error": str(error).replace("ine 1", f"ine {number}", 1)})
+
+
+def _say(row: dict[str, Any]) -> None:
+    click.echo(json.dumps(row, ensure_ascii=False))
