@@ -30,6 +30,11 @@ Outcome = Literal[
 ]
 
 
+_MACRO_LIKE = re.compile(
+    r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert)$"
+)
+
+
 class SystemNames(Protocol):
     """What the installed headers declare (``system_headers.SystemHeaders``)."""
 
@@ -469,17 +474,9 @@ class NameFinder:
         text = symptom.diagnostic.source_line or self.project.shape(file).line_text(line)
         if re.search(rf"(?:\.|->)\s*{re.escape(name)}\b", text):
             return False
-        return (
-            hinted
-            or name in symptom.names[:2]
-            or bool(
-                re.search(
-                    r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert)$",
-                    name,
-                )
-            )
-        )
-
+        if hinted or name in symptom.names[:2] or "type" in kinds or self._project_type(name):
+            return True
+        return bool(_MACRO_LIKE.search(name))
 
     def _project_type(self, name: str) -> bool:
         """Whether a header of the project declares ``name`` as a type."""
