@@ -41,27 +41,27 @@ def key_headers(key_env: str) -> dict[str, str]:
 
 
 class JsonClient:
-    """POST and GET of JSON under one base URL. Not bound to a model: the target comes with each request."""
+    """POST and GET of JSON under one base URL, over pooled connections. The model comes with each request."""
 
     def __init__(self, base_url: str, provider: str, headers: dict[str, str] | None = None) -> None:
         self.base_url = base_url.rstrip("/")
         self.provider = provider
         self._headers = headers or {}
-        self._client: httpx.AsyncClient | None = None
+        self._transport: LaneTransport | None = None
+        self._urls: dict[str, httpx.URL] = {}
 
-    def _open(self) -> httpx.AsyncClient:
-        if self._client is None:
-            verify: ssl.SSLContext | bool = (
-                httpx.create_ssl_context() if self.base_url.startswith("https") else False
-            )
-            self._client = httpx.AsyncClient(transport=LaneTransport(verify), headers=self._headers)
-        return self._client
+    def _open(self) -> LaneTransport:
+        if self._transport is None:
+            secure = self.base_url.startswith("https")
+            verify: ssl.SSLContext | bool = httpx.create_ssl_context() if secure else False
+            self._transport = LaneTransport(verify)
+        return self._transport
 
     async def aclose(self) -> None:
         """Close all connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            await transport.aclose()
 
     async def post(self, path: str, body: dict[str, Any], target: ModelTarget, retries: int = RETRIES) -> dict[str, Any]:
         """The reply's JSON object. Retries broken connections, 429 and 5xx with jittered backoff, nothing else: a model
@@ -119,11 +119,16 @@ class JsonClient:
     async def _send(
         self, method: str, path: str, body: dict[str, Any] | None, key_env: str, timeout: httpx.Timeout
     ) -> tuple[int, bytes, httpx.Headers]:
-        client = self._open()
+        # Straight to the transport: what httpx.AsyncClient adds (redirects, cookies, proxies) a model server must not
+        # need, and it costs a sixth of a call's time.
+        url = self._urls.get(path)
+        if url is None:
+            url = self._urls[path] = httpx.URL(self.base_url + path)
         content = None if body is None else msgspec.json.encode(body)
-        headers = {"Content-Type": "application/json", **key_headers(key_env)}
-        request = client.build_request(method, self.base_url + path, content=content, headers=headers, timeout=timeout)
-        response = await client.send(request, stream=True)
+        headers = {**self._headers, "Content-Type": "application/json", **key_headers(key_env)}
+        extensions = {"timeout": timeout.as_dict()}
+        request = httpx.Request(method, url, headers=headers, content=content, extensions=extensions)
+        response = await self._open().handle_async_request(request)
         try:
             chunks, size = [], 0
             async for chunk in response.aiter_bytes():

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from agent.models.types import ModelError
+from agent.models.openai import OpenAIProvider
+from agent.models.types import ModelError, ModelTarget
 from tests.fakes import Answer, ScriptedServer, cut, failing, garbage, huge, reset, slow, times
 from tests.models.asking import openai, target_of, text, yes_no
 
@@ -208,3 +209,19 @@ async def test_a_cancelled_call_leaves_the_provider_usable() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert (await provider.complete(yes_no("quick", target_of(server)))).text == "yes"
+
+
+BAD_URLS = ["localhost:1", "http://", "ftp://x", "http://[bad", "nonsense", "http://no.such.host.invalid:1"]
+
+
+@pytest.mark.parametrize("url", BAD_URLS)
+async def test_an_address_that_is_none_is_a_sentence(url: str) -> None:
+    provider = OpenAIProvider(url)
+    info = await provider.check(ModelTarget("openai", "m", url))
+    assert not info.ok
+    assert "No model server answers" in info.text
+    assert info.hint
+    with pytest.raises(ModelError) as caught:
+        await provider.complete(yes_no("x", ModelTarget("openai", "m", url, max_tokens=16, first_byte_timeout=5)))
+    assert caught.value.kind == "unreachable"
+    await provider.aclose()
