@@ -9,6 +9,8 @@ from agent.context import RunContext
 from agent.events import DiffReady, DiffResolved, RunFinished, RunStarted
 from agent.flow.checking import Checks
 from agent.flow.diffs import count_lines
+from agent.flow.documenting import document_changes
+from agent.flow.linking import link_changed
 from agent.flow.outcome import Outcome, judge_outcome
 from agent.flow.plan import plan_run
 from agent.flow.repair import Repair
@@ -75,7 +77,10 @@ class Run:
         runner = StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome)
         try:
             await runner.run(plan)
+            await link_changed(runner)
             await Repair(runner).run()
+            if self.ctx.config.orchestrator.documentation_pass:
+                await document_changes(runner)
             await self._measure(found)
         finally:
             runner.close()

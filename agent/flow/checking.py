@@ -21,7 +21,8 @@ def limits_of(ctx: RunContext) -> Limits:
 
 
 class Checks:
-    """Runs the checks of a worktree. ``best`` is the last result that was kept; ``command`` "" when there are none."""
+    """Runs the checks of a worktree. ``best`` is the last result that was kept; ``command`` "" when there are none;
+    ``libraries`` are flags that the linker wants and that make is handed as LDLIBS."""
 
     def __init__(self, ctx: RunContext, workspace: Workspace) -> None:
         self.ctx = ctx
@@ -29,6 +30,7 @@ class Checks:
         self.command = find_test_command(workspace.root, ctx.config.testing.test_command)
         self.before: CheckResult | None = None
         self.best: CheckResult | None = None
+        self.libraries: tuple[str, ...] = ()
 
     async def baseline(self) -> CheckResult | None:
         """The result before the first change; None, with a notice, when no checks are found."""
@@ -83,7 +85,8 @@ class Checks:
 
     async def _execute(self) -> CheckResult:
         timeout = float(self.ctx.config.testing.timeout_seconds)
-        return await run_checks(self.workspace.root, self.command, timeout, limits=limits_of(self.ctx))
+        env = {"LDLIBS": " ".join(self.libraries)} if self.libraries else None
+        return await run_checks(self.workspace.root, self.command, timeout, limits=limits_of(self.ctx), env=env)
 
 
 def _counts(result: CheckResult) -> dict[str, int]:

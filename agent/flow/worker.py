@@ -12,6 +12,7 @@ from agent.coding.open_items import OpenFunction, OpenType
 from agent.coding.scaffold import scaffold
 from agent.coding.steps import implement_step
 from agent.coding.type_definition import implement_type
+from agent.coding.write_tests import implement_tests
 from agent.context import RunContext
 from agent.flow.checking import Checks
 from agent.flow.compiling import RunCompiler
@@ -67,6 +68,8 @@ class Worker:
         wanted = self._functions.get(key)
         if step.kind == "function_implement" and wanted is not None and wanted.language == "c":
             return _of_function(await self._function(wanted, failure, anew))
+        if step.kind == "test_implement":
+            return await self._tests(step)
         return await self._edit(step, failure)
 
     async def _function(self, wanted: OpenFunction, failure: str, anew: bool) -> FunctionResult:
@@ -100,6 +103,13 @@ class Worker:
             context=context,
             failure=failure,
             protected=lambda path: not self.tree.writable(path),
+        )
+        return Work(done.ok, done.reason)
+
+    async def _tests(self, step: PlanStep) -> Work:
+        headers = [path for path in self.found.package.included_files if path.endswith((".h", ".py"))]
+        done = await implement_tests(
+            self.ctx, step, files=self.tree.files, compile=self.compiler, interface=headers, task=self.found.task
         )
         return Work(done.ok, done.reason)
 

@@ -141,6 +141,15 @@ class Workspace:
         """
         await asyncio.to_thread(self._rollback, commit)
 
+    async def content_at(self, commit: str, path: str) -> bytes:
+        """A file's content (path relative to ``root``) at a commit of the run.
+
+        Raises:
+            WorkspaceError: it is not there.
+        """
+        where = await asyncio.to_thread(run_git, self.root, "show", f"{commit}:./{path}")
+        return where.stdout
+
     async def diff(self, base: str | None = None) -> str:
         """The unified diff from ``base`` (default: the run's) to the files as they are now, new ones included."""
         return await asyncio.to_thread(self._diff, base)

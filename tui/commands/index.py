@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from agent.events import Envelope
+    from agent.index import Index
 
 
 @click.command()
@@ -46,15 +51,23 @@ async def _index(repo: Path, enrich: bool) -> None:
         opened.close()
 
 
-async def _enrich(opened, repo: Path) -> None:  # type: ignore[no-untyped-def]
+async def _enrich(opened: Index, repo: Path) -> None:
     from agent.config import load
     from agent.flow.session import asking_session
     from agent.retrieval.enrichment import enrich
 
     async with asking_session("enrich", repo, load(repo)) as ctx:
-        count = await enrich(ctx, opened, progress=_progress if sys.stderr.isatty() else None)
+        ctx.listeners.append(_tell)
+        count = await enrich(ctx, opened)
     click.echo(f"{count} files enriched")
 
 
 def _progress(done: int, total: int, path: str) -> None:
     click.echo(f"\r{done}/{total} {path[-60:]:<60}", nl=done == total, err=True)
+
+
+def _tell(envelope: Envelope) -> None:
+    from agent.events import CallFinished
+
+    if isinstance(envelope.event, CallFinished):
+        click.echo(f"  {envelope.event.item}", err=True)

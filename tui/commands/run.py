@@ -20,7 +20,7 @@ from tui import exit_codes
 @click.option("--test-command", default="", help="The checks, instead of those configured or found.")
 def run(task: str, repo: Path, as_json: bool, apply_it: bool, test_command: str) -> None:
     """Carry out TASK on a repository. The change stays on its branch unless --apply is given."""
-    extra = {"testing": {"test_command": test_command}} if test_command else {}
+    extra: dict[str, dict[str, object]] = {"testing": {"test_command": test_command}} if test_command else {}
     sys.exit(asyncio.run(run_task(task, repo, as_json=as_json, apply_it=apply_it, extra=extra)))
 
 
