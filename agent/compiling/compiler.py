@@ -245,11 +245,12 @@ async def compile_object(
 ) -> CompileOutcome:
     """Compile one C file to an object; nothing is written inside ``cwd`` (``output`` None: a temporary file is dropped).
 
-    ``flags`` come before the promoted warnings, so that a project's ``-w`` does not hide a missing declaration.
+    ``flags`` come before the promoted warnings and lose a ``-w``, which would hide a missing declaration.
     """
     with tempfile.TemporaryDirectory(prefix="cra-object-") as scratch:
         target = output or Path(scratch) / "out.o"
-        command = [compiler.path, "-c", *flags, *(f"-I{d}" for d in include_dirs)]
+        kept = [f for f in flags if f != "-w"] if promote else flags
+        command = [compiler.path, "-c", *kept, *(f"-I{d}" for d in include_dirs)]
         command += [
             *(compiler.promoted if promote else ()),
             *compiler.diagnostic_flags(),

@@ -49,7 +49,7 @@ class Row:
             raise ValueError("`files` and `files_b64` must map paths to contents")
         self.files: dict[str, bytes] = {str(k): str(v).encode("utf-8", "surrogatepass") for k, v in files.items()}
         try:
-            self.files.update({str(k): base64.b64decode(v) for k, v in encoded.items()})
+            self.files.update({str(k): base64.b64decode(v, validate=True) for k, v in encoded.items()})
         except (ValueError, TypeError) as error:
             raise ValueError(f"`files_b64` is not base64: {error}") from None
         self.target = str(data.get("main") or data.get("target") or next(iter(self.files), ""))
