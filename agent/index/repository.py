@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from agent.index import history, scan, search
 from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, Ranked, RankedSymbol, RefreshReport
-from agent.index.include_paths import include_paths, is_build_file
-from agent.index.metadata import describe
-from agent.index.references import References, select_symbols, write_edges
+from agent.index.references import References, select_symbols
 from agent.index.resolve import Resolver
-from agent.index.store import FileRow, IndexUnavailable, Known, Store, put_file, put_skipped, remove_file
-from agent.index.symbols import language_of, parse_file
+from agent.index.store import IndexUnavailable, Store, remove_file
+from agent.index.update import Progress, Updater
 
-Progress = Callable[[int, int, str], None]
-"""Called with files done, files to do and the path at hand."""
-
-_BATCH = 64
-_RACY_NS = 2_000_000_000
 _FILE_COLUMNS = (
     "f.path, f.language, f.lines, f.size, f.is_test, coalesce(e.purpose, f.purpose), coalesce(e.domain, f.domain), "
     "coalesce(e.concepts, f.concepts), f.surface, f.sha, f.errors"
@@ -47,9 +39,8 @@ class Index:
         self.root = root
         self._store = store
         self._max_file_bytes = max_file_bytes
-        self._configured = include_dirs
+        self._updater = Updater(root, store, max_file_bytes, include_dirs)
         self._references = References(store)
-        self._resolver: Resolver | None = None
         self._refreshing = threading.RLock()
 
     @classmethod
@@ -101,14 +92,15 @@ class Index:
 
     def _refresh(self, progress: Progress | None) -> RefreshReport:
         began = time.monotonic()
+        self._updater.forget_if_limits_changed()
         listing = self._listing()
         known = self._store.known()
-        changed = self._update(listing.paths, known, progress)
+        changed = self._updater.read(listing.paths, known, progress)
         gone = [known[path].id for path in known.keys() - set(listing.paths)]
         with self._store.writing() as db:
             for file_id in gone:
                 remove_file(db, file_id)
-        self._relate(changed, rebuild=bool(gone) or any(path not in known for path in changed))
+        self._updater.relate(changed, rebuild=bool(gone) or any(path not in known for path in changed))
         history.refresh_history(self._store, self.root)
         return self._report(listing, len(changed), len(gone), began)
 
@@ -127,13 +119,13 @@ class Index:
                 for p in asked
                 if (p in known or p in allowed) and (self.root / p).is_file() and not (self.root / p).is_symlink()
             ]
-            changed = self._update(present, known, None)
+            changed = self._updater.read(present, known, None)
             gone = [p for p in known if p not in present]
             with self._store.writing() as db:
                 for path in gone:
                     remove_file(db, known[path].id)
             if changed or gone:
-                self._relate(changed, rebuild=bool(gone) or any(p not in known for p in changed))
+                self._updater.relate(changed, rebuild=bool(gone) or any(p not in known for p in changed))
                 self._references.forget()
             return changed + gone
 
@@ -142,62 +134,6 @@ class Index:
         prefixes = tuple(entry.rstrip("/") + "/" for entry in self._hidden)
         listing.paths = [p for p in listing.paths if p not in self._hidden and not p.startswith(prefixes)]
         return listing
-
-    def _update(self, paths: list[str], known: dict[str, Known], progress: Progress | None) -> list[str]:
-        """Reads and writes what differs from what is known, in batches of one transaction; returns the changed paths."""
-        work: list[tuple[str, os.stat_result]] = []
-        for path in paths:
-            try:
-                now = os.stat(os.path.join(self.root, path))
-            except (OSError, ValueError):
-                continue
-            before = known.get(path)
-            if before is None or before.mtime_ns != now.st_mtime_ns or before.size != now.st_size:
-                work.append((path, now))
-        changed: list[str] = []
-        for at in range(0, len(work), _BATCH):
-            with self._store.writing() as db:
-                for offset, (path, now) in enumerate(work[at : at + _BATCH]):
-                    if self._take(db, path, now, known.get(path)):
-                        changed.append(path)
-                    if progress:
-                        progress(at + offset + 1, len(work), path)
-        return changed
-
-    def _take(self, db: sqlite3.Connection, path: str, now: os.stat_result, before: Known | None) -> bool:
-        """Reads one file and writes it; False when its content is what was known."""
-        data, reason = scan.read_source(self.root / path, self._max_file_bytes)
-        # A file written within the clock's grain may change again without its time changing: look again next time.
-        mtime = now.st_mtime_ns if time.time_ns() - now.st_mtime_ns > _RACY_NS else -1
-        if reason:
-            put_skipped(db, path, reason, mtime, now.st_size)
-            return before is None or before.skipped != reason
-        sha = hashlib.sha256(data).hexdigest()
-        if before is not None and before.sha == sha:
-            db.execute("UPDATE files SET mtime_ns = ?, size = ? WHERE id = ?", (mtime, len(data), before.id))
-            return False
-        parsed = parse_file(path, data)
-        about = describe(path, parsed)
-        row = FileRow(
-            path, language_of(path), _count_lines(data), len(data), mtime, sha, scan.is_test(path),
-            about.purpose, about.domain, about.concepts, about.surface,
-        )  # fmt: skip
-        put_file(db, row, parsed, data)
-        return True
-
-    def _relate(self, changed: list[str], *, rebuild: bool) -> None:
-        """Brings the edges up to date: of the changed files, or of all when files came, went or search paths changed."""
-        if rebuild or self._resolver is None or any(is_build_file(p) for p in changed):
-            paths = [row[0] for row in self._store.rows("SELECT path FROM files WHERE skipped = ''")]
-            folders = include_paths(self.root, paths, self._configured)
-            fingerprint = json.dumps(folders)
-            self._resolver = Resolver(paths, folders)
-            if rebuild or fingerprint != self._store.meta("include_paths"):
-                write_edges(self._store, self._resolver)
-                self._store.set_meta("include_paths", fingerprint)
-                return
-        if changed:
-            write_edges(self._store, self._resolver, changed)
 
     def _report(self, listing: scan.Listing, changed: int, gone: int, began: float) -> RefreshReport:
         skipped = Counter(listing.skipped)
@@ -308,9 +244,9 @@ class Index:
 
     def library_symbols(self, paths: Iterable[str]) -> list[LibrarySymbol]:
         """Names that the files take from outside the project, in order of use."""
-        if self._resolver is None:
-            self._relate([], rebuild=False)
-        return self._references.library(paths, self._resolver or Resolver(()))
+        if self._updater.resolver is None:
+            self._updater.relate([], rebuild=False)
+        return self._references.library(paths, self._updater.resolver or Resolver(()))
 
     # history and search
 
@@ -325,7 +261,3 @@ class Index:
     def search_symbols(self, query: str, paths: Iterable[str] | None = None, limit: int = 20) -> list[RankedSymbol]:
         """Symbols by likelihood, of ``paths`` or of the best-ranked files."""
         return search.rank_symbols(self._store, query, limit, paths)
-
-
-def _count_lines(data: bytes) -> int:
-    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)

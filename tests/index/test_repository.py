@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.index import Index, IndexUnavailable
+from agent.index.symbols import ParsedFile, parse_file
 from tests.index.helpers import commit, repository, run_git, write
 
 FILES = {
@@ -386,3 +387,25 @@ def test_a_process_killed_in_the_middle_leaves_whole_files(tmp_path: Path) -> No
     assert there and all(index.symbols(path) for path in there)
     report = index.refresh()
     assert report.files == 150 and report.symbols == 150 and report.changed == 150 - len(there)
+
+
+def test_another_size_limit_is_applied_to_what_was_left_out(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {"a.py": "x = 1\n" * 100})
+    os.utime(root / "a.py", (1, 1))
+    assert Index.open(root, max_file_bytes=50).refresh().skipped == {"too large": 1}
+    assert Index.open(root).refresh().files == 1
+    assert Index.open(root, max_file_bytes=50).refresh().files == 0
+
+
+def test_a_parser_that_stumbles_costs_one_files_symbols(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(path: str, data: bytes) -> ParsedFile:
+        if path == "bad.py":
+            raise RecursionError
+        return parse_file(path, data)
+
+    monkeypatch.setattr("agent.index.update.parse_file", stumble)
+    root = repository(tmp_path / "r", {"bad.py": "def walrus():\n    pass\n", "good.py": "def seal():\n    pass\n"})
+    index = Index.open(root)
+    assert index.refresh().files == 2
+    assert [s.name for s in index.symbols()] == ["seal"]
+    assert [r.path for r in index.search_files("walrus", 5)] == ["bad.py"]
