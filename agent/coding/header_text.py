@@ -98,7 +98,8 @@ def _with_comments(text: str, wanted: Mapping[str, str], exact: Sequence[Spelled
         said = spelled.get(function.name) or ("" if function.doc else wanted.get(function.name, "").strip())
         if said:
             start = function.doc_start if function.doc_start >= 0 else function.start
-            source = source[:start] + block_comment(said).encode() + b"\n" + source[function.start :]
+            gap = b"" if source[:start].endswith((b"\n\n", b"{\n")) or not source[:start].strip() else b"\n"
+            source = source[:start] + gap + block_comment(said).encode() + b"\n" + source[function.start :]
     return source.decode()
 
 
