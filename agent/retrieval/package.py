@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from agent.retrieval.allowance import Allowance
 from agent.retrieval.assembly import trim
 from agent.retrieval.rendering import blocks_of, render, texts_of
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
@@ -35,6 +36,7 @@ class ContextPackage:
         budget: int = 0,
         groups: tuple[tuple[str, ...], ...] = (),
         dropped: tuple[str, ...] = (),
+        allowance: Allowance | None = None,
         calls: int = 0,
         seconds: float = 0.0,
     ) -> None:
@@ -47,6 +49,7 @@ class ContextPackage:
         self.budget = budget
         self.groups = groups
         self.dropped = dropped
+        self.allowance = allowance or Allowance(0)
         self.calls = calls
         self.seconds = seconds
 

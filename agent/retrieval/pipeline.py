@@ -43,8 +43,10 @@ async def retrieve(
     judge: bool = True,
     previous: ContextPackage | None = None,
 ) -> ContextPackage:
-    """What a change needs to see. ``plan_files`` are tier 0; ``previous`` hands down the scope of an earlier pass of this
-    run, whose files are not asked about again. With ``judge`` off no model is asked and the best-ranked stand in.
+    """What a change needs to see.
+
+    ``plan_files`` are tier 0. ``previous`` is an earlier pass of the same run: its files are not asked about again, and its
+    call budget is shared. With ``judge`` off no model is asked and the best-ranked stand in.
 
     Raises:
         ModelError: if a model cannot be asked at all.
@@ -58,7 +60,7 @@ async def retrieve(
         ctx.notice("info", text, "scope")
     if not found.files:
         ctx.notice("warning", "No C or Python source file was found that fits the task.", "scope")
-    allowance = Allowance(limits.max_calls if judge else 0)
+    allowance = previous.allowance if previous is not None else Allowance(limits.max_calls)
     groups: tuple[tuple[str, ...], ...] = ()
     if judge:
         stages = await route(ctx, facts, len(found.files), sum(file.seed for file in found.files))
@@ -79,7 +81,7 @@ async def retrieve(
     return ContextPackage(
         index, facts, files, symbols,
         text=render(index, list(fitted.blocks)), tokens=fitted.tokens, budget=budget, groups=groups,
-        dropped=fitted.dropped, calls=ctx.calls - calls, seconds=time.perf_counter() - began,
+        dropped=fitted.dropped, allowance=allowance, calls=ctx.calls - calls, seconds=time.perf_counter() - began,
     )  # fmt: skip
 
 

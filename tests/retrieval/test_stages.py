@@ -156,6 +156,7 @@ async def test_scope_is_inherited_within_a_run(tmp_path: Path, index: Index) -> 
         fresh = [file.path for file in second.files if file.judged]
         assert not set(fresh) & {file.path for file in first.files}
         assert len(asked(server.calls, "scope")) == asked_before + len(fresh)
+        assert second.allowance is first.allowance and second.allowance.left < 120 - 22
         assert "context_assembly.py" in second.included_files and "scope_stage.py" not in second.included_files
 
 

@@ -83,6 +83,8 @@ def test_neighbouring_words_that_the_code_joins_are_one_keyword(index: Index) ->
     assert facts.keywords[0] == "context_window" and "dropped" in facts.keywords and "the" not in facts.keywords
 
 
-@pytest.mark.parametrize("text", ["", " ", "\0", "[[[", "a" * 5000, "日本語", "%s/%d (.*)", "/", "...", "C:\\x.c"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\0", "[[[", pytest.param("a" * 5000, id="long"), "日本語", "%s/%d (.*)", "/", "...", "C:\\x.c"]
+)
 def test_any_text_is_a_task(index: Index, text: str) -> None:
     assert analyse(text, index).text == text

@@ -10,6 +10,7 @@ from agent.config import Config
 from agent.events import CascadePass, FileScoped, StageFinished, SymbolClassified, TaskAnalysed
 from agent.index import Index
 from agent.retrieval.pipeline import predict_calls, retrieve
+from agent.workspace.demo import create_demo, load_demo
 from tests.fakes.context import Recorded, run_context
 from tests.fakes.script import Answer
 from tests.fakes.server import ScriptedServer
@@ -171,3 +172,35 @@ async def test_the_context_shows_each_class_as_it_should(tmp_path: Path, index: 
 def test_the_calls_are_predicted_before_a_run(index: Index) -> None:
     predicted = predict_calls(index, TASK, Config(), ["budget.py"])
     assert 23 <= predicted <= 23 + 5  # scope_stage.py is counted in, though it will be denied
+
+
+async def test_the_demo_repository_gives_the_example_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: ScriptedServer
+) -> None:
+    monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path / "data"))
+    index = Index.open(create_demo("token_budget"))
+    index.refresh()
+    task = f"{load_demo('token_budget').task} (BudgetTracker.can_fit; see token_estimation.py)"
+    async with run_context(tmp_path, server) as ctx:
+        package = await retrieve(ctx, index, task, plan_files=["budget.py"])
+        assert sorted(asked(server.calls, "scope")) == ["context_assembly.py", "pipeline.py", "scope_stage.py"]
+        assert [len(asked(server.calls, f"precision_pass{n}")) for n in (1, 2, 3)] == [8, 7, 4]
+        assert {s.name: s.detail_level for s in package.symbols} == CLASSES
+        assert {f.path: f.tier for f in package.files} == {
+            "budget.py": 0, "token_estimation.py": 1, "context_assembly.py": 2, "pipeline.py": 3, "scope_stage.py": 4,
+        }  # fmt: skip
+    index.close()
+
+
+async def test_the_demo_task_as_it_stands_asks_about_all_five_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path / "data"))
+    index = Index.open(create_demo("token_budget"))
+    index.refresh()
+    yes = {**SAYS_YES, "scope": {"budget.py", "token_estimation.py", "context_assembly.py", "pipeline.py"}}
+    async with ScriptedServer(by_stage(yes)) as server, run_context(tmp_path, server) as ctx:
+        package = await retrieve(ctx, index, load_demo("token_budget").task)
+        assert len(asked(server.calls, "scope")) == 5
+        assert {s.name: s.detail_level for s in package.symbols} == CLASSES
+    index.close()

@@ -1,0 +1,78 @@
+"""Enrichment (A23): purpose, domain and concepts of files, said by a model and kept for as long as the content stays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agent.index.symbols import parser_for
+from agent.judgment.batched import Unreadable, ask_structured
+from agent.prompts import enrichment as words
+from agent.retrieval.stage import stage
+from agent.values import Value
+
+if TYPE_CHECKING:
+    from agent.context import RunContext
+    from agent.index import Index
+    from agent.index.entries import FileEntry
+
+MAX_PURPOSE, MAX_WORD, MAX_CONCEPTS = 160, 40, 5
+"""Longest purpose and term in characters, and the most concepts kept."""
+
+
+class Described(Value, frozen=True):
+    """The reply."""
+
+    purpose: str
+    domain: str
+    concepts: tuple[str, ...]
+
+
+async def enrich(ctx: RunContext, index: Index, paths: Sequence[str] | None = None) -> int:
+    """Ask about every source file (or ``paths``) whose present content was not described yet. Returns how many were.
+
+    A reply that cannot be read leaves the deterministic description in place and is told.
+
+    Raises:
+        ModelError: if the model cannot be asked.
+        Stopped: if the person stopped the run at the gate.
+    """
+    entries = [e for e in index.files() if parser_for(e.language) and (paths is None or e.path in paths)]
+    todo = [entry for entry in entries if not index.enriched(entry.path)]
+    limit = asyncio.Semaphore(ctx.config.models.concurrency)
+    async with stage(ctx, "enrichment", len(todo)) as counts:
+        done = sum(await asyncio.gather(*[_describe(ctx, index, entry, limit) for entry in todo]))
+        counts.update(files=len(entries), asked=len(todo), described=done)
+    return done
+
+
+async def _describe(ctx: RunContext, index: Index, entry: FileEntry, limit: asyncio.Semaphore) -> bool:
+    names = [symbol.qualified for symbol in index.symbols(entry.path) if symbol.kind != "enumerator"]
+    async with limit:
+        try:
+            reply = await ask_structured(
+                Described,
+                llm=ctx.llm("enrichment"),
+                system=words.SYSTEM,
+                prompt=words.prompt(entry.path, entry.language, entry.purpose, list(entry.surface) or names),
+                item=entry.path,
+                max_tokens=words.MAX_TOKENS,
+                check=_check,
+            )
+        except Unreadable as problem:
+            ctx.notice("warning", f"{entry.path}: {problem} Its own first comment describes it.", "enrichment")
+            return False
+    concepts = [_short(concept, MAX_WORD) for concept in reply.concepts if concept.strip()][:MAX_CONCEPTS]
+    purpose, domain = _short(reply.purpose, MAX_PURPOSE), _short(reply.domain, MAX_WORD)
+    return await asyncio.to_thread(index.set_enrichment, entry.path, purpose, domain, concepts)
+
+
+def _check(reply: Described) -> None:
+    if not reply.purpose.strip():
+        raise ValueError("purpose is empty")
+
+
+def _short(text: str, limit: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
