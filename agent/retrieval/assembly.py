@@ -13,7 +13,6 @@ from agent.models.budget import FRAMING_TOKENS, estimate_tokens
 from agent.prompts import refilter as words
 from agent.prompts.task_context import task_context
 from agent.retrieval.rendering import FULL, Block, imports_text, render
-from agent.retrieval.stage import stage
 from agent.retrieval.types import TaskFacts
 from agent.values import Value
 
@@ -65,7 +64,7 @@ async def assemble(
     Raises:
         ModelError: if the re-filter cannot be asked.
     """
-    async with stage(ctx, "assembly", len(blocks)) as counts:
+    async with ctx.stage("assembly", len(blocks)) as report:
         kept, dropped, refiltered = list(blocks), [], False
         paths = list(dict.fromkeys(block.path for block in kept))
         if judge and len(paths) > 1 and tokens_of(index, kept) > budget:
@@ -80,7 +79,7 @@ async def assemble(
             ctx.notice("info", text, "assembly")
         files = tuple(dict.fromkeys(block.path for block in fitted.blocks))
         ctx.emit(ContextAssembled(fitted.tokens, budget, files, tuple(total), refiltered))
-        counts.update(symbols=len(fitted.blocks), dropped=len(total), tokens=fitted.tokens)
+        report.counts.update(symbols=len(fitted.blocks), dropped=len(total), tokens=fitted.tokens)
     return Fitted(fitted.blocks, fitted.tokens, tuple(total), refiltered)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from agent.index.symbols import parser_for
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.prompts import enrichment as words
-from agent.retrieval.stage import stage
 from agent.values import Value
 
 if TYPE_CHECKING:
@@ -41,9 +40,9 @@ async def enrich(ctx: RunContext, index: Index, paths: Sequence[str] | None = No
     entries = [e for e in index.files() if parser_for(e.language) and (paths is None or e.path in paths)]
     todo = [entry for entry in entries if not index.enriched(entry.path)]
     limit = asyncio.Semaphore(ctx.config.models.concurrency)
-    async with stage(ctx, "enrichment", len(todo)) as counts:
+    async with ctx.stage("enrichment", len(todo)) as report:
         done = sum(await asyncio.gather(*[_describe(ctx, index, entry, limit) for entry in todo]))
-        counts.update(files=len(entries), asked=len(todo), described=done)
+        report.counts.update(files=len(entries), asked=len(todo), described=done)
     return done
 
 

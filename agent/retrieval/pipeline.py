@@ -23,7 +23,6 @@ from agent.retrieval.rendering import blocks_of, render, texts_of
 from agent.retrieval.routing import route
 from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
-from agent.retrieval.stage import stage
 from agent.retrieval.task import analyse
 from agent.retrieval.types import TaskFacts
 
@@ -119,7 +118,7 @@ def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[
 async def _analyse(
     ctx: RunContext, index: Index, task: str, judge: bool, previous: ContextPackage | None
 ) -> TaskFacts:
-    async with stage(ctx, "task_analysis", 1 if judge else 0, "task") as counts:
+    async with ctx.stage("task_analysis", 1 if judge else 0, "task") as report:
         facts = await asyncio.to_thread(analyse, task, index)
         if previous is not None and previous.facts.text == task:
             facts = previous.facts
@@ -128,7 +127,7 @@ async def _analyse(
         ctx.emit(
             TaskAnalysed(facts.intent, facts.kind, facts.keywords, facts.mentioned_files, facts.mentioned_symbols)
         )
-        counts.update(keywords=len(facts.keywords), files=len(facts.mentioned_files), symbols=len(facts.mentioned_symbols))
+        report.counts.update(keywords=len(facts.keywords), files=len(facts.mentioned_files), symbols=len(facts.mentioned_symbols))
     return facts
 
 

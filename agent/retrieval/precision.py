@@ -12,7 +12,6 @@ from agent.judgment.binary import run_binary_judgment
 from agent.prompts import precision_pass1, precision_pass2, precision_pass3
 from agent.prompts.task_context import task_context
 from agent.retrieval.allowance import Allowance
-from agent.retrieval.stage import stage
 from agent.retrieval.types import ScopedSymbol, TaskFacts
 from agent.values import DetailLevel
 
@@ -72,7 +71,7 @@ async def _pass(
     """One pass: (yes, no), both in order of rank. No symbols, no calls, but the pass is still told."""
     name = f"precision_pass{number}"
     verdicts: dict[object, bool] = {}
-    async with stage(ctx, name, len(symbols), _TITLE[number]) as counts:
+    async with ctx.stage(name, len(symbols), _TITLE[number]) as report:
         if symbols:
             answered, _ = await run_binary_judgment(
                 symbols,
@@ -88,7 +87,7 @@ async def _pass(
             verdicts.update(answered)
         yes = [symbol for symbol in symbols if verdicts.get(symbol.key, False)]
         no = [symbol for symbol in symbols if not verdicts.get(symbol.key, False)]
-        counts.update(asked=len(symbols), yes=len(yes), no=len(no))
+        report.counts.update(asked=len(symbols), yes=len(yes), no=len(no))
         ctx.emit(
             CascadePass(
                 number, len(symbols), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)

@@ -8,7 +8,6 @@ from agent.events import StagesRouted
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.prompts import stage_routing as words
 from agent.prompts.task_context import task_context
-from agent.retrieval.stage import stage
 from agent.retrieval.types import TaskFacts
 from agent.values import Value
 
@@ -33,7 +32,7 @@ async def route(ctx: RunContext, facts: TaskFacts, files: int, seeds: int) -> tu
     available = (*ALWAYS, *words.STAGES)
     if not ctx.config.retrieval.routing:
         return ALWAYS
-    async with stage(ctx, "stage_routing", 1) as counts:
+    async with ctx.stage("stage_routing", 1) as report:
         try:
             reply = await ask_structured(
                 Routed,
@@ -51,7 +50,7 @@ async def route(ctx: RunContext, facts: TaskFacts, files: int, seeds: int) -> tu
             chosen, how = (), "default"
         selected = (*ALWAYS, *chosen)
         ctx.emit(StagesRouted(selected, available, how))
-        counts.update(selected=len(selected), available=len(available))
+        report.counts.update(selected=len(selected), available=len(available))
     return selected
 
 

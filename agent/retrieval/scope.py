@@ -12,7 +12,6 @@ from agent.judgment.binary import run_binary_judgment
 from agent.prompts import scope as words
 from agent.prompts.task_context import task_context
 from agent.retrieval.allowance import SCOPE_SHARE, Allowance
-from agent.retrieval.stage import stage
 from agent.retrieval.types import ScopedFile, TaskFacts
 
 if TYPE_CHECKING:
@@ -48,14 +47,14 @@ async def judge_scope(
     def hear(file: ScopedFile, event: CallFinished) -> None:
         _settle(ctx, decided, file, included=bool(event.verdict), judged=True, reason=file.reason)
 
-    async with stage(ctx, "scope", len(asked)) as counts:
+    async with ctx.stage("scope", len(asked)) as report:
         await _ask(ctx, asked, facts, hear)
         for file in open_files[len(asked) :]:
             _settle(ctx, decided, file, included=False, judged=False, reason="over the call budget")
         _note_denied(ctx, len(open_files) - len(asked))
         if not any(file.included for file in decided.values()):
             _keep_best(ctx, decided)
-        counts.update(
+        report.counts.update(
             candidates=len(files), asked=len(asked), included=sum(file.included for file in decided.values())
         )
     return list(decided.values())

@@ -12,7 +12,6 @@ from agent.judgment.binary import run_binary_judgment
 from agent.prompts import similarity as words
 from agent.prompts.task_context import task_context
 from agent.retrieval.allowance import Allowance
-from agent.retrieval.stage import stage
 from agent.retrieval.types import ScopedFile, TaskFacts
 from agent.retrieval.unionfind import UnionFind
 from agent.values import Value
@@ -74,7 +73,7 @@ async def group_files(
     pairs = find_pairs(index, files, ctx.config.retrieval.min_co_change)
     asked = allowance.take(pairs[:MAX_PAIRS], SHARE)
     sets = UnionFind(file.path for file in files)
-    async with stage(ctx, "similarity", len(asked)) as counts:
+    async with ctx.stage("similarity", len(asked)) as report:
         if asked:
             verdicts, _ = await run_binary_judgment(
                 asked,
@@ -94,7 +93,7 @@ async def group_files(
             ctx.notice("info", text, "similarity")
         groups = tuple(sets.groups())
         ctx.emit(FilesGrouped(groups))
-        counts.update(pairs=len(pairs), asked=len(asked), groups=len(groups))
+        report.counts.update(pairs=len(pairs), asked=len(asked), groups=len(groups))
     return groups
 
 
