@@ -124,10 +124,9 @@ async def _analyse(
             facts = previous.facts
         elif judge:
             facts = msgspec.structs.replace(facts, intent=await _intent(ctx, facts))
-        ctx.emit(
-            TaskAnalysed(facts.intent, facts.kind, facts.keywords, facts.mentioned_files, facts.mentioned_symbols)
-        )
-        report.counts.update(keywords=len(facts.keywords), files=len(facts.mentioned_files), symbols=len(facts.mentioned_symbols))
+        files, symbols = facts.mentioned_files, facts.mentioned_symbols
+        ctx.emit(TaskAnalysed(facts.intent, facts.kind, facts.keywords, files, symbols))
+        report.counts.update(keywords=len(facts.keywords), files=len(files), symbols=len(symbols))
     return facts
 
 
