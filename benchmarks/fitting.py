@@ -12,9 +12,15 @@ from benchmarks.commits import mean
 Point = tuple[str, bool, float, int]
 """(change, gold, p_yes, rank from 1)."""
 
-WEIGHTS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0)
+WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
+"""Larger ones would overrule a model that is sure of itself: with 3, P(yes) 0.05 at rank 1 becomes 0.51."""
+
 RECALL = 0.9
 """A filter stage should keep nine tenths of what it was given that matters, in as few items as it can (issue goal)."""
+
+
+RANKED = ("scope", "precision_pass1")
+"""Stages whose items come ranked (design section 6). They are filters; the others are split by balanced accuracy."""
 
 
 class Fit(msgspec.Struct, frozen=True):
@@ -31,7 +37,8 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 def fit_stage(stage: str, points: Sequence[Point]) -> Fit:
-    """The weight and threshold that keep ``RECALL`` of the gold items in the smallest share of all."""
+    """Threshold and weight of a stage, with its estimate."""
+    choose = choose_filter if stage in RANKED else choose_split
     threshold, weight = choose(points)
     changes = list(dict.fromkeys(change for change, *_ in points))
     parts = []
@@ -47,8 +54,21 @@ def fit_stage(stage: str, points: Sequence[Point]) -> Fit:
     )
 
 
-def choose(points: Sequence[Point]) -> tuple[float, float]:
-    """(threshold, rank weight). Of equal fits the one with the smaller weight, the model's own word first."""
+def choose_split(points: Sequence[Point]) -> tuple[float, float]:
+    """The threshold with the best balanced accuracy, by the model's word alone."""
+    gold = [p for _, is_gold, p, _ in points if is_gold]
+    rest = [p for _, is_gold, p, _ in points if not is_gold]
+    cuts = sorted({p for _, _, p, _ in points})
+    middles = [(a + b) / 2 for a, b in zip(cuts, cuts[1:], strict=False)] or [0.5]
+
+    def balanced(cut: float) -> float:
+        return mean([float(p >= cut) for p in gold]) + mean([float(p < cut) for p in rest])
+
+    return round(max(middles, key=balanced), 3), 0.0
+
+
+def choose_filter(points: Sequence[Point]) -> tuple[float, float]:
+    """(threshold, rank weight) that keep ``RECALL`` of the gold items in the smallest share of all. Of equal fits the one with the smaller weight, the model's own word first."""
     best: tuple[float, float, float] | None = None
     for weight in WEIGHTS:
         threshold = _threshold(points, weight)
