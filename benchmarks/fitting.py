@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -59,7 +60,7 @@ def choose_split(points: Sequence[Point]) -> tuple[float, float]:
     gold = [p for _, is_gold, p, _ in points if is_gold]
     rest = [p for _, is_gold, p, _ in points if not is_gold]
     cuts = sorted({p for _, _, p, _ in points})
-    middles = [(a + b) / 2 for a, b in zip(cuts, cuts[1:], strict=False)] or [0.5]
+    middles: list[float] = [(a + b) / 2 for a, b in itertools.pairwise(cuts)] or [0.5]
 
     def balanced(cut: float) -> float:
         return mean([float(p >= cut) for p in gold]) + mean([float(p < cut) for p in rest])
@@ -68,7 +69,10 @@ def choose_split(points: Sequence[Point]) -> tuple[float, float]:
 
 
 def choose_filter(points: Sequence[Point]) -> tuple[float, float]:
-    """(threshold, rank weight) that keep ``RECALL`` of the gold items in the smallest share of all. Of equal fits the one with the smaller weight, the model's own word first."""
+    """(threshold, rank weight) that keep ``RECALL`` of the gold items in the smallest share of all.
+
+    Of equal fits the one with the smaller weight: the model's own word first.
+    """
     best: tuple[float, float, float] | None = None
     for weight in WEIGHTS:
         threshold = _threshold(points, weight)
