@@ -65,7 +65,8 @@ def choose_split(points: Sequence[Point]) -> tuple[float, float]:
     def balanced(cut: float) -> float:
         return mean([float(p >= cut) for p in gold]) + mean([float(p < cut) for p in rest])
 
-    return round(max(middles, key=balanced), 3), 0.0
+    best: float = max(middles, key=balanced)
+    return round(best, 3), 0.0
 
 
 def choose_filter(points: Sequence[Point]) -> tuple[float, float]:
