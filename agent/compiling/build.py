@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agent.compiling.compiler import Compiler, CompileOutcome, compile_object, link
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.compiler import CompileOutcome, Compiler, compile_object, link
 from agent.compiling.flags import BuildFlags
-from agent.compiling.names import BuildFacts
 from agent.compiling.project import ProjectFiles
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event
@@ -82,7 +82,9 @@ class Build:
         """Link the objects of ``paths`` (compiled before). ``shared`` links a library without a ``main`` that may leave
         nothing undefined."""
         label = " ".join(paths)
-        self.emit(CompileStarted(label, f"{Path(self.compiler.path).name} {label} {' '.join(libraries)}".strip(), link=True))
+        self.emit(
+            CompileStarted(label, f"{Path(self.compiler.path).name} {label} {' '.join(libraries)}".strip(), link=True)
+        )
         outcome = await link(
             self.compiler,
             [self.object_path(p) for p in paths],

@@ -9,12 +9,16 @@ from typing import NamedTuple
 
 import msgspec
 
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.choose import choose_headers
 from agent.compiling.diagnostics import ordered, parse_text, plain_quotes
+from agent.compiling.findings import Finding, SystemNames
 from agent.compiling.foresee import foreseen
 from agent.compiling.headers import HeaderTable, header_table
 from agent.compiling.linking import classify_link
-from agent.compiling.names import BuildFacts, Finding, NameFinder, SystemNames
+from agent.compiling.names import NameFinder
 from agent.compiling.project import ProjectFiles
+from agent.compiling.signature_symptoms import callback_mismatch, leads_elsewhere, signature_detail, signature_symbol
 from agent.compiling.symptoms import Symptom, symptoms
 from agent.compiling.verdict import (
     ERROR_CAT_LOGIC_ERROR,
@@ -22,7 +26,6 @@ from agent.compiling.verdict import (
     ERROR_CAT_MISSING_INCLUDE,
     ERROR_CAT_SIGNATURE_MISMATCH,
     CompilerErrorClassification,
-    NeededInclude,
 )
 from agent.values import Diagnostic, ErrorCategory, Rung
 
@@ -272,9 +275,9 @@ class _Ladder:
         pool = self.errors or self.complaints
         implicit = {n for c in self.complaints if c.kind == "implicit" for n in c.names}
         for complaint in pool:
-            if complaint.kind not in _SIGNATURE and not _callback_mismatch(complaint):
+            if complaint.kind not in _SIGNATURE and not callback_mismatch(complaint):
                 continue
-            symbol = _signature_symbol(complaint)
+            symbol = signature_symbol(complaint)
             notes = " ".join(plain_quotes(n) for n in complaint.diagnostic.notes)
             if complaint.kind in ("conflict", "linkage") and (
                 symbol in implicit or "previous implicit declaration" in notes
@@ -282,9 +285,9 @@ class _Ladder:
                 detail = f"`{symbol}` is used before it is declared, so the compiler guessed `int {symbol}()`; declare it above its first use."
                 self._answer("Do declaration and definition disagree?", detail)
                 return self._done(ERROR_CAT_LOGIC_ERROR, detail, symbol=symbol)
-            if _leads_elsewhere(self.errors, complaint):
+            if leads_elsewhere(self.errors, complaint):
                 continue
-            detail = _signature_detail(complaint, symbol)
+            detail = signature_detail(complaint, symbol)
             self._answer("Do declaration and definition or call disagree?", detail)
             return self._done(ERROR_CAT_SIGNATURE_MISMATCH, detail, symbol=symbol)
         self._answer("Do declaration and definition or call disagree?", "no")
@@ -328,84 +331,3 @@ class _Ladder:
             return None
         self._answer("Is it a fault of the code itself?", "yes: nothing is missing and no declarations disagree")
         return self._done(ERROR_CAT_LOGIC_ERROR, None)
-
-
-def choose_headers(findings: Sequence[Finding], project: ProjectFiles) -> list[NeededInclude]:
-    """The fewest good headers that bring all names: names with one home first, then homes that are needed anyway."""
-    by_file: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_file.setdefault(finding.file, []).append(finding)
-    chosen: list[NeededInclude] = []
-    for file, group in by_file.items():
-        picks: dict[str, list[Finding]] = {}
-        for finding in sorted(group, key=lambda f: len(f.headers)):
-            header = next((h for h in finding.headers if h in picks), None) or _most_shared(finding, group)
-            picks.setdefault(header, []).append(finding)
-        order = sorted(picks.items(), key=lambda item: min(group.index(f) for f in item[1]))
-        for header, served in order:
-            first = served[0]
-            alternatives = tuple(h for h in first.headers if h != header)
-            name = header if first.system else project.spelled_from(file, header)
-            chosen.append(
-                NeededInclude(
-                    name,
-                    first.system,
-                    file,
-                    min(f.line for f in served),
-                    tuple(dict.fromkeys(f.name for f in served)),
-                    alternatives,
-                    any(f.hinted for f in served),
-                )  # fmt: skip
-            )
-    return chosen
-
-
-def _most_shared(finding: Finding, group: Sequence[Finding]) -> str:
-    """The header of ``finding`` that is the best home of most other names; its own best home on a tie."""
-    firsts = [f.headers[0] for f in group if f is not finding]
-    return max(finding.headers, key=lambda h: (firsts.count(h), h == finding.headers[0], -finding.headers.index(h)))
-
-
-def _callback_mismatch(complaint: Symptom) -> bool:
-    """Two function pointer types that differ: a callback whose signature is not the one asked for."""
-    message = plain_quotes(complaint.diagnostic.message)
-    return complaint.diagnostic.option.startswith("incompatible") and bool(
-        re.search(r"\(\*\)\s*\(|\w\s*\([^)]*\)'", message)
-    )
-
-
-def _leads_elsewhere(errors: Sequence[Symptom], complaint: Symptom) -> bool:
-    """Whether an earlier syntax error makes what follows doubtful."""
-    first = errors[0] if errors else complaint
-    return (
-        first.kind == "syntax"
-        and first is not complaint
-        and first.diagnostic.line <= complaint.diagnostic.line
-        and (first.diagnostic.file == complaint.diagnostic.file)
-    )
-
-
-def _signature_symbol(complaint: Symptom) -> str:
-    message = plain_quotes(complaint.diagnostic.message)
-    named = re.search(r"(?:function|for|argument \d+ of|declaration of) '(\w+)'", message)
-    if named:
-        return named[1]
-    for note in complaint.diagnostic.notes:
-        if match := re.search(r"'(\w+)' declared here|declaration of '(\w+)'", plain_quotes(note)):
-            return match[1] or match[2]
-    if call := re.search(r"\b([A-Za-z_]\w*)\s*\(", complaint.diagnostic.source_line):
-        if complaint.kind == "arity":
-            return call[1]
-    return next((n for n in complaint.names if n), "")
-
-
-def _signature_detail(complaint: Symptom, symbol: str) -> str:
-    what = {
-        "conflict": "its declaration and its definition disagree",
-        "linkage": "it is static in one place and not in the other",
-        "arity": "a call passes another number of arguments than it declares",
-        "argument": "a call passes an argument of another type than it declares",
-    }.get(complaint.kind, "a function of another type than declared is passed")
-    name = f"`{symbol}`" if symbol else "A function"
-    notes = "; ".join(complaint.diagnostic.notes[:2])
-    return f"Signature of {name}: {what}. {complaint.diagnostic.message}." + (f" ({notes})" if notes else "")

@@ -15,12 +15,12 @@ MAX_DIAGNOSTICS = 1000
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00\x0e\x0f]")
 _QUOTES = str.maketrans(dict.fromkeys('‘’‚‛“”„‟`´«»‹›「」『』"＇', "'"))
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[A-Za-zéèêà])")
-_HEAD = re.compile(
+HEAD = re.compile(
     r"^(?P<file>(?:[A-Za-z]:[\\/])?[^\s:|][^:|\n]*?)"
     r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<line2>\d+)(?:[,:]\s*(?P<column2>\d+))?\))\s?[:：]\s*(?P<rest>.*)$"
 )
-_SEVERITY = re.compile(r"^(?P<word>[^\W\d_][^:：'\"(\[]{0,30}?)\s?[:：]\s*(?P<text>.*)$")
-_TOOL = re.compile(
+SEVERITY_WORD = re.compile(r"^(?P<word>[^\W\d_][^:：'\"(\[]{0,30}?)\s?[:：]\s*(?P<text>.*)$")
+TOOL = re.compile(
     r"^(?:\S*[/\\])?(?:[\w.+-]*-)?(?:ld(?:\.\w+)?|ld64\.lld|lld-link|collect2|mold|cc1|gold|gcc|cc|clang|tcc|i386-tcc)(?:-[\d.]+)?(?:\.exe)?"
     r"\s?:\s+(?P<rest>.*)$"
 )
@@ -37,7 +37,7 @@ _NOTE_INCLUDE = re.compile(
     r"#\s*include\s*[<'\"]([^>'\"]+)[>'\"]|include(?: the header)?\s+'?<([^>\s]+)>|header\s+'?<([^>\s]+)>"
 )
 _CARET = re.compile(r"^\s*[~^][~^\s\w*.()<>,;-]*$")
-_NOISE = re.compile(
+NOISE = re.compile(
     r"^\d+ (?:errors?|warnings?)|^compilation terminated|being treated as errors|^\s*\^|returned \d+ exit status|linker command failed",
     re.IGNORECASE,
 )
@@ -122,11 +122,11 @@ class _Reader:
         if gutter and (gutter["number"] or not line.strip("| \t~^")):
             self._continuation(line)
             return
-        match = _HEAD.match(line)
+        match = HEAD.match(line)
         if match:
             self._located(match)
             return
-        tool = _TOOL.match(line)
+        tool = TOOL.match(line)
         if tool:
             self._tool(tool["rest"])
             return
@@ -142,17 +142,17 @@ class _Reader:
         if not rest.strip():
             return  # an inclusion chain: "In file included from a.c:1:"
         file = match["file"]
-        tool = _TOOL.match(file + ": x")
+        tool = TOOL.match(file + ": x")
         if tool is None and " " in file and (inner := re.match(r"^\S*ld(?:\.\w+)?:\s*(?P<f>.+)$", file)):
             file = inner["f"]
         self._add(rest, file, line, column)
 
     def _tool(self, rest: str) -> None:
-        match = _HEAD.match(rest)
+        match = HEAD.match(rest)
         if match and match["rest"].strip():
             self._located(match)
             return
-        severity = _SEVERITY.match(rest)
+        severity = SEVERITY_WORD.match(rest)
         if (severity and severity["word"].strip().lower() in SEVERITIES) or (
             not self._section(rest) and _LINKER.search(rest)
         ):
@@ -166,22 +166,22 @@ class _Reader:
         if LINK_UNDEFINED.search(line) or LINK_MULTIPLE.search(line):
             obj = _OBJECT.match(line)
             rest = obj["rest"] if obj else line
-            inner = _HEAD.match(rest) or _SECTION.match(rest)
+            inner = HEAD.match(rest) or _SECTION.match(rest)
             if inner and inner["rest"].strip():
                 groups = inner.groupdict()
                 self._add(inner["rest"], inner["file"], int(groups.get("line") or 0), 0)
             else:
                 self._add(rest, obj["file"] if obj else "", 0, 0)
             return True
-        severity = _SEVERITY.match(line)
+        severity = SEVERITY_WORD.match(line)
         if severity and severity["word"].lower() in SEVERITIES:
             self._add(line, "", 0, 0)
             return True
         return False
 
     def _add(self, rest: str, file: str, line: int, column: int) -> None:
-        severity, message = _severity_of(rest)
-        if _NOISE.search(message):
+        severity, message = severity_of(rest)
+        if NOISE.search(message):
             return
         option = ""
         if match := _OPTION.search(message):
@@ -227,7 +227,7 @@ class _Reader:
             target.source_line = line.rstrip()
 
     def _mac(self, line: str) -> bool:
-        if line.startswith("Undefined symbols") or line.startswith("ld: Undefined symbols"):
+        if line.startswith(("Undefined symbols", "ld: Undefined symbols")):
             self.mac_undefined = True
             return True
         return False
@@ -236,8 +236,8 @@ class _Reader:
         return at + 1 < len(self.lines) and bool(_CARET.match(self.lines[at + 1])) and bool(self.lines[at + 1].strip())
 
 
-def _severity_of(rest: str) -> tuple[str, str]:
-    match = _SEVERITY.match(rest)
+def severity_of(rest: str) -> tuple[str, str]:
+    match = SEVERITY_WORD.match(rest)
     if match:
         severity = SEVERITIES.get(match["word"].strip().lower())
         if severity:
@@ -272,65 +272,3 @@ def render(diagnostics: Sequence[Diagnostic]) -> str:
             out.append(f"{d.line:5d} | {d.source_line}")
         out += [f"  note: {note}" for note in d.notes]
     return "\n".join(out)
-
-
-_DECISIVE = re.compile(
-    r"(?i)\b(?:fatal error|error|undefined reference|undefined symbol|multiple definition|conflicting types|implicit declaration)\b|"
-    r"Fehler|erreur|エラー|ошибка|错误|error:"
-)
-
-
-def decisive_excerpt(text: str, limit: int = 500) -> str:
-    """At most ``limit`` characters of ``text`` centred on the line that decides: the first error, else the first warning.
-
-    Escape codes are gone, cuts fall on line ends where that loses little. The limit is seed 000's (section 8).
-    """
-    text = strip_ansi(text).strip("\n")
-    if len(text) <= limit:
-        return text
-    lines = text.split("\n")
-    place = _decisive_line(lines)
-    chosen, used = [lines[place][:limit]], min(len(lines[place]), limit)
-    before, after = place - 1, place + 1
-    while before >= 0 or after < len(lines):
-        grown = False
-        if after < len(lines) and used + len(lines[after]) + 1 <= limit:
-            chosen.append(lines[after])
-            used += len(lines[after]) + 1
-            after += 1
-            grown = True
-        else:
-            after = len(lines)
-        if before >= 0 and used + len(lines[before]) + 1 <= limit:
-            chosen.insert(0, lines[before])
-            used += len(lines[before]) + 1
-            before -= 1
-            grown = True
-        elif before >= 0:
-            before = -1
-        if not grown:
-            break
-    return "\n".join(chosen)
-
-
-def _decisive_line(lines: list[str]) -> int:
-    warning = None
-    for place, line in enumerate(lines):
-        if _NOISE.search(line) or line[:1] in (" ", "\t"):
-            continue
-        match = _HEAD.match(line) or _TOOL.match(line)
-        severity = _severity_of(match["rest"])[0] if match and match["rest"].strip() else ""
-        if severity in ("error", "fatal"):
-            known = _SEVERITY.match(match["rest"]) if match else None
-            if (
-                (known and known["word"].strip().lower() in SEVERITIES)
-                or LINK_UNDEFINED.search(line)
-                or LINK_MULTIPLE.search(line)
-            ):
-                return place
-        if severity == "warning" and warning is None:
-            warning = place
-    for place, line in enumerate(lines):
-        if _DECISIVE.search(line) and not _NOISE.search(line) and line[:1] not in (" ", "\t"):
-            return place
-    return warning or 0

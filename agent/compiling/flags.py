@@ -75,7 +75,7 @@ class BuildFlags:
     def _neighbour(self, wanted: str) -> dict[str, Any] | None:
         folder = os.path.dirname(wanted)
         same = [c for c in self._commands if os.path.dirname(self._moved(c["file"])) == folder]
-        return (same or self._commands or [None])[0]
+        return next(iter(same or self._commands), None)
 
     def _moved(self, path: str) -> str:
         path = os.path.normpath(path)
@@ -87,18 +87,15 @@ class BuildFlags:
     def _flags_of(self, command: dict[str, Any]) -> list[str]:
         out: list[str] = []
         skip = False
-        for place, part in enumerate(safe_flags(command["arguments"][1:])):
+        for _place, part in enumerate(safe_flags(command["arguments"][1:])):
             if skip:
                 skip = False
                 continue
             if part == "-o":
                 skip = True
                 continue
-            if (
-                part == "-c"
-                or (part.endswith((".c", ".o"))
-                and not part.startswith("-")
-                and not (out and out[-1] in ("-include", "-I")))
+            if part == "-c" or (
+                part.endswith((".c", ".o")) and not part.startswith("-") and not (out and out[-1] in ("-include", "-I"))
             ):
                 continue
             if part.startswith("-I") and len(part) > 2:

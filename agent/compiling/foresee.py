@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 from agent.compiling.declarations import KEYWORDS
-from agent.compiling.names import Finding, NameFinder
+from agent.compiling.findings import Finding
+from agent.compiling.names import NameFinder
 from agent.compiling.symptoms import Symptom
 
 _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w{2,}")
@@ -51,7 +52,7 @@ def _missing(
     if not homes or any(h.level in ("gnu", "xopen") for h in homes[:1]):
         return None
     kind = homes[0].kind
-    if kind == "function" and not called or kind == "macro" and not (name.isupper() or called):
+    if (kind == "function" and not called) or (kind == "macro" and not (name.isupper() or called)):
         return None
     if kind == "variable":
         return None

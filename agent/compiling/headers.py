@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _LEVELS = ("xopen_default", "posix", "xopen", "default", "gnu")
 _KINDS = {"functions": "function", "macros": "macro", "types": "type", "tags": "tag", "variables": "variable"}
@@ -69,7 +69,7 @@ class Home(NamedTuple):
 class HeaderTable:
     """The data file, loaded once. Look-ups are dictionary reads."""
 
-    def __init__(self, data: dict) -> None:  # type: ignore[type-arg]
+    def __init__(self, data: dict[str, Any]) -> None:
         self._homes: dict[str, list[Home]] = {}
         self.headers: dict[str, str] = {}
         self.names_of: dict[str, set[str]] = {}
@@ -78,6 +78,10 @@ class HeaderTable:
         for header, sections in data["headers"].items():
             self.headers[header] = sections["group"]
             self.names_of[header] = self._load(header, sections)
+        self._functions_by_length: dict[int, list[str]] = {}
+        for name, homes in self._homes.items():
+            if homes[0].kind == "function" and homes[0].group == "c":
+                self._functions_by_length.setdefault(len(name), []).append(name)
         for name, more in data["also"].items():
             self._also(name, more.split())
         self._prefixes = [(prefix, homes.split()) for prefix, homes in data["prefixes"].items()]
@@ -121,6 +125,14 @@ class HeaderTable:
         """Whether any header of the table declares ``name``."""
         return name in self._homes
 
+    def one_slip_away(self, name: str) -> str | None:
+        """A function of the C library that differs from ``name`` by one letter more, less, other, or swapped."""
+        for length in (len(name), len(name) - 1, len(name) + 1):
+            for known in self._functions_by_length.get(length, ()):
+                if _one_slip(name, known):
+                    return known
+        return None
+
     def never(self, header: str) -> bool:
         """Whether a header must not be proposed: internal, obsolete, or a home by accident only."""
         return header in self._never or header.startswith(self._never_prefixes)
@@ -156,6 +168,17 @@ class HeaderTable:
         """The flag of the library that a header belongs to, "" for the C library and unknown ones."""
         library = self._libraries.get(header)
         return _flag(library) if library else ""
+
+
+def _one_slip(name: str, known: str) -> bool:
+    """Whether one edit (insert, delete, replace, or swap of neighbours) makes ``known`` of ``name``."""
+    start = 0
+    while start < min(len(name), len(known)) and name[start] == known[start]:
+        start += 1
+    left, right = name[start:], known[start:]
+    if left[1:] == right[1:] or left[1:] == right or left == right[1:]:
+        return True
+    return len(left) > 1 and left[:2] == right[1::-1] and left[2:] == right[2:]
 
 
 def _flag(library: str) -> str:

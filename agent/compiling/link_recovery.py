@@ -61,12 +61,18 @@ def _verdicts(build: Build, paths: Sequence[str], outcome: CompileOutcome) -> li
 def _report_library(build: Build, label: str, wanted: Sequence[LinkVerdict], again: CompileOutcome) -> None:
     first = wanted[0]
     rung = Rung("Is a library not linked?", first.detail, "deterministic")
-    build.emit(ErrorClassified(label, "logic_error", "deterministic", (rung,), context=first.detail, symbol=first.symbol))
+    build.emit(
+        ErrorClassified(label, "logic_error", "deterministic", (rung,), context=first.detail, symbol=first.symbol)
+    )
     flags = " ".join(dict.fromkeys(v.flag for v in wanted))
     build.emit(RecoveryDone(label, "logic_error", f"linked with {flags}", again.ok, False, first.symbol))
     names = ", ".join(dict.fromkeys(v.symbol for v in wanted))
     build.emit(
-        Notice("info", f"The program needs {flags} at link time (for {names}). The checks use it; add it to the project's build.", "link")
+        Notice(
+            "info",
+            f"The program needs {flags} at link time (for {names}). The checks use it; add it to the project's build.",
+            "link",
+        )
     )
 
 
@@ -77,7 +83,9 @@ def _failed(build: Build, paths: Sequence[str], outcome: CompileOutcome, flags: 
     first = next((v for v in verdicts if v.category == "missing_definition"), verdicts[0] if verdicts else None)
     if first is not None:
         rung = Rung("Is a symbol undefined at link time?", first.detail, "deterministic")
-        build.emit(ErrorClassified(label, first.category, "deterministic", (rung,), context=first.detail, symbol=first.symbol))
+        build.emit(
+            ErrorClassified(label, first.category, "deterministic", (rung,), context=first.detail, symbol=first.symbol)
+        )
         action = f"{', '.join(missing)} must be defined" if missing else "retry with the diagnostics"
         build.emit(RecoveryDone(label, first.category, action, False, not missing, first.symbol))
     context = "\n".join(dict.fromkeys(v.detail for v in verdicts)) or outcome.stderr.strip()

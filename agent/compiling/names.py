@@ -2,103 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
-import os
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Iterable
 
+from agent.compiling.build_facts import BuildFacts
 from agent.compiling.ctext import FEATURE_MACROS
 from agent.compiling.declarations import KEYWORDS
+from agent.compiling.findings import Finding, SystemNames
 from agent.compiling.headers import HeaderTable, Home, header_table
 from agent.compiling.project import ProjectFiles
+from agent.compiling.scope import close_name, close_tag, tag_behind
 from agent.compiling.symptoms import Symptom
-
-Outcome = Literal[
-    "include",
-    "hidden",
-    "active",
-    "order",
-    "source_only",
-    "opaque",
-    "misspelt",
-    "undefined",
-    "value",
-    "tag_missing",
-    "unknown",
-]
-
 
 _MACRO_LIKE = re.compile(
     r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert)$"
 )
-
-
-class SystemNames(Protocol):
-    """What the installed headers declare (``system_headers.SystemHeaders``)."""
-
-    def homes(self, name: str) -> tuple[Home, ...]:
-        """Headers found to declare ``name``, best first."""
-        ...
-
-    def exists(self, header: str) -> bool:
-        """Whether the compiler finds ``header`` on its search path."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class BuildFacts:
-    """What the command line says: ``strict`` is a -std without GNU extensions, ``defined`` the feature-test macros given
-    by -D, ``windows`` a mingw or MSVC target, ``stops_at_first`` a compiler that prints one error only (tcc)."""
-
-    strict: bool = False
-    defined: frozenset[str] = frozenset()
-    windows: bool = False
-    c23: bool = False
-    stops_at_first: bool = False
-
-    @classmethod
-    def of(cls, flags: Sequence[str], compiler: str = "") -> BuildFacts:
-        """Read from flags and the compiler's name (``x86_64-w64-mingw32-gcc``, ``gcc-15``)."""
-        strict = c23 = False
-        standard = ""
-        defined: set[str] = set()
-        for place, flag in enumerate(flags):
-            if flag == "-ansi":
-                standard = "c90"
-            elif flag.startswith(("-std=", "--std=")):
-                standard = flag.split("=", 1)[1]
-            elif flag == "-D" and place + 1 < len(flags):
-                defined.add(flags[place + 1].split("=")[0])
-            elif flag.startswith("-D"):
-                defined.add(flag[2:].split("=")[0])
-            elif flag == "-pthread":
-                defined.add("_REENTRANT")
-        if standard:
-            strict = not standard.startswith("gnu")
-            c23 = standard[-2:] in ("2x", "23", "2y")
-        elif match := re.search(r"gcc-(\d+)", compiler):
-            c23 = int(match[1]) >= 15
-        windows = "mingw" in compiler or compiler.endswith(("cl", "cl.exe"))
-        stops = "tcc" in os.path.basename(compiler) or "-Wfatal-errors" in flags or "-fmax-errors=1" in flags
-        return cls(strict, frozenset(defined), windows, c23, stops)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was found out about one name of one symptom."""
-
-    outcome: Outcome
-    name: str
-    symptom: Symptom
-    file: str = ""
-    line: int = 0
-    headers: tuple[str, ...] = ()
-    system: bool = True
-    flag: str = ""
-    detail: str = ""
-    hinted: bool = False
 
 
 class NameFinder:
@@ -138,7 +56,7 @@ class NameFinder:
         if symptom.kind == "syntax" and not self._may_be_missing(symptom, plain, file, line):
             return Finding("unknown", name, symptom, file, line)
         if symptom.kind in ("incomplete", "in_parameters") and not name.startswith("struct "):
-            name = self._tag_behind(plain) or name
+            name = tag_behind(self.project, plain) or name
         return (
             self._in_own_file(symptom, name, file, line)
             or self._in_project_headers(symptom, name, file, line)
@@ -172,7 +90,7 @@ class NameFinder:
                     "order", name, symptom, file, line, detail=f"`{name}` is defined in {file}, below its use."
                 )
             return None
-        if plain in own.names() and not (symptom.kind == "syntax"):
+        if plain in own.names() and symptom.kind != "syntax":
             return Finding(
                 "order", name, symptom, file, line,
                 detail=f"`{plain}` is declared in {file} itself, below its first use (or in a part that is not compiled); "
@@ -301,8 +219,15 @@ class NameFinder:
                 line,
                 detail=f"`{plain}` is called, but headers declare no function of that name.",
             )
-        called = symptom.kind == "implicit" and re.search(rf"\b{re.escape(plain)}\s*\(", symptom.diagnostic.source_line or f"{plain}(")
-        if symptom.kind in ("undeclared", "implicit") and not called and kinds <= {"function"} and self._used_as_value(symptom, plain, file):
+        called = symptom.kind == "implicit" and re.search(
+            rf"\b{re.escape(plain)}\s*\(", symptom.diagnostic.source_line or f"{plain}("
+        )
+        if (
+            symptom.kind in ("undeclared", "implicit")
+            and not called
+            and kinds <= {"function"}
+            and self._used_as_value(symptom, plain, file)
+        ):
             return Finding(
                 "value", name, symptom, file, line,
                 detail=f"`{plain}` is used like a variable; a header declares a function of that name, so a local was probably meant.",
@@ -377,7 +302,9 @@ class NameFinder:
                             "source_only", name, symptom, file, line,
                             detail=f"`{plain}` is defined in {path}, but no header declares it; add a declaration to a header that both include.",
                         )  # fmt: skip
-            close = self._close_match(symptom, plain, file, line)
+            close = close_name(
+                self.project, self.table, file, plain, symptom.diagnostic.message, function=symptom.kind == "implicit"
+            )
             if close:
                 return Finding(
                     "misspelt",
@@ -400,66 +327,12 @@ class NameFinder:
                     line,
                     detail=f"`{name}` is defined only inside {path}: its members are private there.",
                 )
-        close = difflib.get_close_matches(plain, self._tags_in_scope(file, line), 1, 0.84)
-        if close:
-            return Finding(
-                "misspelt",
-                name,
-                symptom,
-                file,
-                line,
-                detail=f"`{name}` is defined nowhere; `struct {close[0]}` is close: a misspelling.",
-            )
+        if close := close_tag(self.project, file, plain):
+            detail = f"`{name}` is defined nowhere; `struct {close}` is close: a misspelling."
+            return Finding("misspelt", name, symptom, file, line, detail=detail)
         return Finding(
             "undefined", name, symptom, file, line, detail=f"`{name}` is declared but defined nowhere in the project."
         )
-
-    def _tags_in_scope(self, file: str, line: int) -> list[str]:
-        found = set(self.project.declared(file).tags)
-        for header in self.project.active_headers(file):
-            if header in self.project.paths():
-                found |= self.project.declared(header).tags
-        return sorted(found)
-
-    def _tag_behind(self, name: str) -> str | None:
-        """The tag of a typedef name that the project declares, as ``struct x``."""
-        pattern = re.compile(rf"typedef\s+(?:const\s+)?(?:struct|union|enum)\s+(\w+)\s*\**\s*{re.escape(name)}\s*;")
-        for path in self.project.paths():
-            if self.project.mentions(path, name) and (match := pattern.search(self.project.shape(path).masked)):
-                return f"struct {match[1]}"
-        return None
-
-    def _close_match(self, symptom: Symptom, name: str, file: str, line: int) -> str | None:
-        """A name in scope that ``name`` is probably a misspelling of."""
-        if len(name) < 3:
-            return None
-        scope = self._scope(file, symptom.kind == "implicit")
-        scope.discard(name)
-        if suggested := re.search(r"did you mean ['‘`](\w+)['’]", symptom.diagnostic.message):
-            if suggested[1] in scope or suggested[1] in KEYWORDS:
-                return suggested[1]
-        exact = {s.lower(): s for s in scope}
-        if name.lower() in exact:
-            return exact[name.lower()]
-        cutoff = 0.75 if len(name) > 5 else 0.8
-        close = difflib.get_close_matches(name, [s for s in scope if abs(len(s) - len(name)) <= 3], 1, cutoff)
-        return close[0] if close else None
-
-    def _scope(self, file: str, functions_only: bool) -> set[str]:
-        names: set[str] = set()
-        active = self.project.active_headers(file)
-        for path in [file, *(h for h in active if h in self.project.paths())]:
-            declared = self.project.declared(path)
-            names |= (declared.functions.keys() | declared.macros) if functions_only else declared.names()
-        for header in active:
-            names |= {n for n in self.table.names_of.get(header, ()) if not n.startswith("struct ")}
-        if not functions_only:
-            names |= set(re.findall(r"[A-Za-z_]\w{2,}", self.project.shape(file).masked)) & self._locals(file)
-        return names
-
-    def _locals(self, file: str) -> set[str]:
-        """Names that look declared inside functions: a word before ``=``, ``;``, ``,`` or ``[`` with a word before it."""
-        return set(re.findall(r"[\w*]\s+\**([A-Za-z_]\w*)\s*(?:[=;,\[)])", self.project.shape(file).masked))
 
     def _may_be_missing(self, symptom: Symptom, name: str, file: str, line: int) -> bool:
         """Whether a word near a syntax error can be a macro or type whose header is missing."""

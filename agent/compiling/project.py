@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from agent.compiling.ctext import CText
 from agent.compiling.declarations import Declared, scan
@@ -15,6 +15,7 @@ from agent.compiling.includes import active_include, analyse, write_atomically
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".inc", ".def")
 SOURCE_SUFFIXES = (".c", *HEADER_SUFFIXES)
 MAX_FILE = 2_000_000
+_INCLUDE_DIRS = frozenset({"include", "inc", "includes"})
 _SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "CMakeFiles"})
 
 
@@ -50,6 +51,10 @@ class ProjectFiles:
     def paths(self) -> list[str]:
         """All paths, sorted as found."""
         return list(self._files)
+
+    def has(self, path: str) -> bool:
+        """Whether ``path`` is one of the project's files."""
+        return path in self._files
 
     def headers(self) -> Iterator[str]:
         """The paths of the headers."""
@@ -184,26 +189,21 @@ class ProjectFiles:
         return bool(active_include(self.shape(path), header, before_line))
 
     def spelled_from(self, includer: str, header: str) -> str:
-        """How ``includer`` should name a project header: as neighbours do it, else relative to its own directory."""
-        own = PurePosixPath(includer).parent
-        target = PurePosixPath(header)
+        """How ``includer`` should name a project header: as a neighbour does, else relative to its own directory or to the
+        project's include folder."""
+        folder = includer.rpartition("/")[0]
+        stem = header.rpartition("/")[2].split(".")[0]
         for other in self._files:
-            for include in self.shape(other).includes if self.mentions(other, target.name.split(".")[0]) else ():
-                if not include.system and include.live and self.included_file(other, include.name) == header:
-                    return (
-                        include.name
-                        if PurePosixPath(other).parent == own or "/" not in include.name[:2]
-                        else include.name
-                    )
-        try:
-            return target.relative_to(own).as_posix()
-        except ValueError:
-            relative = os.path.relpath(target.as_posix(), own.as_posix())
-            base_dirs = {"include", "inc", "includes"}
-            parts = target.parts
-            if parts and parts[0] in base_dirs:
-                return "/".join(parts[1:])
-            return relative
+            if other.rpartition("/")[0] == folder and self.mentions(other, stem):
+                for include in self.shape(other).includes:
+                    if not include.system and include.live and self.included_file(other, include.name) == header:
+                        return include.name
+        if not folder or header.startswith(folder + "/"):
+            inside = header[len(folder) + 1 :] if folder else header
+            first, _, rest = inside.partition("/")
+            return rest if first in _INCLUDE_DIRS and rest else inside
+        first, _, rest = header.partition("/")
+        return rest if first in _INCLUDE_DIRS and rest else os.path.relpath(header, folder)
 
 
 @lru_cache(maxsize=4096)

@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from agent.compiling.classify import Deterministic, choose_headers, deterministic_check
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.choose import choose_headers
+from agent.compiling.classify import Deterministic, deterministic_check
 from agent.compiling.compiler import CompileOutcome
 from agent.compiling.diagnostics import plain_quotes
+from agent.compiling.findings import SystemNames
 from agent.compiling.headers import header_table
 from agent.compiling.includes import insert_include
-from agent.compiling.names import BuildFacts, SystemNames
 from agent.compiling.project import ProjectFiles
 from agent.compiling.symptoms import symptom_of
 from agent.compiling.verdict import NeededInclude
@@ -147,11 +149,11 @@ class _Trials:
 
     def _insert(self, queue: Sequence[NeededInclude]) -> tuple[dict[str, bytes], list[int]]:
         undo: dict[str, bytes] = {}
-        lines = []
+        lines: list[int] = []
         for needed in queue:
             source = self.project.source(needed.file)
             undo.setdefault(needed.file, source)
-            shifted = needed.before_line + sum(1 for n in queue[: len(lines)] if n.file == needed.file)
+            shifted = needed.before_line + sum(n.file == needed.file for n in queue[: len(lines)])
             changed, line = insert_include(source, needed.header, needed.system, shifted, self.project.macros)
             if changed != source:
                 self.project.write(needed.file, changed)
@@ -181,10 +183,9 @@ class _Trials:
 
 def helped(needed: NeededInclude, before: CompileOutcome, after: CompileOutcome) -> bool:
     """Whether an include is proven: fewer complaints about its names, and no new one that it can have caused."""
-    if (
-        after.timed_out
-        or (any(d.severity == "fatal" for d in after.diagnostics)
-        and not any(d.severity == "fatal" for d in before.diagnostics))
+    if after.timed_out or (
+        any(d.severity == "fatal" for d in after.diagnostics)
+        and not any(d.severity == "fatal" for d in before.diagnostics)
     ):
         return False
     names = [re.compile(rf"\b{re.escape(s.removeprefix('struct '))}\b") for s in needed.symbols]

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from agent.compiling.classify import Deterministic
-from agent.compiling.diagnostics import decisive_excerpt
+from agent.compiling.excerpt import decisive_excerpt
+from agent.compiling.findings import SystemNames
 from agent.compiling.headers import header_table
-from agent.compiling.names import SystemNames
 from agent.compiling.project import ProjectFiles
 from agent.compiling.verdict import (
     ERROR_CAT_LOGIC_ERROR,
@@ -28,7 +28,7 @@ from agent.prompts import (
     error_classify_signature,
     error_which_include,
 )
-from agent.values import Rung
+from agent.values import ErrorCategory, Rung
 
 EXCERPT_LIMIT = 500
 """Characters of compiler text in a question (seed 000, section 8), centred on the decisive line."""
@@ -114,7 +114,7 @@ async def ask_questions(
         rungs.append(Rung(short, "yes" if verdict else "no", "model", call))
         return verdict
 
-    def done(category: str, detail: str | None, **more: object) -> CompilerErrorClassification:
+    def done(category: ErrorCategory, detail: str | None, **more: object) -> CompilerErrorClassification:
         return CompilerErrorClassification(
             category,
             raw_error,

@@ -201,7 +201,9 @@ class _Run:
         if edit is not None:
             after = await self.build.compile(self.path, self.symbol)
             if after.ok:
-                return self._cured("signature_mismatch", "signature", f"{edit.path}:{edit.line} rewritten to `{edit.after}`", after)
+                return self._cured(
+                    "signature_mismatch", "signature", f"{edit.path}:{edit.line} rewritten to `{edit.after}`", after
+                )
             if _errors(after) < _errors(outcome):
                 outcome = after
             else:
@@ -218,7 +220,9 @@ class _Run:
         self._done(category, what, ok=True, consumed=False)
         return self._result(outcome, action, None, consumed=False)
 
-    def _retry(self, outcome: CompileOutcome, verdict: CompilerErrorClassification | None, shown: str = "") -> Recovered:
+    def _retry(
+        self, outcome: CompileOutcome, verdict: CompilerErrorClassification | None, shown: str = ""
+    ) -> Recovered:
         """A try of the function is spent. The prompt gets the current diagnostics, never those of before a fix."""
         return self._result(outcome, "retry", verdict, consumed=True, shown=shown)
 

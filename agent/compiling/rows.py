@@ -16,11 +16,12 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classify import deterministic_check
 from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, run_child, with_source_lines
 from agent.compiling.diagnostics import ordered, parse_text
+from agent.compiling.findings import SystemNames
 from agent.compiling.flags import safe_flags
-from agent.compiling.names import BuildFacts, SystemNames
 from agent.compiling.project import ProjectFiles
 from agent.compiling.prove import fix_includes
 from agent.compiling.questions import ClassifyLlm, ask_questions

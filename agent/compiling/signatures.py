@@ -68,8 +68,8 @@ def rewrite_head(
         keep = "extern " if target.signature.startswith("extern ") else ""
         return _replace(project, home, target, keep + head, prototype=True)
     home, target = definition
-    head = head_for(prototype[1].signature, target.signature, symbol)
-    return _replace(project, home, target, head, prototype=False) if head else None
+    wanted = head_for(prototype[1].signature, target.signature, symbol)
+    return _replace(project, home, target, wanted, prototype=False) if wanted else None
 
 
 def head_for(prototype: str, definition: str, symbol: str) -> str | None:

@@ -45,7 +45,7 @@ def _gcc_item(item: dict[str, Any], found: list[Diagnostic]) -> None:
             more = tuple(dict.fromkeys((*last.includes, *includes_in_note(message))))
             found[-1] = _with_note(last, message, more)
         return
-    caret = {}
+    caret: dict[str, Any] = {}
     locations = item.get("locations") or []
     if locations and isinstance(locations[0], dict):
         caret = locations[0].get("caret") or locations[0].get("start") or {}
@@ -124,7 +124,8 @@ def _sarif_place(locations: list[Any]) -> tuple[str, int, int, str]:
 def _json_values(text: str, opening: str) -> list[Any]:
     """Every JSON value in ``text`` that starts a line with ``opening``; what is no JSON is stepped over."""
     decoder = json.JSONDecoder()
-    values, at = [], 0
+    values: list[Any] = []
+    at = 0
     while True:
         at = text.find(opening, at)
         if at < 0:

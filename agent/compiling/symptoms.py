@@ -114,7 +114,9 @@ def _template(match: re.Match[str]) -> str:
 @lru_cache(maxsize=4096)
 def _kind(message: str, option: str) -> Kind:
     """The kind of a message whose names are placeholders."""
-    if (kind := _OPTIONS.get(option)) and not (kind == "syntax" and "type specifier" not in message and "defaults" not in message):
+    if (kind := _OPTIONS.get(option)) and not (
+        kind == "syntax" and "type specifier" not in message and "defaults" not in message
+    ):
         return kind
     for kind, pattern in _ENGLISH:
         if pattern.search(message):

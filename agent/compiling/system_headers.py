@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
-from agent.compiling.compiler import Compiler, child_environment
+from agent.compiling.child import child_environment
+from agent.compiling.compiler import Compiler
 from agent.compiling.declarations import Declared, scan
 from agent.compiling.headers import HeaderTable, Home, header_table
 from agent.compiling.includes import write_atomically

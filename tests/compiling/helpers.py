@@ -6,9 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.child import child_environment
 from agent.compiling.classify import Deterministic, deterministic_check
-from agent.compiling.compiler import Compiler, child_environment
-from agent.compiling.names import BuildFacts
+from agent.compiling.compiler import Compiler
 from agent.compiling.project import ProjectFiles
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
@@ -21,9 +22,7 @@ def project(**files: str) -> ProjectFiles:
 
 def check(stderr: str, flags: str = "", target: str = "main.c", compiler: str = "", **files: str) -> Deterministic:
     """The deterministic verdict on ``stderr`` for a project whose main file is ``main.c``."""
-    return deterministic_check(
-        stderr, project(**files), target, facts=BuildFacts.of(flags.split(), compiler)
-    )
+    return deterministic_check(stderr, project(**files), target, facts=BuildFacts.of(flags.split(), compiler))
 
 
 def compiled(name: str, folder: Path, flags: str = "-c -Wall", **files: str) -> str:

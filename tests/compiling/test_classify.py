@@ -25,8 +25,14 @@ def test_the_seeds_own_examples() -> None:
     main = "int main(void) { return 0; }\n"
     assert verdict(implicit("printf"), main_c=main) == ("missing_include", ("stdio.h",))
     assert verdict(implicit("malloc"), main_c=main) == ("missing_include", ("stdlib.h",))
-    assert verdict("main.c:1:1: error: unknown type name 'uint32_t'\n", main_c=main) == ("missing_include", ("stdint.h",))
-    assert verdict("main.c:1:9: error: use of undeclared identifier 'INT_MAX'\n", main_c=main) == ("missing_include", ("limits.h",))
+    assert verdict("main.c:1:1: error: unknown type name 'uint32_t'\n", main_c=main) == (
+        "missing_include",
+        ("stdint.h",),
+    )
+    assert verdict("main.c:1:9: error: use of undeclared identifier 'INT_MAX'\n", main_c=main) == (
+        "missing_include",
+        ("limits.h",),
+    )
 
 
 def test_the_classification_keeps_the_raw_error_and_the_ladder() -> None:
@@ -58,7 +64,9 @@ def test_the_fix_belongs_where_the_use_is() -> None:
     assert found is not None and found.includes[0].file == "vec.h"
 
 
-@pytest.mark.parametrize("dead", ["// #include <string.h>\n", "#if 0\n#include <string.h>\n#endif\n", "/* #include <string.h> */\n"])
+@pytest.mark.parametrize(
+    "dead", ["// #include <string.h>\n", "#if 0\n#include <string.h>\n#endif\n", "/* #include <string.h> */\n"]
+)
 def test_a_dead_include_is_not_there(dead: str) -> None:
     assert verdict(implicit("strlen", 9), main_c=dead)[0] == "missing_include"
 
@@ -78,7 +86,12 @@ def test_a_feature_macro_in_force_is_seen() -> None:
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [("exp", "    total = total * exp;"), ("time", "    return 2 + time;"), ("index", "    return a[index];"), ("signal", "    if (signal > 3)")],
+    [
+        ("exp", "    total = total * exp;"),
+        ("time", "    return 2 + time;"),
+        ("index", "    return a[index];"),
+        ("signal", "    if (signal > 3)"),
+    ],
 )
 def test_a_forgotten_local_with_a_library_name_is_no_missing_include(name: str, line: str) -> None:
     text = f"main.c:2:9: error: '{name}' undeclared (first use in this function)\n    2 | {line}\n"

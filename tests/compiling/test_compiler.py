@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import time
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from agent.compiling.build import Build
-from agent.compiling.compiler import Compiler, CompilerMissing, compile_object, link, run_child
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.child import run_child
+from agent.compiling.compiler import Compiler, CompilerMissing, compile_object, link
 from agent.compiling.flags import BuildFlags, safe_flags
 from agent.compiling.headers import header_table
-from agent.compiling.names import BuildFacts
 from agent.compiling.signatures import head_for, parameter_name
 from agent.compiling.system_headers import SystemHeaders
 from tests.compiling.helpers import COMPILERS
@@ -72,7 +74,7 @@ async def test_a_hanging_child_is_ended_with_its_group(tmp_path: Path) -> None:
                 break
         except (ProcessLookupError, FileNotFoundError):
             break
-        time.sleep(0.05)
+        await asyncio.sleep(0.05)
     else:
         pytest.fail("the grandchild still runs")
 
@@ -93,7 +95,9 @@ def test_flags_come_from_the_compilation_database_moved_to_the_worktree(tmp_path
 
 
 def test_flags_that_run_or_write_things_are_dropped() -> None:
-    assert safe_flags(["-O2", "-wrapper", "sh,-c,x", "@file", "-B", "/x", "-fplugin=x", "-save-temps", "-MF", "x", "-Wall"]) == ["-O2", "-Wall"]
+    assert safe_flags(
+        ["-O2", "-wrapper", "sh,-c,x", "@file", "-B", "/x", "-fplugin=x", "-save-temps", "-MF", "x", "-Wall"]
+    ) == ["-O2", "-Wall"]
 
 
 def test_facts_of_a_command_line() -> None:
@@ -105,7 +109,10 @@ def test_facts_of_a_command_line() -> None:
 
 def test_canonical_homes_and_what_is_never_proposed() -> None:
     table = header_table()
-    first = {name: table.homes(name)[0].header for name in ("printf", "size_t", "read", "struct stat", "pthread_t", "htons", "strcasecmp")}
+    first = {
+        name: table.homes(name)[0].header
+        for name in ("printf", "size_t", "read", "struct stat", "pthread_t", "htons", "strcasecmp")
+    }
     assert first == {
         "printf": "stdio.h", "size_t": "stddef.h", "read": "unistd.h", "struct stat": "sys/stat.h",
         "pthread_t": "pthread.h", "htons": "arpa/inet.h", "strcasecmp": "strings.h",
@@ -113,7 +120,11 @@ def test_canonical_homes_and_what_is_never_proposed() -> None:
     assert all(table.never(h) for h in ("malloc.h", "bits/types.h", "linux/limits.h", "sys/param.h", "tgmath.h"))
     assert not any(table.never(h) for h in table.headers if table.names_of[h])
     assert table.proper("sys/errno.h") == "errno.h" and table.homes("_SC_PAGESIZE")[0].header == "unistd.h"
-    assert table.library_flag("cbrt") == "-lm" and table.library_flag("shm_open") == "-lrt" and not table.library_flag("read")
+    assert (
+        table.library_flag("cbrt") == "-lm"
+        and table.library_flag("shm_open") == "-lrt"
+        and not table.library_flag("read")
+    )
 
 
 def test_hidden_names() -> None:

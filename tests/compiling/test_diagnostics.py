@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.compiling.diagnostics import decisive_excerpt, ordered, parse_text, plain_quotes, strip_ansi
+from agent.compiling.diagnostics import ordered, parse_text, plain_quotes, strip_ansi
+from agent.compiling.excerpt import decisive_excerpt
 from agent.compiling.structured import parse_gcc_json, parse_sarif
 from agent.compiling.symptoms import symptom_of
 
@@ -34,8 +35,18 @@ def test_gcc_text_with_its_note_its_fix_and_its_source_line() -> None:
     ("text", "kind", "names", "line"),
     [
         ("a.c:3:9: error: 'INT_MAX' undeclared (first use in this function)", "undeclared", ("INT_MAX",), 3),
-        ("a.c:3:9: Fehler: »INT_MAX« nicht deklariert (erste Verwendung in dieser Funktion)", "undeclared", ("INT_MAX",), 3),
-        ("a.c:3:9: erreur : « INT_MAX » non déclaré (première utilisation dans cette fonction)", "undeclared", ("INT_MAX",), 3),
+        (
+            "a.c:3:9: Fehler: »INT_MAX« nicht deklariert (erste Verwendung in dieser Funktion)",
+            "undeclared",
+            ("INT_MAX",),
+            3,
+        ),
+        (
+            "a.c:3:9: erreur : « INT_MAX » non déclaré (première utilisation dans cette fonction)",
+            "undeclared",
+            ("INT_MAX",),
+            3,
+        ),
         ("a.c:3:9: エラー: ‘INT_MAX’ が宣言されていません (この関数内での最初の使用)", "undeclared", ("INT_MAX",), 3),
         ("a.c:3:9: 错误：‘INT_MAX’未声明(在此函数内第一次使用)", "undeclared", ("INT_MAX",), 3),
         ("a.c:3:9: ошибка: «INT_MAX» не описан (первое использование в этой функции)", "undeclared", ("INT_MAX",), 3),
@@ -43,7 +54,12 @@ def test_gcc_text_with_its_note_its_fix_and_its_source_line() -> None:
         ("a.c:3: error: 'INT_MAX' undeclared", "undeclared", ("INT_MAX",), 3),
         ("a.c(3,9): error: use of undeclared identifier 'INT_MAX'", "undeclared", ("INT_MAX",), 3),
         ("a.c:3: warning: implicit declaration of function 'read'", "implicit", ("read",), 3),
-        ("a.c:3:9: error: call to undeclared function 'read'; ISO C99 and later do not support", "implicit", ("read",), 3),
+        (
+            "a.c:3:9: error: call to undeclared function 'read'; ISO C99 and later do not support",
+            "implicit",
+            ("read",),
+            3,
+        ),
         ("a.c:3:9: Warnung: Implizite Deklaration der Funktion »read«", "implicit", ("read",), 3),
         ("a.c:3:1: error: unknown type name 'bool'; did you mean '_Bool'?", "unknown_type", ("bool",), 3),
         ("a.c:3:1: error: conflicting types for 'f'; have 'int(int)'", "conflict", ("f",), 3),
@@ -65,15 +81,30 @@ def test_gcc_text_with_its_note_its_fix_and_its_source_line() -> None:
         ("/usr/bin/ld: a.c:(.text+0x5): undefined reference to `f'", "link_undefined", ("f",), 0),
         ("a.o: In function `main':\na.c:(.text+0x5): undefined reference to `f'", "link_undefined", ("f",), 0),
         ("a.o:a.c:function main: error: undefined reference to 'f'", "link_undefined", ("f",), 0),
-        ("ld.lld: error: undefined symbol: f\n>>> referenced by a.c:3\n>>>   /tmp/a.o:(main)", "link_undefined", ("f",), 3),
+        (
+            "ld.lld: error: undefined symbol: f\n>>> referenced by a.c:3\n>>>   /tmp/a.o:(main)",
+            "link_undefined",
+            ("f",),
+            3,
+        ),
         ("mold: error: undefined symbol: f\n>>> referenced by a.c\n>>>   a.o:(main)", "link_undefined", ("f",), 0),
         ("tcc: error: undefined symbol 'f'", "link_undefined", ("f",), 0),
-        ('Undefined symbols for architecture arm64:\n  "_f", referenced from:\n      _main in a.o', "link_undefined", ("f",), 0),
+        (
+            'Undefined symbols for architecture arm64:\n  "_f", referenced from:\n      _main in a.o',
+            "link_undefined",
+            ("f",),
+            0,
+        ),
         ("a.c:(.text+0xe): nicht definierter Verweis auf »f«", "link_undefined", ("f",), 0),
         ("a.c:(.text+0xe): référence indéfinie vers « f »", "link_undefined", ("f",), 0),
         ("a.o:a.c:(.text+0xe): undefined reference to `__imp_WSAStartup'", "link_undefined", ("WSAStartup",), 0),
         ("a.o:a.c:(.text+0xe): undefined reference to `Sleep@4'", "link_undefined", ("Sleep",), 0),
-        ("/usr/bin/ld: b.o:(.bss+0x0): multiple definition of `n'; a.o:(.bss+0x0): first defined here", "link_multiple", ("n",), 0),
+        (
+            "/usr/bin/ld: b.o:(.bss+0x0): multiple definition of `n'; a.o:(.bss+0x0): first defined here",
+            "link_multiple",
+            ("n",),
+            0,
+        ),
         ("ld.lld: error: duplicate symbol: n\n>>> defined at a.c\n>>> defined at b.c", "link_multiple", ("n",), 0),
         ("/usr/bin/ld: cannot find -lfoo: No such file or directory", "link_library", ("foo",), 0),
         ("ld.lld: error: unable to find library -lfoo", "link_library", ("foo",), 0),
@@ -114,7 +145,9 @@ def test_errors_come_before_warnings() -> None:
 
 
 def test_the_excerpt_is_centred_on_the_decisive_line() -> None:
-    noise = "".join(f"a.c:{n}:1: warning: unused variable 'v{n}' [-Wunused-variable]\n   {n} | int v{n};\n" for n in range(1, 90))
+    noise = "".join(
+        f"a.c:{n}:1: warning: unused variable 'v{n}' [-Wunused-variable]\n   {n} | int v{n};\n" for n in range(1, 90)
+    )
     text = noise + "a.c:99:5: error: too few arguments to function 'push'\n   99 | push();\n" + noise
     excerpt = decisive_excerpt(text)
     assert len(excerpt) <= 500 and "too few arguments to function 'push'" in excerpt
@@ -136,7 +169,9 @@ def test_gcc_json_holds_the_fix_and_survives_a_fatal_line_after_it() -> None:
 def test_sarif_after_a_warning_line() -> None:
     place = {"physicalLocation": {"artifactLocation": {"uri": "a.c"}, "region": {"startLine": 2, "startColumn": 3}}}
     result = {"level": "error", "message": {"text": "use of undeclared identifier 'x'"}, "locations": [place]}
-    found = parse_sarif("warning: sarif is unstable\n" + json.dumps({"version": "2.1.0", "runs": [{"results": [result]}]}))
+    found = parse_sarif(
+        "warning: sarif is unstable\n" + json.dumps({"version": "2.1.0", "runs": [{"results": [result]}]})
+    )
     assert found is not None and (found[0].file, found[0].line, found[0].column) == ("a.c", 2, 3)
 
 

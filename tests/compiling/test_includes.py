@@ -18,7 +18,10 @@ def put(text: str, header: str = "string.h", before: int | None = None) -> str:
 
 
 def test_after_the_last_live_include() -> None:
-    assert put('#include <a.h>\n#include "b.h"\n\nint f;\n') == '#include <a.h>\n#include "b.h"\n#include <string.h>\n\nint f;\n'
+    assert (
+        put('#include <a.h>\n#include "b.h"\n\nint f;\n')
+        == '#include <a.h>\n#include "b.h"\n#include <string.h>\n\nint f;\n'
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,7 +31,7 @@ def test_after_the_last_live_include() -> None:
         "#ifdef _WIN32\n#include <windows.h>\n#endif\n",
         "/*\n#include <x.h>\n*/\n",
         'static const char *t = "\\\n#include <x.h>";\n',
-        "enum e {\n#include \"list.def\"\n};\n",
+        'enum e {\n#include "list.def"\n};\n',
     ],
 )
 def test_not_inside_what_is_no_top_level_include(block: str) -> None:
@@ -36,7 +39,10 @@ def test_not_inside_what_is_no_top_level_include(block: str) -> None:
 
 
 def test_below_guard_and_pragma_once() -> None:
-    assert put("#ifndef A_H\n#define A_H\nint f;\n#endif\n") == "#ifndef A_H\n#define A_H\n#include <string.h>\nint f;\n#endif\n"
+    assert (
+        put("#ifndef A_H\n#define A_H\nint f;\n#endif\n")
+        == "#ifndef A_H\n#define A_H\n#include <string.h>\nint f;\n#endif\n"
+    )
     assert put("#pragma once\nint f;\n") == "#pragma once\n#include <string.h>\nint f;\n"
 
 
@@ -53,11 +59,16 @@ def test_below_a_licence_above_a_doc_comment() -> None:
 
 
 def test_an_include_below_the_use_does_not_count() -> None:
-    assert put("int f(void) { return INT_MAX; }\n#include <limits.h>\n", "limits.h", 1).startswith("#include <limits.h>\nint f")
+    assert put("int f(void) { return INT_MAX; }\n#include <limits.h>\n", "limits.h", 1).startswith(
+        "#include <limits.h>\nint f"
+    )
 
 
 def test_newlines_bom_and_a_missing_last_newline_are_kept() -> None:
-    assert insert_include(b"#include <a.h>\r\nint f;\r\n", "b.h", False)[0] == b'#include <a.h>\r\n#include "b.h"\r\nint f;\r\n'
+    assert (
+        insert_include(b"#include <a.h>\r\nint f;\r\n", "b.h", False)[0]
+        == b'#include <a.h>\r\n#include "b.h"\r\nint f;\r\n'
+    )
     assert insert_include(b"\xef\xbb\xbfint f;", "b.h", True)[0] == b"\xef\xbb\xbf#include <b.h>\nint f;"
     assert insert_include(b"#include <a.h>", "b.h", True) == (b"#include <a.h>\n#include <b.h>", 2)
 
@@ -112,11 +123,11 @@ BLOCKS = st.sampled_from(
         'static const char *text = "#include <string.h>";\n',
         'static const char *more = "a\\\n#include <string.h>\\\n";\n',
         "/** Adds.\n\n * #include <string.h>\n */\nint add(int a, int b);\n",
-        "struct s {\n#include \"members.def\"\n    int last;\n};\n",
+        'struct s {\n#include "members.def"\n    int last;\n};\n',
         "int before(void) { return '\"' + '\\''; }\n",
         "\n",
         "#pragma pack(push, 1)\n",
-        "#ifdef __cplusplus\nextern \"C\" {\n#endif\n",
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n',
     ]
 )
 FILES = st.tuples(
@@ -132,7 +143,7 @@ FILES = st.tuples(
 @given(FILES)
 def test_the_inserted_include_is_live_for_its_line_and_only_one_line_changed(parts: tuple) -> None:  # type: ignore[type-arg]
     blocks, guarded, newline, bom, final = parts
-    body = "".join(blocks) + "int use(void) { return (int)strlen(\"x\"); }\nint last;"
+    body = "".join(blocks) + 'int use(void) { return (int)strlen("x"); }\nint last;'
     if guarded:
         body = f"#ifndef FILE_H\n#define FILE_H\n{body}\n#endif"
     text = body + ("\n" if final else "")
@@ -150,7 +161,12 @@ def test_the_inserted_include_is_live_for_its_line_and_only_one_line_changed(par
         assert len(added) == 1 and added[0].depth == 0 and not added[0].braces
         assert changed.count(newline.encode()) == source.count(newline.encode()) + 1
         for d in shape.directives:
-            if d.keyword == "define" and d.argument.startswith(("_GNU", "_POSIX", "_FILE")) and d.depth == 0 and d.line < moved:
+            if (
+                d.keyword == "define"
+                and d.argument.startswith(("_GNU", "_POSIX", "_FILE"))
+                and d.depth == 0
+                and d.line < moved
+            ):
                 assert d.line < line
     again, same = insert_include(changed, "string.h", True, moved)
     assert again == changed and same == place

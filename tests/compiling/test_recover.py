@@ -72,14 +72,22 @@ async def test_an_include_that_does_not_help_is_taken_out_again(tmp_path: Path) 
 
 
 async def test_the_fix_goes_into_the_header_that_needs_it(tmp_path: Path) -> None:
-    write(tmp_path, a_h="#ifndef A_H\n#define A_H\nint f(size_t n);\n#endif\n", a_c='#include "a.h"\nint f(size_t n)\n{\n    return (int)n;\n}\n')
+    write(
+        tmp_path,
+        a_h="#ifndef A_H\n#define A_H\nint f(size_t n);\n#endif\n",
+        a_c='#include "a.h"\nint f(size_t n)\n{\n    return (int)n;\n}\n',
+    )
     result, _ = await recovered(tmp_path)
     assert result.ok and result.includes == (("a.h", "stddef.h"),)
     assert (tmp_path / "a.h").read_text() == "#ifndef A_H\n#define A_H\n#include <stddef.h>\nint f(size_t n);\n#endif\n"
 
 
 async def test_a_head_is_rewritten_from_the_header_and_keeps_the_bodys_names(tmp_path: Path) -> None:
-    write(tmp_path, a_h="int f(const char *text, int);\n", a_c='#include "a.h"\n\nint f(char *s, long n)\n{\n    return s[0] + (int)n;\n}\n')
+    write(
+        tmp_path,
+        a_h="int f(const char *text, int);\n",
+        a_c='#include "a.h"\n\nint f(char *s, long n)\n{\n    return s[0] + (int)n;\n}\n',
+    )
     result, events = await recovered(tmp_path, decomposed=True)
     assert (result.ok, result.action, result.attempt_consumed) == (True, "signature", False)
     assert "int f(const char *s, int n)\n{" in (tmp_path / "a.c").read_text()
@@ -102,7 +110,11 @@ async def test_a_head_that_does_not_fit_its_body_is_put_back_and_both_are_shown(
 
 
 async def test_a_missing_struct_is_to_be_defined_first(tmp_path: Path) -> None:
-    write(tmp_path, a_h="struct tree;\nint f(struct tree *t);\n", a_c='#include "a.h"\nint f(struct tree *t)\n{\n    return t->n;\n}\n')
+    write(
+        tmp_path,
+        a_h="struct tree;\nint f(struct tree *t);\n",
+        a_c='#include "a.h"\nint f(struct tree *t)\n{\n    return t->n;\n}\n',
+    )
     result, _ = await recovered(tmp_path, decomposed=True)
     assert (result.action, result.needs, result.attempt_consumed) == ("implement_first", "struct tree", False)
 
@@ -129,7 +141,9 @@ async def test_linking_adds_a_library_and_names_what_is_missing(tmp_path: Path) 
         assert (await recovery.compile("a.c")).ok and (await recovery.compile("m.c")).ok
         result = await recovery.link(["a.c", "m.c"])
         assert not result.ok and result.missing == ("helper",) and result.libraries == ("-lm",)
-        (tmp_path / "a.c").write_text((tmp_path / "a.c").read_text().replace("int helper(double);", "int helper(double d) { return (int)d; }"))
+        (tmp_path / "a.c").write_text(
+            (tmp_path / "a.c").read_text().replace("int helper(double);", "int helper(double d) { return (int)d; }")
+        )
         assert (await recovery.compile("a.c")).ok
         result = await recovery.link(["a.c", "m.c"])
         assert result.ok and result.libraries == ("-lm",)
@@ -158,12 +172,28 @@ UNKNOWN = "int f(int n)\n{\n    return frobnicate_all(n);\n}\n"
 @pytest.mark.parametrize(
     ("answers", "calls", "category"),
     [
-        ([("missing include the cause?", "no"), ("call disagree?", "no"), ("something defined nowhere?", "no")], 3, "logic_error"),
+        (
+            [("missing include the cause?", "no"), ("call disagree?", "no"), ("something defined nowhere?", "no")],
+            3,
+            "logic_error",
+        ),
         ([("missing include the cause?", "no"), ("call disagree?", "yes")], 2, "signature_mismatch"),
-        ([("missing include the cause?", "no"), ("call disagree?", "no"), ("something defined nowhere?", "yes")], 3, "missing_definition"),
+        (
+            [("missing include the cause?", "no"), ("call disagree?", "no"), ("something defined nowhere?", "yes")],
+            3,
+            "missing_definition",
+        ),
         ([("Missing header:", "nothing"), ("missing include the cause?", "yes")], 2, "logic_error"),
         ([("Missing header:", "no_such_thing.h"), ("missing include the cause?", "yes")], 2, "logic_error"),
-        ([("missing include the cause?", "perhaps"), ("call disagree?", "perhaps"), ("something defined nowhere?", "who knows")], 3, "logic_error"),
+        (
+            [
+                ("missing include the cause?", "perhaps"),
+                ("call disagree?", "perhaps"),
+                ("something defined nowhere?", "who knows"),
+            ],
+            3,
+            "logic_error",
+        ),
     ],
 )
 async def test_the_questions_short_circuit_at_the_first_yes(

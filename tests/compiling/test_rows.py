@@ -34,7 +34,16 @@ async def test_a_row_gives_a_category_headers_how_and_microseconds() -> None:
 
 
 async def test_a_bad_row_is_reported_and_the_next_is_read() -> None:
-    lines = ["not json", "[1]", '{"id": "x"}', row(files_b64={"a.c": "!!"}), row(files=3), "", row(id="last"), b"\xff\xfe{}"]
+    lines = [
+        "not json",
+        "[1]",
+        '{"id": "x"}',
+        row(files_b64={"a.c": "!!"}),
+        row(files=3),
+        "",
+        row(id="last"),
+        b"\xff\xfe{}",
+    ]
     results = await run(lines)
     assert [("error" in r, r.get("id")) for r in results] == [
         (True, None), (True, None), (True, "x"), (True, "r1"), (True, "r1"), (False, "last"), (True, None),
@@ -56,7 +65,9 @@ async def test_results_stream() -> None:
 
 async def test_verify_recompiles_with_what_is_installed_and_leaves_nothing(tmp_path: Path) -> None:
     twin = MAIN.replace("f(", "g(").encode()
-    [plain, encoded] = await run([row(), row(files={}, files_b64={"main.c": base64.b64encode(twin).decode()})], verify=True)
+    [plain, encoded] = await run(
+        [row(), row(files={}, files_b64={"main.c": base64.b64encode(twin).decode()})], verify=True
+    )
     assert plain["how"] == encoded["how"] == "recompile" and plain["headers"] == ["string.h"]
 
 
@@ -69,7 +80,10 @@ async def test_verify_takes_back_what_does_not_help() -> None:
 
 async def test_verify_finds_all_headers_of_a_compiler_that_stops_at_the_first() -> None:
     main = "long f(char *s) { time_t t = time(0); return t + (long)strlen(s); }\n"
-    [result] = await run([row(files={"main.c": main}, commands=["tcc -c main.c"], stderr="main.c:1: error: 'time_t' undeclared\n")], verify=True)
+    [result] = await run(
+        [row(files={"main.c": main}, commands=["tcc -c main.c"], stderr="main.c:1: error: 'time_t' undeclared\n")],
+        verify=True,
+    )
     assert set(result["headers"]) == {"time.h", "string.h"}
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.compiling.classify import choose_headers, deterministic_check
-from agent.compiling.compiler import Compiler, child_environment
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.child import child_environment
+from agent.compiling.choose import choose_headers
+from agent.compiling.classify import deterministic_check
+from agent.compiling.compiler import Compiler
 from agent.compiling.diagnostics import parse_text
 from agent.compiling.headers import header_table
-from agent.compiling.names import BuildFacts
 from agent.compiling.project import ProjectFiles
 from agent.compiling.symptoms import symptom_of
 from agent.compiling.system_headers import system_headers
@@ -45,7 +47,9 @@ def use(name: str, kind: str, number: int) -> str:
 
 def said(compiler: Compiler, source: bytes, folder: Path) -> list[Diagnostic]:
     (folder / "main.c").write_bytes(source)
-    bare = ["-fno-caret-diagnostics", "-ferror-limit=0"] if compiler.family == "clang" else ["-fno-diagnostics-show-caret"]
+    bare = (
+        ["-fno-caret-diagnostics", "-ferror-limit=0"] if compiler.family == "clang" else ["-fno-diagnostics-show-caret"]
+    )
     command = [compiler.path, "-fsyntax-only", "-std=gnu11", "-D_GNU_SOURCE", "-w", *bare, "main.c"]
     done = subprocess.run(command, cwd=folder, env=child_environment(), capture_output=True, check=False)
     return list(parse_text(done.stderr.decode("utf-8", "replace")))
@@ -65,7 +69,11 @@ def test_every_symbol_fails_is_classified_is_fixed(name: str, headers: tuple[str
     compiler, table = compiler_of(name), header_table()
     system = system_headers(compiler)
     present = [h for h in headers if system.exists(h)]
-    symbols = [(s, next(h for h in table.homes(s) if h.header == header)) for header in present for s in sorted(table.names_of[header])]
+    symbols = [
+        (s, next(h for h in table.homes(s) if h.header == header))
+        for header in present
+        for s in sorted(table.names_of[header])
+    ]
     lines = ["int sink(int, ...);"]
     lines += [use(symbol, home.kind, number) for number, (symbol, home) in enumerate(symbols)]
     at = {number + 2: pair for number, pair in enumerate(symbols)}
@@ -80,7 +88,9 @@ def test_every_symbol_fails_is_classified_is_fixed(name: str, headers: tuple[str
     for line, (symbol, home) in at.items():
         if line not in complained:
             continue  # the compiler knows it without a header
-        verdict = deterministic_check("", project, "main.c", diagnostics=[complained[line]], facts=FACTS, system=system, foresee=False)
+        verdict = deterministic_check(
+            "", project, "main.c", diagnostics=[complained[line]], facts=FACTS, system=system, foresee=False
+        )
         homes = {h.header for h in table.homes(symbol)}
         found = verdict.classification
         if found is None or found.category != "missing_include" or not homes & set(found.headers):
@@ -93,7 +103,9 @@ def test_every_symbol_fails_is_classified_is_fixed(name: str, headers: tuple[str
     shift = includes.count(b"\n")
     after = said(compiler, includes + source, tmp_path)
     still = {d.line - shift for d in after if symptom_of(d).kind in NAMING}
-    lacking = {f"{symbol} <{home.header}>" for line, (symbol, home) in at.items() if line in still and line in complained}
+    lacking = {
+        f"{symbol} <{home.header}>" for line, (symbol, home) in at.items() if line in still and line in complained
+    }
     macros = _macros(compiler, includes, tmp_path)
     real = {s for s in lacking if s.split(" <")[0] not in macros}
     LACKING.setdefault(name, set()).update(real)

@@ -1,0 +1,53 @@
+"""What a complaint about a signature says: whose, and in what the two sides differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agent.compiling.diagnostics import plain_quotes
+from agent.compiling.symptoms import Symptom
+
+
+def callback_mismatch(complaint: Symptom) -> bool:
+    """Two function pointer types that differ: a callback whose signature is not the one asked for."""
+    message = plain_quotes(complaint.diagnostic.message)
+    return complaint.diagnostic.option.startswith("incompatible") and bool(
+        re.search(r"\(\*\)\s*\(|\w\s*\([^)]*\)'", message)
+    )
+
+
+def leads_elsewhere(errors: Sequence[Symptom], complaint: Symptom) -> bool:
+    """Whether an earlier syntax error makes what follows doubtful."""
+    first = errors[0] if errors else complaint
+    return (
+        first.kind == "syntax"
+        and first is not complaint
+        and first.diagnostic.line <= complaint.diagnostic.line
+        and (first.diagnostic.file == complaint.diagnostic.file)
+    )
+
+
+def signature_symbol(complaint: Symptom) -> str:
+    message = plain_quotes(complaint.diagnostic.message)
+    named = re.search(r"(?:function|for|argument \d+ of|declaration of) '(\w+)'", message)
+    if named:
+        return named[1]
+    for note in complaint.diagnostic.notes:
+        if match := re.search(r"'(\w+)' declared here|declaration of '(\w+)'", plain_quotes(note)):
+            return match[1] or match[2]
+    if (call := re.search(r"\b([A-Za-z_]\w*)\s*\(", complaint.diagnostic.source_line)) and complaint.kind == "arity":
+        return call[1]
+    return next((n for n in complaint.names if n), "")
+
+
+def signature_detail(complaint: Symptom, symbol: str) -> str:
+    what = {
+        "conflict": "its declaration and its definition disagree",
+        "linkage": "it is static in one place and not in the other",
+        "arity": "a call passes another number of arguments than it declares",
+        "argument": "a call passes an argument of another type than it declares",
+    }.get(complaint.kind, "a function of another type than declared is passed")
+    name = f"`{symbol}`" if symbol else "A function"
+    notes = "; ".join(complaint.diagnostic.notes[:2])
+    return f"Signature of {name}: {what}. {complaint.diagnostic.message}." + (f" ({notes})" if notes else "")
