@@ -105,14 +105,8 @@ class _Reader:
             if body is not None:
                 self.walk_children(body)
             return
-        self.add(
-            name.text or b"",
-            "function",
-            node.start_byte,
-            node.end_byte,
-            body=(body.start_byte, body.end_byte),
-            static=static(node),
-        )
+        item = Found(text_of(name.text or b""), "function", node.start_byte, node.end_byte, body.start_byte, static(node))
+        self.add(item)
 
     def walk_children(self, node: Node) -> None:
         for child in node.children:
@@ -130,7 +124,7 @@ class _Reader:
             kind: SymbolKind = "typedef" if typedef else "prototype" if is_prototype(declarator) else "global"
             if kind == "global" and node.has_error and type_ is not None and type_.start_byte == name.start_byte:
                 continue
-            self.add(name.text, kind, node.start_byte, node.end_byte, static=static(node))
+            self.add(Found(text_of(name.text), kind, node.start_byte, node.end_byte, static=static(node)))
 
     def type_(self, node: Node, whole: Node, parent: str = "") -> None:
         """A struct, union or enum with a body; nested named ones and enumerators come along."""
@@ -143,13 +137,14 @@ class _Reader:
             name = node.child_by_field_name("name")
             label = name.text if name is not None and name.text else b""
             if label:
-                self.add(label, _TYPES[node.type], whole.start_byte, whole.end_byte, parent=parent)
+                self.add(Found(text_of(label), _TYPES[node.type], whole.start_byte, whole.end_byte), parent)
             inner = text_of(label) or parent
             for child in body.named_children:
                 if child.type == "enumerator":
                     constant = child.child_by_field_name("name")
                     if constant is not None and constant.text:
-                        self.add(constant.text, "enumerator", child.start_byte, child.end_byte, parent=text_of(label))
+                        item = Found(text_of(constant.text), "enumerator", child.start_byte, child.end_byte)
+                        self.add(item, text_of(label))
                 elif child.type == "field_declaration":
                     field_type = child.child_by_field_name("type")
                     if field_type is not None and field_type.type in _TYPES:
@@ -157,11 +152,7 @@ class _Reader:
 
     def second_look(self, found: list[Found]) -> None:
         self.drop_inside_directives()
-        self.symbols = merge(self.symbols, found, self.made)
-
-    def made(self, item: Found) -> Symbol:
-        body = (item.body_start, item.end) if item.body_start >= 0 else (-1, -1)
-        return self.make(item.name.encode(), item.kind, item.start, item.end, body=body, static=item.static)
+        self.symbols = merge(self.symbols, found, self.make)
 
     def drop_inside_directives(self) -> None:
         """Takes out what the tree misread in the lines of a macro."""
@@ -180,7 +171,7 @@ class _Reader:
             if match and not (_GUARD.search(match.group(1)) and not match.group(2) and not match.group(3)):
                 start = line.start() + len(line.group()) - len(line.group().lstrip())
                 end = line.start() + len(line.group().rstrip())
-                self.add(match.group(1), "macro", start, end)
+                self.add(Found(text_of(match.group(1)), "macro", start, end))
 
     def used_code(self) -> bytes:
         """Blanked code without include lines, whose words are paths."""
@@ -202,39 +193,21 @@ class _Reader:
                     )
         return found
 
-    def add(
-        self,
-        name: bytes,
-        kind: SymbolKind,
-        start: int,
-        end: int,
-        *,
-        parent: str = "",
-        body: tuple[int, int] = (-1, -1),
-        static: bool = False,
-    ) -> None:
-        self.symbols.append(self.make(name, kind, start, end, parent=parent, body=body, static=static))  # fmt: skip
+    def add(self, item: Found, parent: str = "") -> None:
+        self.symbols.append(self.make(item, parent))
 
-    def make(
-        self,
-        name: bytes,
-        kind: SymbolKind,
-        start: int,
-        end: int,
-        *,
-        parent: str = "",
-        body: tuple[int, int] = (-1, -1),
-        static: bool = False,
-    ) -> Symbol:
+    def make(self, item: Found, parent: str = "") -> Symbol:
+        """The symbol of a found thing: its place in lines, its head on one line, the comment above it."""
+        start, end = item.start, item.end
         doc, doc_start = self.doc_above(start)
-        head_end = body[0] if body[0] >= 0 else end
-        if kind in ("struct", "union", "enum"):
+        head_end = item.body_start if item.body_start >= 0 else end
+        if item.kind in ("struct", "union", "enum"):
             brace = self.code.find(b"{", start, end)
             head_end = brace if brace >= 0 else end
-        signature = one_line(self.code[start:head_end] if kind != "macro" else self.source[start:head_end])
+        signature = one_line((self.source if item.kind == "macro" else self.code)[start:head_end])
         return Symbol(
-            name=text_of(name),
-            kind=kind,
+            name=item.name,
+            kind=item.kind,
             line=self.lines.at(start),
             end_line=self.lines.at(max(start, end - 1)),
             start=start,
@@ -242,10 +215,10 @@ class _Reader:
             signature=signature.rstrip(" ;"),
             doc=doc,
             parent=parent,
-            body_start=body[0],
-            body_end=body[1],
+            body_start=item.body_start,
+            body_end=end if item.body_start >= 0 else -1,
             doc_start=doc_start,
-            static=static,
+            static=item.static,
         )
 
     def doc_above(self, start: int) -> tuple[str, int]:

@@ -38,12 +38,11 @@ class Found:
     """Something declared at top level. ``body_start`` is -1 for all but functions. Byte offsets, ``end`` exclusive."""
 
     name: str
-    name_at: int
+    kind: SymbolKind
     start: int
     end: int
-    body_start: int
-    static: bool
-    kind: SymbolKind = "function"
+    body_start: int = -1
+    static: bool = False
 
 
 @dataclass(slots=True)
@@ -97,7 +96,7 @@ class _Scanner:
         self.groups: list[_Group] = []
         self.last: tuple[bytes, int] | None = None
         self.assigned = False
-        self.type_: tuple[str, bytes, int] | None = None
+        self.type_: tuple[SymbolKind, bytes] | None = None
 
     def run(self) -> list[Found]:
         for match in _PIECE.finditer(self.code):
@@ -213,7 +212,7 @@ class _Scanner:
     def open_type(self) -> None:
         """Remembers ``struct name {``, which becomes a symbol at the semicolon behind its closing brace."""
         if len(self.words) > 1 and self.words[-2] in _TYPE_WORDS and self.last is not None and not self.groups:
-            self.type_ = (self.words[-2].decode(), self.words[-1], self.last[1])
+            self.type_ = (_TYPE_WORDS[self.words[-2]], self.words[-1])
 
     def close_brace(self, offset: int) -> None:
         if self.depth == self.base and self.base > 0:
@@ -245,25 +244,24 @@ class _Scanner:
 
     def types_end(self, offset: int) -> None:
         if self.type_ is not None:
-            kind, name, at = self.type_
-            self.found.append(Found(name.decode(), at, self.start, offset + 1, -1, False, _TYPE_WORDS[kind.encode()]))
+            kind, name = self.type_
+            self.found.append(Found(name.decode(), kind, self.start, offset + 1))
         if self.words and self.words[0] == b"typedef":
             if self.groups and self.groups[0].inner:
-                name, at = self.groups[0].inner[-1]
+                name = self.groups[0].inner[-1][0]
             elif not self.groups and len(self.words) > 1 and self.last is not None:
-                name, at = self.last
+                name = self.last[0]
             else:
                 return
-            self.found.append(Found(name.decode(), at, self.start, offset + 1, -1, False, "typedef"))
+            self.found.append(Found(name.decode(), "typedef", self.start, offset + 1))
 
     def add(self, group: _Group, start: int, end: int, body: int) -> None:
-        name, at = group.name, group.name_at
+        name = group.name
         inner = [word for word, _ in group.inner]
-        if body >= 0 and at == start and _SHOUT.match(name) and inner and group.only_names:
+        if body >= 0 and group.name_at == start and _SHOUT.match(name) and inner and group.only_names:
             name = b"_".join(inner)  # TEST(group, case) { … }: what tells these apart is the arguments
-            at = group.inner[0][1]
         kind: SymbolKind = "function" if body >= 0 else "prototype"
-        self.found.append(Found(name.decode(), at, start, end, body, b"static" in self.words, kind))
+        self.found.append(Found(name.decode(), kind, start, end, body, b"static" in self.words))
 
 
 def declarations(code: bytes) -> list[Found]:
