@@ -9,11 +9,17 @@ import msgspec
 
 from agent.retrieval.allowance import Allowance
 from agent.retrieval.assembly import trim
-from agent.retrieval.rendering import blocks_of, render, texts_of
+from agent.retrieval.rendering import FULL, blocks_of, render, texts_of
+from agent.retrieval.symbolrank import scoped
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
+from agent.values import DetailLevel
 
 if TYPE_CHECKING:
     from agent.index import Index
+
+
+MAX_NAMESAKES = 3
+"""Definitions taken for one name that a step targets and the package does not hold."""
 
 
 class ContextPackage:
@@ -81,22 +87,42 @@ class ContextPackage:
     ) -> str:
         """The context of one step, without any call: what belongs to ``files`` and ``symbols`` first.
 
-        ``files`` are paths; ``symbols`` are qualified names or ``path:name``. Those are shown in full whatever their
-        class; with neither given everything is rendered by its class. The rest follows as far as the budget allows.
+        ``symbols`` are qualified names or ``path:name``; those are shown in full whatever their class. Of ``files`` (paths)
+        everything else is shown, at least by signature, and in full where nothing of the file is yet. The package's rest
+        follows by its class as far as the budget allows; with neither given that is all.
         """
         wanted = self._wanted(files, symbols)
         blocks = blocks_of(self.index, wanted, texts_of(self.index, self.files))
         return render(self.index, list(trim(self.index, blocks, budget or self.budget or 4096).blocks))
 
     def _wanted(self, files: Collection[str], symbols: Collection[str]) -> list[ScopedSymbol]:
+        """The package's symbols with the step's own first; what it does not hold is taken from the index."""
         if not files and not symbols:
             return list(self.symbols)
-        named = [s for s in self.symbols if s.key in symbols or s.name in symbols or s.name.rsplit(".", 1)[-1] in symbols]
-        inside = [s for s in self.symbols if s.path in files and s not in named and s.detail_level != "excluded"]
-        rest = [s for s in self.symbols if s not in named and s not in inside]
-        raised = [_with(s, level="primary", rank=n) for n, s in enumerate(named, 1)]
-        raised += [_with(s, level=s.detail_level, rank=len(named) + n) for n, s in enumerate(inside, 1)]
-        return raised + [_with(s, level=s.detail_level, rank=len(raised) + n) for n, s in enumerate(rest, 1)]
+        known = {symbol.key: symbol for symbol in self.symbols}
+        for symbol in self._missing(files, symbols, known):
+            known[symbol.key] = symbol
+        named = [s for s in known.values() if not s.library and _is_named(s, symbols)]
+        inside = [s for s in known.values() if s.path in files and s not in named and not s.library]
+        rest = [s for s in known.values() if s not in named and s not in inside]
+        served = {s.path for s in named} | {s.path for s in inside if s.detail_level in FULL}
+        ordered: list[tuple[ScopedSymbol, DetailLevel]] = [(s, "primary") for s in named]
+        ordered += [(s, _at_least(s, "type_context" if s.path in served else "supporting")) for s in inside]
+        ordered += [(s, s.detail_level) for s in rest]
+        return [
+            msgspec.structs.replace(symbol, detail_level=level, rank=number)
+            for number, (symbol, level) in enumerate(ordered, 1)
+        ]
+
+    def _missing(
+        self, files: Collection[str], symbols: Collection[str], known: dict[str, ScopedSymbol]
+    ) -> list[ScopedSymbol]:
+        found = [symbol for path in files for symbol in self.index.symbols(path)]
+        for name in symbols:
+            path, _, qualified = name.rpartition(":")
+            hits = self.index.find_symbols(qualified)
+            found += [hit for hit in hits if not path or hit.path == path][:MAX_NAMESAKES]
+        return [scoped(s, 0.0, len(known)) for s in found if s.key not in known and s.kind != "enumerator"]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``cra retrieve --json`` prints."""
@@ -109,5 +135,10 @@ class ContextPackage:
         }
 
 
-def _with(symbol: ScopedSymbol, *, level: str, rank: int) -> ScopedSymbol:
-    return msgspec.structs.replace(symbol, detail_level=level, rank=rank)
+def _is_named(symbol: ScopedSymbol, names: Collection[str]) -> bool:
+    return symbol.key in names or symbol.name in names or symbol.name.rsplit(".", 1)[-1] in names
+
+
+def _at_least(symbol: ScopedSymbol, level: DetailLevel) -> DetailLevel:
+    """The symbol's own level, or ``level`` where it was not to be shown in full."""
+    return symbol.detail_level if symbol.detail_level in FULL else level

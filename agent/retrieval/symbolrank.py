@@ -26,7 +26,7 @@ def rank_symbols(index: Index, facts: TaskFacts, paths: Sequence[str]) -> list[S
     for key, document in documents.items():
         traced = 500.0 * _in_trace(document.symbol, facts)
         scores[key] = texts[key] * file_prior(place[document.symbol.path]) + named.get(key, traced)
-    return [_scoped(documents[key].symbol, scores[key], rank) for rank, key in enumerate(best_first(scores), 1)]
+    return [scoped(documents[key].symbol, scores[key], rank) for rank, key in enumerate(best_first(scores), 1)]
 
 
 def score_symbols(documents: dict[str, Document], facts: TaskFacts) -> dict[str, float]:
@@ -53,7 +53,8 @@ def _in_trace(symbol: IndexedSymbol, facts: TaskFacts) -> bool:
     return any(path == symbol.path and symbol.line <= line <= symbol.end_line for path, line in facts.traces)
 
 
-def _scoped(symbol: IndexedSymbol, score: float, rank: int) -> ScopedSymbol:
+def scoped(symbol: IndexedSymbol, score: float, rank: int) -> ScopedSymbol:
+    """An indexed symbol as a candidate, with the first line of its doc."""
     doc = symbol.doc.strip().splitlines()
     return ScopedSymbol(
         symbol.path, symbol.qualified, symbol.kind, symbol.line, symbol.end_line, symbol.signature,

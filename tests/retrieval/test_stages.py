@@ -323,7 +323,10 @@ async def test_the_context_of_a_step_needs_no_call_and_follows_edits(tmp_path: P
     index.refresh_files(["budget.py"])
     text = package.context_for(symbols=["BudgetTracker.can_fit"])
     assert "<= self.limit" in text and len(server.calls) == calls
-    assert "_refilter_files" in package.context_for(symbols=["_refilter_files"])
+    assert "return [text for text in files if text]" in package.context_for(symbols=["_refilter_files"])
+    assert "return sorted(names)" in package.context_for(symbols=["scope_stage.py:expand_scope"])  # never a candidate
+    whole = package.context_for(files=["scope_stage.py"])
+    assert "return sorted(names)" in whole and "return [name for name in names if name]" in whole
     assert "def can_fit" in package.context_for(files=["budget.py"], budget=200)
 
 
