@@ -32,6 +32,8 @@ class Action:
 
 PANES = ("cascade", "compile", "plan", "adjust", "diff", "checks", "log")
 """The tabs on the right, in the order of their keys 1 to 7."""
+QUEUES = ("to label", "disputed", "unreadable", "model was wrong", "labelled", "all")
+"""The ready-made queues of the relabelling screen, in the order of their keys 1 to 6."""
 
 ACTIONS: tuple[Action, ...] = (
     Action("home.start", "f5,ctrl+r,ctrl+enter", "Start", "Start the task on the repository shown.", "start", True, "F5/^r"),
@@ -64,6 +66,52 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.copy", "c", "Copy", "Copy what the focused pane shows.", "copy"),
     Action("run.zoom", "z", "Enlarge", "Give the focused pane the whole screen, or take it back.", "zoom"),
     Action("run.back", "q,escape", "Home", "Go to the home screen; a run goes on meanwhile.", "back", True, "q"),
+    Action("relabel.yes", "y", "Yes is right", "The right answer is yes.", "label('yes')", True),
+    Action("relabel.no", "n", "No is right", "The right answer is no.", "label('no')", True),
+    Action("relabel.agree", "enter", "Agree", "The model is right.", "agree", True),
+    Action("relabel.skip", "s,space", "Skip", "Leave it for later; it stays in the queue.", "skip", True, "s"),
+    Action("relabel.undo", "u", "Undo", "Take the last label back.", "undo", True),
+    Action("relabel.redo", "U", "Redo", "Give the label again that was taken back.", "undo(True)"),
+    Action("relabel.comment", "c", "Comment", "Say why, in a line that is kept with the label.", "comment", True),
+    Action("relabel.guidelines", "question_mark", "Guidelines", "What yes and no mean here.", "guidelines", True, "?"),
+    Action("relabel.blind", "b", "Blind", "Hide the model's answers until you said yours, or show them.", "blind", True),
+    Action("relabel.order", "o", "Order", "The next order: certainty, disagreement, random, newest, oldest.", "order"),
+    Action("relabel.filter", "slash", "Filter", "Show only calls that pass a filter.", "filter", True, "/"),
+    Action("relabel.previous", "left_square_bracket", "Previous", "To the previous call.", "go(-1)"),
+    Action("relabel.next", "right_square_bracket", "Next", "To the next call.", "go(1)"),
+    *(
+        Action(f"relabel.queue{number}", str(number), f"Queue: {name}", f"Show the calls: {name}.", f"queue('{number}')")
+        for number, name in enumerate(QUEUES, 1)
+    ),
+    Action("relabel.export", "e", "Export", "Write the labels as training files.", "export", True),
+    Action("relabel.copy", "C", "Copy", "Copy the card.", "copy"),
+    Action("relabel.back", "q,escape", "Back", "Leave; every label is kept already.", "back", True, "q"),
+    Action("calibrate.apply", "a", "Apply", "Use this threshold from the next run on.", "apply", True),
+    Action("calibrate.all", "A", "Apply all", "Use every threshold that is better than chance.", "apply_all", True),
+    Action("calibrate.relabel", "r", "Relabel", "Label more calls of this stage and model.", "relabel", True),
+    Action("calibrate.export", "e", "Export", "Write the labels as training files.", "export", True),
+    Action("calibrate.copy", "c", "Copy", "Copy what the focused pane shows.", "copy"),
+    Action("calibrate.back", "q,escape", "Back", "Leave.", "back", True, "q"),
+    Action("history.open", "enter", "Open", "Open the run: everything it showed, as it showed it.", "open", True),
+    Action("history.mark", "m,space", "Mark", "Mark the run to compare another with it.", "mark", True, "m"),
+    Action("history.diff", "d", "Compare", "Compare the selected run with the marked one.", "diff", True),
+    Action("history.resume", "R", "Resume", "Go on with a run that did not end.", "resume", True),
+    Action("history.relabel", "r", "Relabel", "Label the calls of this run.", "relabel", True),
+    Action("history.calibrate", "t", "Thresholds", "Fit thresholds to the labels.", "calibrate", True),
+    Action("history.export", "e", "Export", "Write the labels of this run as training files.", "export"),
+    Action("history.delete", "x,delete", "Delete", "Delete the run, its calls and labels; asks.", "delete", True, "x"),
+    Action("history.copy", "c", "Copy", "Copy what the focused pane shows.", "copy"),
+    Action("history.back", "q,escape", "Back", "Leave.", "back", True, "q"),
+    Action("replay.play", "space,p", "Play/pause", "Play the run on from here, or pause.", "play", True, "space"),
+    Action("replay.faster", "plus,greater_than_sign", "Faster", "1x, 10x, 100x, at once.", "speed(1)", True, "+"),
+    Action("replay.slower", "minus,less_than_sign", "Slower", "Back towards 1x.", "speed(-1)", True, "-"),
+    Action("replay.event", "full_stop", "Next event", "One event further.", "event(1)", True, "."),
+    Action("replay.before", "comma", "Event before", "One event back.", "event(-1)", True, ","),
+    Action("replay.jump", "J", "Jump", "To an event, a time, a stage or a word.", "jump", True),
+    Action("app.history", "f6", "History", "Earlier runs: open, replay, compare, resume.", "open('history')"),
+    Action("app.relabel", "f7", "Relabel calls", "Label calls: the wrong ones become training pairs.", "open('relabel')"),
+    Action("app.calibrate", "f8", "Thresholds", "Fit thresholds to the labels; compare models.", "open('calibrate')"),
+    Action("app.toggles", "f9", "Settings", "Every setting, with what it does.", "open('toggles')"),
     Action("app.help", "question_mark,f1", "Help", "Every key of this screen.", "help", True, "?"),
     Action("app.screenshot", "f12", "Screenshot", "Save what is on screen as an SVG picture.", "snapshot"),
     Action("app.quit", "ctrl+q", "Quit", "Leave the application; asks while a run is going on.", "quit", True, "^q", True),

@@ -26,6 +26,9 @@ _GLYPHS = (
 
 _ABOUT = {
     "home": "Say what is to be done, choose a repository, start. A ready-made task is started with enter.",
+    "relabel": "One call at a time: say what the right answer is. Labels are kept at once and train better answers.",
+    "calibrate": "Where to cut a model's P(yes), from your labels. The estimate is for calls it has not seen.",
+    "history": "Every run of this repository. Enter opens one as it was; m and d compare two.",
     "run": "Every row is one question to a model. Select one to see what was asked and how the verdict came about.",
 }
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from textual.content import Content
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import Visual
+
+from screens.painting import PaintedView
 
 
 def wrapped(lines: Sequence[Content], width: int) -> list[Content]:
@@ -30,7 +30,14 @@ def wrapped(lines: Sequence[Content], width: int) -> list[Content]:
     return result
 
 
-class LinesView(ScrollView, can_focus=True):
+def _same(before: Sequence[Content], after: Sequence[Content], place: int) -> bool:
+    if place >= len(before) or place >= len(after):
+        return place >= len(before) and place >= len(after)
+    old, new = before[place], after[place]
+    return old is new or (old.plain == new.plain and old.spans == new.spans)
+
+
+class LinesView(PaintedView, can_focus=True):
     """Shows a list of lines; long ones are folded unless ``fold`` is False, then they scroll sideways."""
 
     DEFAULT_CSS = """
@@ -44,6 +51,7 @@ class LinesView(ScrollView, can_focus=True):
         self.source: list[Content] = []
         self.lines: list[Content] = []
         self._strips: dict[int, Strip] = {}
+        self._painted_at = (0, 0)
 
     @property
     def plain(self) -> str:
@@ -57,35 +65,43 @@ class LinesView(ScrollView, can_focus=True):
 
     def _layout_lines(self) -> None:
         width = self.scrollable_content_region.width
-        self.lines = wrapped(self.source, width) if self.fold else self.source
+        before, self.lines = self.lines, wrapped(self.source, width) if self.fold else self.source
         widest = width if self.fold else max((row.cell_length for row in self.lines), default=0)
-        self._strips.clear()
-        self.virtual_size = Size(max(width, widest), len(self.lines))
-        self.refresh()
+        changed = [place for place in self._strips if not _same(before, self.lines, place)]
+        for place in changed:
+            del self._strips[place]
+        self.grow(Size(max(width, widest), len(self.lines)))
+        self._refresh_changed(before, width)
+
+    def _refresh_changed(self, before: Sequence[Content], width: int) -> None:
+        top = self.scroll_offset.y
+        if (width, top) != self._painted_at:
+            self._painted_at = (width, top)
+            self._strips.clear()
+            self.refresh()
+            return
+        for place in range(top, top + self.scrollable_content_region.height):
+            if not _same(before, self.lines, place):
+                self.refresh_line(place)
 
     def on_resize(self) -> None:
         """Fold again."""
         self._layout_lines()
 
-    def notify_style_update(self) -> None:
-        """Another theme: colours are resolved again."""
+    def forget_styles(self) -> None:
+        """Lines are painted again."""
         self._strips.clear()
-        super().notify_style_update()
+        super().forget_styles()
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         scroll_x, scroll_y = self.scroll_offset
         width = self.scrollable_content_region.width
-        base = self.visual_style
         place = scroll_y + y
         if place >= len(self.lines):
-            return Strip.blank(width, base.rich_style)
+            return self.blank(width)
         strip = self._strips.get(place)
         if strip is None:
             row = self.lines[place]
-            strips = Visual.to_strips(
-                self, row, max(1, row.cell_length, width), 1, base, apply_selection=False, pad=True
-            )
-            strip = strips[0] if strips else Strip.blank(width, base.rich_style)
-            self._strips[place] = strip
+            strip = self._strips[place] = self.paint(row, max(1, row.cell_length, width))
         return strip.crop(scroll_x, scroll_x + width)

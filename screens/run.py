@@ -140,7 +140,7 @@ class RunScreen(RunControls, Screen[None]):
     def _show_strip(self) -> None:
         view = self.query_one("#strip", Static)
         if view.display:
-            view.update(strip(self.session.state, self.size.width - 2))
+            view.update(strip(self.session.state, self.size.width - 2), layout=False)
 
     def _offer(self) -> None:
         """Footer and keys follow what can be done now."""

@@ -7,19 +7,24 @@ keyword arguments its opener passes (``call_id`` for the relabelling screen, for
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from textual.screen import Screen
 
 from screens.runner import Services
 
-SCREENS: dict[str, str] = {}
+SCREENS: dict[str, str] = {
+    "relabel": "screens.relabel:RelabelScreen",
+    "calibrate": "screens.calibrate:CalibrateScreen",
+    "history": "screens.history:HistoryScreen",
+}
 """Name to ``module:Class``; actions of a screen that is not listed are not offered."""
 
 
 def has_screen(name: str) -> bool:
     """Whether there is such a screen."""
-    return name in SCREENS
+    return name in SCREENS and importlib.util.find_spec(SCREENS[name].partition(":")[0]) is not None
 
 
 def make_screen(name: str, services: Services, **arguments: Any) -> Screen[Any]:

@@ -15,6 +15,7 @@ from agent.run import Run
 from screens.runner import DemoTask, ModelState, Progress, RecentRun, Services
 
 _RECENT = 30
+_FIRST_DEMO = "ring_buffer"
 
 
 def engine_services(repo: Path | None = None) -> Services:
@@ -113,10 +114,11 @@ async def look_at_models(config: Config) -> ModelState:
 
 
 def demo_tasks() -> list[DemoTask]:
-    """The ready-made tasks."""
+    """The ready-made tasks, the one that ``cra demo`` opens first."""
     from agent.workspace.demo import list_demos
 
-    return [DemoTask(demo.name, demo.title, demo.task, demo.language) for demo in list_demos()]
+    demos = sorted(list_demos(), key=lambda demo: demo.name != _FIRST_DEMO)
+    return [DemoTask(demo.name, demo.title, demo.task, demo.language) for demo in demos]
 
 
 def prepare_demo(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -130,20 +131,35 @@ def _word(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def matches(call: Call, words: tuple[str, ...]) -> bool:
-    """Whether every word occurs in stage, item, verdict, model or a flag (cached, defaulted, overruled, error)."""
-    text = f"{call.item} {call.stage} {stage_short(call.stage)} {call.model}".lower()
-    return all(word in text or word in _flags(call) for word in words)
+def haystack(call: Call) -> str:
+    """What the words of a filter are looked for in. Stage, item and model do not change once a call is there."""
+    return f"{call.item} {call.stage} {stage_short(call.stage)} {call.model}".lower()
 
 
-def _flags(call: Call) -> tuple[str, ...]:
-    flags = ["" if call.verdict is None else _word(call.verdict)]
-    flags += [
-        name
-        for name, on in (
-            ("cached", call.cached), ("defaulted", call.defaulted), ("overruled", call.overridden),
-            ("error", bool(call.error)), ("text", not call.binary),
-        )
-        if on
-    ]  # fmt: skip
-    return tuple(flags)
+def _verdict_is(word: str, call: Call) -> bool:
+    return call.verdict is not None and _word(call.verdict) == word
+
+
+_FLAGS: dict[str, Callable[[Call], bool]] = {
+    "yes": lambda call: _verdict_is("yes", call),
+    "no": lambda call: _verdict_is("no", call),
+    "cached": lambda call: call.cached,
+    "reused": lambda call: call.cached,
+    "defaulted": lambda call: call.defaulted,
+    "overruled": lambda call: call.overridden,
+    "error": lambda call: bool(call.error),
+    "text": lambda call: not call.binary,
+}
+"""Whole words that ask for a property of the call instead of looking for themselves."""
+
+
+def filtered(calls: list[Call], texts: list[str], places: Iterable[int], words: tuple[str, ...]) -> list[int]:
+    """Those of ``places`` whose call passes every word: a flag holds, any other word occurs in ``texts[place]``."""
+    found = list(places)
+    for word in words:
+        flag = _FLAGS.get(word)
+        if flag is None:
+            found = [place for place in found if word in texts[place]]
+        else:
+            found = [place for place in found if flag(calls[place])]
+    return found

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 
 from textual import events
 from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import Visual
 
 from agent.state import Call, RunState
-from screens.panes.call_row import Columns, heading, matches, row
+from screens.painting import PaintedView
+from screens.panes.call_row import Columns, filtered, haystack, heading, row
 from screens.text import MUTED
 
 _CACHE_ROWS = 2000
 
 
-class CallStream(ScrollView, can_focus=True):
+class CallStream(PaintedView, can_focus=True):
     """Rows of ``state.calls``; follows the newest until the person moves away, and says how many came since."""
 
     BINDINGS = [
@@ -53,8 +52,10 @@ class CallStream(ScrollView, can_focus=True):
         self._seen = 0
         self._rows = 0  # rows at the last look: the state's own list grows without telling
         self._open: set[int] = set()  # rows not answered yet, while a filter is on
+        self._texts: list[str] = []  # what a filter looks in, made when the first filter is typed
         self._announced: int | None = None
         self._cache: dict[tuple[object, ...], Strip] = {}
+        self._painted: list[tuple[object, ...]] = []
 
     # -- data
 
@@ -78,7 +79,9 @@ class CallStream(ScrollView, can_focus=True):
         """Take in what was folded: new rows, answered rows."""
         if state is not self.state:
             self.state, self._seen, self.cursor, self._announced = state, 0, 0, None
-            self.places = [] if self.words else None
+            self.places, self._texts = [] if self.words else None, []
+            self._open.clear()
+            self._cache.clear()
         before = self._rows
         if self.places is not None:
             self._filter_new(self.places)
@@ -89,24 +92,30 @@ class CallStream(ScrollView, can_focus=True):
 
     def _filter_new(self, places: list[int]) -> None:
         calls = self.state.calls
-        for place in [place for place in self._open if calls[place].done]:
-            self._open.discard(place)
+        self._add_texts()
+        answered = [place for place in self._open if calls[place].done]
+        self._open.difference_update(answered)
+        for place in filtered(calls, self._texts, answered, self.words):
             at = bisect_left(places, place)
-            if (at == len(places) or places[at] != place) and matches(calls[place], self.words):
-                insort(places, place)
-        for place in range(self._seen, len(calls)):
-            if not calls[place].done:
-                self._open.add(place)
-            if matches(calls[place], self.words):
-                places.append(place)
+            if at == len(places) or places[at] != place:
+                places.insert(at, place)
+        new = range(self._seen, len(calls))
+        self._open.update(place for place in new if not calls[place].done)
+        places.extend(filtered(calls, self._texts, new, self.words))
+
+    def _add_texts(self) -> None:
+        self._texts.extend(haystack(call) for call in self.state.calls[len(self._texts) :])
 
     def set_filter(self, text: str) -> None:
         """Show only calls that contain all of these words."""
         kept = self.selected
         self.words = tuple(text.lower().split())
         calls = self.state.calls
-        self.places = [i for i, call in enumerate(calls) if matches(call, self.words)] if self.words else None
-        self._open = {i for i, call in enumerate(calls) if not call.done} if self.words else set()
+        self.places, self._open = None, set()
+        if self.words:
+            self._add_texts()
+            self.places = filtered(calls, self._texts, range(len(calls)), self.words)
+            self._open = {place for place, call in enumerate(calls) if not call.done}
         if not self.follow and kept is not None:
             self.select(kept.call_id)
         self._settle()
@@ -132,15 +141,37 @@ class CallStream(ScrollView, can_focus=True):
             self.cursor = max(0, self.count - 1)
         self.cursor = min(self.cursor, max(0, self.count - 1))
         size = Size(self.scrollable_content_region.width, self.count + 1)
-        if size != self.virtual_size:
-            self.virtual_size = size
+        self.grow(size)
         self._show_cursor()
         self.border_subtitle = self._subtitle()
-        self.refresh()
+        self._refresh_changed()
         call = self.selected
         if (call.call_id if call else None) != self._announced:
             self._announced = call.call_id if call else None
             self.post_message(self.Selected(call))
+
+    def _refresh_changed(self) -> None:
+        """Repaint the rows that look different now."""
+        width, height = self.scrollable_content_region.size
+        top = round(self.scroll_y)
+        keys = [(width, top, height), *(self._key(place, width) for place in range(top, top + height - 1))]
+        if not self._painted or self._painted[0] != keys[0]:
+            self.refresh()
+        else:
+            for y, (old, new) in enumerate(zip(self._painted, keys, strict=False)):
+                if y and old != new:
+                    self.refresh_line(top + y)
+        self._painted = keys
+
+    def _key(self, place: int, width: int) -> tuple[object, ...]:
+        """Everything that a row's looks depend on."""
+        call = self.call_at(place)
+        if call is None:
+            return (None, self.count == 0 and place == 0 and bool(self.words))
+        waiting = self.state.waiting is not None and self.state.waiting.call_id == call.call_id
+        on = place == self.cursor
+        digits = len(str(len(self.state.calls)))
+        return (call.call_id, call.done, call.verdict, on, on and self.has_focus, waiting, width, digits)
 
     def _subtitle(self) -> str | Content:
         if self.unseen and not self.follow:
@@ -207,33 +238,32 @@ class CallStream(ScrollView, can_focus=True):
         self._cache.clear()
         self._settle()
 
-    def notify_style_update(self) -> None:
-        """Another theme: colours are resolved again."""
+    def forget_styles(self) -> None:
+        """Rows are painted again."""
         self._cache.clear()
-        super().notify_style_update()
+        super().forget_styles()
 
     # -- painting
 
     def render_line(self, y: int) -> Strip:
         """The heading on the first line, calls below."""
         width = self.scrollable_content_region.width
-        base = self.visual_style
         if width <= 0:
-            return Strip.blank(self.size.width, base.rich_style)
+            return self.blank(self.size.width)
         columns = Columns.fitting(width, len(self.state.calls))
         if y == 0:
-            return self._strip(heading(columns), width)
+            return self.paint(heading(columns), width)
         place = round(self.scroll_y) + y - 1
         call = self.call_at(place)
         if call is None:
             if place == 0 and not self.count:
                 text = "No call matches the filter." if self.words else "No calls yet."
-                return self._strip(Content.styled(f"  {text}", MUTED), width)
-            return Strip.blank(width, base.rich_style)
+                return self.paint(Content.styled(f"  {text}", MUTED), width)
+            return self.blank(width)
         waiting = self.state.waiting is not None and self.state.waiting.call_id == call.call_id
         pending = self.state.waiting.verdict if waiting and self.state.waiting else None
         on = place == self.cursor
-        key = (call.call_id, call.done, call.verdict, on, on and self.has_focus, waiting, width, columns.number)
+        key = self._key(place, width)
         strip = self._cache.get(key)
         if strip is None:
             if len(self._cache) > _CACHE_ROWS:
@@ -243,10 +273,5 @@ class CallStream(ScrollView, can_focus=True):
             if on:
                 style = "on $primary 40%" if self.has_focus else "on $primary 20%"
                 content = content.pad_right(max(0, width - content.cell_length)).stylize_before(style)
-            strip = self._cache[key] = self._strip(content, width)
+            strip = self._cache[key] = self.paint(content, width)
         return strip
-
-    def _strip(self, content: Content, width: int) -> Strip:
-        strips = Visual.to_strips(self, content, width, 1, self.visual_style, apply_selection=False, pad=True)
-        strip = strips[0] if strips else Strip.blank(width, self.visual_style.rich_style)
-        return strip.crop(0, width)

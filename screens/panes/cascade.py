@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from textual.content import Content
 
 from agent.events import FileScoped
@@ -25,7 +27,9 @@ from screens.text import (
     verdict_mark,
 )
 
-_PASSES = ((1, "relevant?", "in the task's way at all"), (2, "direct?", "changed itself"), (3, "source?", "needed in full"))
+_PASSES = ((1, "relevant?"), (2, "direct?"), (3, "source?"))
+_MOST_SYMBOLS = 300
+"""Symbols looked at for the lists, the newest; the bars count all."""
 _CLASSES = (
     ("primary", GOOD, "full source, first"),
     ("supporting", LABEL, "full source"),
@@ -45,10 +49,11 @@ class Cascade(Pane):
         lines: list[Content] = []
         if state.files:
             lines += self._files(state, width)
-        if any(symbol.passes for symbol in state.symbols.values()) or state.passes:
+        if state.passes or any(f"precision_pass{number}" in state.stages for number, _ in _PASSES):
             lines += self._bars(state, width)
-        if any(symbol.detail_level for symbol in state.symbols.values()):
-            lines += self._final(state, width)
+        shown = newest_symbols(state)
+        if any(symbol.detail_level for symbol in shown):
+            lines += self._final(state, shown, width)
         if state.context is not None:
             lines += self._budget(state, width)
         return lines or [Content.styled(self.empty, MUTED)]
@@ -68,27 +73,21 @@ class Cascade(Pane):
         return line(mark, path, gap, (f"{how}{one_line(file.reason)}", MUTED))
 
     def _bars(self, state: RunState, width: int) -> list[Content]:
-        asked = {number: [s for s in state.symbols.values() if number in s.passes] for number, _, _ in _PASSES}
-        totals = {n: state.passes[n].asked if n in state.passes else len(asked[n]) for n in asked}
-        stage = state.stages.get("precision_pass1")
-        most = max(totals[1], (stage.total or 0) if stage else 0, 1)
-        room = max(4, width - 16)
+        shown = newest_symbols(state)
+        counts = [pass_counts(state, number) for number, _ in _PASSES]
+        most = max(1, *(max(total, expected) for total, _, expected in counts))
+        room = max(4, width - 18)
         lines = []
-        for number, name, _ in _PASSES:
-            total = totals[number]
-            current = state.stages.get(f"precision_pass{number}")
-            expected = (current.total or 0) if current is not None and not current.done else 0
-            yes = sum(symbol.passes[number] for symbol in asked[number])
-            width_all = len(bar(max(total, expected), most, room))
+        for (number, name), (total, yes, expected) in zip(_PASSES, counts, strict=True):
+            yes_cells, all_cells = len(bar(yes, most, room)), len(bar(total, most, room))
+            to_ask = len(bar(max(total, expected), most, room)) - all_cells
             lines.append(
                 line(
-                    (name.ljust(10), STRONG), (bar(yes, most, room), GOOD),
-                    ("╍" * (len(bar(total, most, room)) - len(bar(yes, most, room))), ACCENT),
-                    ("┈" * (width_all - len(bar(total, most, room))), MUTED),
-                    " ", (str(total) if total >= expected else f"{total}/{expected}", STRONG),
+                    (name.ljust(10), STRONG), ("━" * yes_cells, GOOD), ("╍" * (all_cells - yes_cells), ACCENT),
+                    ("┈" * to_ask, MUTED), " ", (f"{total}/{expected}" if expected > total else str(total), STRONG),
                 )
             )  # fmt: skip
-            lines += self._symbols(asked[number], number, width)
+            lines += self._symbols([s for s in shown if number in s.passes], number, width)
         return [*lines, line(("━ yes  ╍ no  ┈ to ask", MUTED)), Content("")]
 
     def _symbols(self, symbols: list[SymbolState], number: int, width: int) -> list[Content]:
@@ -103,10 +102,10 @@ class Cascade(Pane):
             current = current + part
         return [*rows, current] if current.cell_length > 2 else rows
 
-    def _final(self, state: RunState, width: int) -> list[Content]:
+    def _final(self, state: RunState, symbols: list[SymbolState], width: int) -> list[Content]:
         lines = []
         for level, style, meaning in _CLASSES:
-            members = [s for s in state.symbols.values() if s.detail_level == level]
+            members = [s for s in symbols if s.detail_level == level]
             names = "  ".join(short_symbol(s.symbol) for s in members) or "–"
             lines.append(line((level.ljust(13), f"bold {style}"), (str(len(members)).rjust(3), STRONG), f"  {names}"))
             if level != "excluded" and width >= 56 and members:
@@ -130,6 +129,20 @@ class Cascade(Pane):
         if context.dropped:
             lines.append(line(("  did not fit: ", WARN), ", ".join(context.dropped)))
         return lines
+
+
+def newest_symbols(state: RunState) -> list[SymbolState]:
+    """The newest symbols, oldest of them first: a fixed number, so that the pane's cost does not grow with the run."""
+    return list(islice(reversed(state.symbols.values()), _MOST_SYMBOLS))[::-1]
+
+
+def pass_counts(state: RunState, number: int) -> tuple[int, int, int]:
+    """(asked, yes, expected) of a pass of the cascade."""
+    done = state.passes.get(number)
+    if done is not None:
+        return done.asked, done.yes, done.asked
+    stage = state.stages.get(f"precision_pass{number}")
+    return (stage.asked, stage.yes, stage.total or 0) if stage is not None else (0, 0, 0)
 
 
 def short_symbol(name: str) -> str:

@@ -21,7 +21,7 @@ def phase_count(stage: Stage, state: RunState) -> str:
     """How far a phase is, in a few characters: ``12 files``, ``3 → 2``, ``4/7``."""
     if stage.name == "index" and state.index is not None:
         return f"{state.index.files} files"
-    if stage.name.startswith("precision"):
+    if stage.name == "precision":
         passes = [str(p.asked) for p in state.passes.values()]
         if passes and stage.done:
             return " → ".join(passes)

@@ -86,19 +86,19 @@ def worked_example() -> Recorder:
     for path, tier, reason in (("budget.py", 0, "named by the task"), ("token_estimation.py", 1, "defines BudgetTracker")):
         r.add(ev.FileScoped(path, tier, reason, True, judged=False), 0)
     scope = (
-        ("context_assembly.py", 2, "imports budget.py", True, 0.61), ("pipeline.py", 3, "changed together 4 times", True, 0.47),
+        ("context_assembly.py", 2, "imports budget.py", True, 0.61),
+        ("pipeline.py", 3, "changed together 4 times", True, 0.47),
         ("scope_stage.py", 4, "found by “budget”", False, 0.29),
     )  # fmt: skip
     for path, tier, reason, verdict, p in scope:
         r.call("scope", path, verdict, p, question=f"File: {path}\nWhy it is here: {reason}\nIs it relevant?\n")
         r.add(ev.FileScoped(path, tier, reason, verdict), 0)
     r.add(ev.StageFinished("scope", 1240, {"files": 4}))
-    r.add(ev.StageStarted("precision", 19, "precision"))
     relevant = [s for s in _SYMBOLS if s[3] >= 0.42]
     direct = [s for s in relevant if (s[4] or 0) >= 0.42]
     rest = [s for s in relevant if s not in direct]
     for number, symbols, at in ((1, _SYMBOLS, 3), (2, tuple(relevant), 4), (3, tuple(rest), 5)):
-        r.add(ev.StageStarted(f"precision_pass{number}", len(symbols), f"pass {number}"))
+        r.add(ev.StageStarted(f"precision_pass{number}", len(symbols), ("relevant?", "direct?", "source?")[number - 1]))
         for symbol in symbols:
             path, name, kind, p = symbol[0], symbol[1], symbol[2], float(symbol[at] or 0)
             question = f"Symbol: {name} ({kind}) in {path}\nsig: def {name}(self, tokens: list[int]) -> bool\nAnswer:"
@@ -106,10 +106,9 @@ def worked_example() -> Recorder:
         yes = tuple(f"{s[0]}:{s[1]}" for s in symbols if float(s[at] or 0) >= 0.42)
         r.add(ev.CascadePass(number, len(symbols), len(yes), len(symbols) - len(yes), yes), 0)
         r.add(ev.StageFinished(f"precision_pass{number}", 3000, {"yes": len(yes)}), 0)
-    r.add(ev.StageFinished("precision", 8000, {"symbols": 7}), 0)
     for symbol in _SYMBOLS:
-        full = (symbol[5] or 0) >= 0.42
-        level = "excluded" if symbol not in relevant else "primary" if symbol in direct else "supporting" if full else "type_context"
+        level = "supporting" if (symbol[5] or 0) >= 0.42 else "type_context"
+        level = "excluded" if symbol not in relevant else "primary" if symbol in direct else level
         r.add(ev.SymbolClassified(symbol[1], level, symbol[0], symbol[2]), 0)  # type: ignore[arg-type]
     for library in ("httpx.Client", "sqlite3.Connection"):
         r.add(ev.SymbolClassified(library, "type_context", "", "class", "library"), 0)
@@ -123,7 +122,8 @@ def worked_example() -> Recorder:
 _FUNCTIONS = ("ring_create", "ring_destroy", "ring_push", "ring_pop", "ring_peek", "ring_clear", "ring_copy_out", "ring_max")
 _IMPLICIT = Diagnostic(
     "error", "implicit declaration of function ‘malloc’", "ring_buffer.c", 13, 23, "implicit-function-declaration",
-    "    ring_buffer *rb = malloc(sizeof *rb);", ("include ‘<stdlib.h>’ or provide a declaration of ‘malloc’",), ("stdlib.h",),
+    "    ring_buffer *rb = malloc(sizeof *rb);", ("include ‘<stdlib.h>’ or provide a declaration of ‘malloc’",),
+    ("stdlib.h",),
 )  # fmt: skip
 DIFF = """diff --git a/ring_buffer.c b/ring_buffer.c
 index 3b18e51..9c2f1d0 100644
@@ -133,11 +133,11 @@ index 3b18e51..9c2f1d0 100644
  #include "ring_buffer.h"
 +#include <stdlib.h>
 +#include <string.h>
- 
+ #include "log.h"
  size_t ring_count(const ring_buffer *rb)
  {
 @@ -7,8 +9,16 @@ size_t ring_count(const ring_buffer *rb)
- 
+ /* makes */
  ring_buffer *ring_create(size_t capacity)
  {
 -    /* stub */
@@ -166,7 +166,8 @@ def ring_buffer(until: str = "end") -> Recorder:
     r.add(ev.ChecksStarted("make test", baseline=True))
     r.add(ev.ChecksRun(baseline), 0.4)
     r.add(ev.StageStarted("scope", 3, "scope"))
-    for path, verdict, p in (("log.h", False, 0.21), ("tests/test_ring_buffer.c", True, 0.56), ("examples/demo.c", False, 0.33)):
+    asked = (("log.h", False, 0.21), ("tests/test_ring_buffer.c", True, 0.56), ("examples/demo.c", False, 0.33))
+    for path, verdict, p in asked:
         r.call("scope", path, verdict, p)
         r.add(ev.FileScoped(path, 2, "includes ring_buffer.h", verdict), 0)
     r.add(ev.StageFinished("scope", 1300, {"files": 3}))
@@ -203,11 +204,13 @@ def _write(r: Recorder, step: PlanStep, name: str, number: int) -> None:
             Rung("Does the compiler name a header?", "yes: <stdlib.h>", "deterministic"),
             Rung("Does it compile with the header?", "yes", "recompile"),
         )
-        r.add(ev.ErrorClassified("ring_buffer.c", "missing_include", "fixit of the compiler", ladder, "stdlib.h", symbol=name))
+        how = "fixit of the compiler"
+        r.add(ev.ErrorClassified("ring_buffer.c", "missing_include", how, ladder, "stdlib.h", symbol=name))
         r.add(ev.IncludeAdded("ring_buffer.c", "stdlib.h", 2, "#include <stdlib.h>", symbol=name))
         r.add(ev.CompileStarted("ring_buffer.c", symbol=name))
         r.add(ev.CompileFinished("ring_buffer.c", True, (), 44, symbol=name), 0.05)
-        r.add(ev.RecoveryDone("ring_buffer.c", "missing_include", "the header was inserted and it compiles", True, False, name))
+        text = "the header was inserted and it compiles"
+        r.add(ev.RecoveryDone("ring_buffer.c", "missing_include", text, True, False, name))
     elif number == 3:
         wrong = Diagnostic("error", "‘ring_buffer’ has no member named ‘tail’; did you mean ‘data’?", "ring_buffer.c", 31, 7,
                            source_line="    rb->tail[i] = value;")  # fmt: skip
@@ -258,11 +261,12 @@ def failing() -> Recorder:
     r.add(ev.PlanAdjusted(steps[1:], (added, *steps[1:3]), "a type was missing", ("s5 added", "s4 dropped"), 8, "verdicts"))
     r.add(ev.Notice("warning", "Step s4 was dropped: it is not viable without table_resize in the header.", "adjustment"))
     before = CheckResult("make test", 2, False, 0, 6)
-    after = CheckResult("make test", 2, False, 4, 2, ("test_resize", "test_grow"), seconds=0.6, output="4 passed, 2 failed\n")
+    still = ("test_resize", "test_grow")
+    after = CheckResult("make test", 2, False, 4, 2, still, seconds=0.6, output="4 passed, 2 failed\n")
     r.add(ev.ChecksRun(before, after, ("test_put", "test_get", "test_new", "test_free")))
     r.add(ev.DiffReady(DIFF, ("hash_table.c",), 11, 2, "cra/hash"))
-    r.add(ev.RunFinished("partial", "3 of 4 functions are in place; table_resize is still a stub.", r.call_id, 2, r.t, 3, 1, 1, 1,
-                         before, after, "cra/hash"))  # fmt: skip
+    reason = "3 of 4 functions are in place; table_resize is still a stub."
+    r.add(ev.RunFinished("partial", reason, r.call_id, 2, r.t, 3, 1, 1, 1, before, after, "cra/hash"))
     return r
 
 
@@ -273,7 +277,8 @@ def many_calls(count: int) -> Iterator[ev.Envelope]:
     for n in range(count):
         item, t = f"src/module_{n % 977}.c:symbol_{n}", n / 1000
         yield ev.Envelope("many", 2 * n + 3, t, ev.CallStarted(n + 1, "precision_pass1", item, MODEL))
-        done = ev.CallFinished(n + 1, "precision_pass1", item, n % 3 == 0, (n % 100) / 100, source="threshold", model=MODEL, ms=4.0)
+        verdict, p_yes = n % 3 == 0, (n % 100) / 100
+        done = ev.CallFinished(n + 1, "precision_pass1", item, verdict, p_yes, source="threshold", model=MODEL, ms=4.0)
         yield ev.Envelope("many", 2 * n + 4, t, done)
 
 

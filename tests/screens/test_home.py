@@ -1,0 +1,130 @@
+"""The home screen: what a newcomer sees, how a task is started, what happens without a model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.widgets import Input, OptionList, TextArea
+
+from screens.home_model import ModelBox
+from screens.run import RunScreen
+from screens.runner import ModelState, Progress
+from tests.screens.driving import DEMOS, ScriptedRun, home_services
+from tui.app import CraApp
+
+
+async def _one(run: ScriptedRun) -> None:
+    await run.ask(1, "scope", "a.c", True)
+
+
+async def test_enter_starts_the_ready_made_task(tmp_path: Path) -> None:
+    made = home_services(_one)
+    made.prepare_demo = lambda name: tmp_path
+    app = CraApp(made)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        assert app.focused is app.screen.query_one("#demos")
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert isinstance(app.screen, RunScreen)
+        assert app.session is not None and app.session.task == DEMOS[0].task
+        assert app.session.repo == tmp_path
+
+
+async def test_a_task_given_has_its_start_button_focused_and_enter_starts_it(tmp_path: Path) -> None:
+    app = CraApp(home_services(_one), task="Fix it", repo=tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert app.focused is app.screen.query_one("#start")
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert isinstance(app.screen, RunScreen)
+
+
+async def test_ctrl_r_starts_from_inside_the_task(tmp_path: Path) -> None:
+    app = CraApp(home_services(_one), repo=tmp_path)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        app.screen.query_one(TextArea).focus()
+        await pilot.press(*"Fix", "ctrl+r")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.session is not None and app.session.task == "Fix"
+
+
+async def test_what_is_missing_is_said() -> None:
+    app = CraApp(home_services(_one))
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await pilot.pause()
+        await pilot.press("f5")
+        assert app.focused is app.screen.query_one("#task")
+        app.screen.query_one(TextArea).text = "Fix it"
+        await pilot.press("f5")
+        assert app.focused is app.screen.query_one("#repo")
+        app.screen.query_one("#repo", Input).value = "/no/such/folder"
+        await pilot.press("f5")
+        await pilot.pause()
+        assert app.session is None
+        assert any("/no/such/folder" in note.message for note in app._notifications)
+
+
+async def test_without_a_model_it_can_be_fetched_here() -> None:
+    fetched = asyncio.Event()
+
+    async def state() -> ModelState:
+        if fetched.is_set():
+            return ModelState(True, "ready")
+        return ModelState(False, "The model is not on this machine yet (1.1 GB).", "cra models pull qwen", True)
+
+    async def pull(progress: Callable[[Progress], None]) -> None:
+        progress(Progress(500, 1000, "part 3 of 6"))
+        fetched.set()
+
+    made = home_services(_one)
+    made.model_state, made.pull_model = state, pull
+    app = CraApp(made)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        box = app.screen.query_one(ModelBox)
+        assert box.can_fetch
+        await pilot.press("f2")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert box.state is not None and box.state.ok and not box.can_fetch
+
+
+async def test_a_failed_fetch_says_why_and_can_be_tried_again() -> None:
+    async def state() -> ModelState:
+        return ModelState(False, "not there", "pull it", True)
+
+    async def pull(progress: Callable[[Progress], None]) -> None:
+        raise OSError("No space left on device [28]")
+
+    made = home_services(_one)
+    made.model_state, made.pull_model = state, pull
+    app = CraApp(made)
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        await pilot.press("f2")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert any("[28]" in note.message for note in app._notifications)
+        assert app.screen.query_one(ModelBox).can_fetch
+
+
+async def test_tiny_terminals_do_not_crash() -> None:
+    app = CraApp(home_services(_one))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for size in ((1, 1), (3, 40), (4, 2), (9, 9), (14, 3), (19, 6), (40, 10), (101, 5)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        await pilot.resize_terminal(120, 36)
+        await pilot.pause()
+        assert app.screen.query_one("#demos", OptionList).option_count == len(DEMOS)

@@ -1,0 +1,131 @@
+"""Actions, keys, palette, help, themes, clipboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+
+from agent.config import Config, Ui
+from screens.actions import ACTIONS, BY_ID, key_text
+from screens.help import HelpScreen, help_lines
+from screens.run import RunScreen
+from screens.run_controls import RunControls
+from screens.table import SCREENS, has_screen, make_screen
+from tests.screens.driving import ReplayApp, home_services
+from tests.screens.recorded import ring_buffer, worked_example
+from tui.app import CraApp
+from tui.clipboard import copy_file, copy_text
+from tui.palette import ActionCommands
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "WAYLAND_DISPLAY", "DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path))
+
+
+def test_ids_are_unique_and_every_run_action_exists() -> None:
+    assert len(BY_ID) == len(ACTIONS)
+    for action in ACTIONS:
+        name = action.action.partition("(")[0]
+        owner = {"run": RunScreen, "app": CraApp}.get(action.group)
+        if owner is not None:
+            assert hasattr(owner, f"action_{name}"), action.id
+    assert issubclass(RunScreen, RunControls)
+
+
+def test_help_names_every_action_with_the_keys_in_force() -> None:
+    text = "\n".join(row.plain for row in help_lines("run", {"run.step": "f8"}))
+    for action in ACTIONS:
+        if action.group == "run":
+            assert action.description in text
+    assert "f8" in text and key_text(BY_ID["run.step"], {}) == "s"
+
+
+async def test_keys_can_be_remapped() -> None:
+    app = ReplayApp(worked_example(), config=Config(ui=Ui(keys={"run.filter": "f9"})))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        await pilot.press("f9")
+        await pilot.pause()
+        assert app.screen.query_one("#filter").display
+
+
+async def test_palette_reaches_every_action_that_works_now() -> None:
+    app = ReplayApp(ring_buffer("diff"), live=True)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        provider = ActionCommands(app.screen)
+        labels = [hit.text async for hit in provider.discover()]
+        assert {"Apply", "Keep", "Discard", "Filter", "Help", "Quit", "Screenshot"} <= set(labels)
+        assert "One decision" not in labels, "the run has ended"
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press(*"pin the tab", "enter")
+        await pilot.pause(0.3)
+
+
+async def test_help_opens_and_closes() -> None:
+    app = CraApp(home_services())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.screen.query_one("#demos").focus()
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert isinstance(app.screen, HelpScreen)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is app.home
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "clean-room-light", "nord"])
+async def test_themes(theme: str) -> None:
+    app = ReplayApp(worked_example(), config=Config(ui=Ui(theme=theme)))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        assert app.theme == theme
+        app.theme = "textual-dark"
+        await pilot.pause()
+
+
+async def test_an_unknown_theme_is_named() -> None:
+    app = CraApp(home_services(), config=Config(ui=Ui(theme="no-such")))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        assert any("no-such" in note.message for note in app._notifications)
+
+
+async def test_no_color_still_says_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = ReplayApp(worked_example())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        shown = app.run_screen().stream.render_line(1).text
+        assert "✓ yes" in shown or "✗ no" in shown
+
+
+def test_what_is_copied_is_also_in_a_file() -> None:
+    said = copy_text("a[/b] é")
+    assert copy_file().read_text(encoding="utf-8") == "a[/b] é"
+    assert str(copy_file()) in said
+
+
+async def test_copying_from_the_card() -> None:
+    app = ReplayApp(worked_example())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.2)
+        await pilot.press("c")
+        await pilot.pause()
+        assert "P(yes)" in copy_file().read_text(encoding="utf-8")
+
+
+def test_every_listed_screen_can_be_imported() -> None:
+    for name in filter(has_screen, SCREENS):
+        module, _, attribute = SCREENS[name].partition(":")
+        assert hasattr(__import__(module, fromlist=[attribute]), attribute), name
+    with pytest.raises(KeyError):
+        make_screen("no such screen", home_services())
