@@ -13,6 +13,9 @@ from agent.compiling.project import ProjectFiles
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event
 
+_POSITION_INDEPENDENT = ("-fPIC",)
+"""Objects can then be linked into a library too, which is how a project without a ``main`` is checked for missing bodies."""
+
 Emit = Callable[[Event], None]
 
 
@@ -69,7 +72,7 @@ class Build:
             self.compiler,
             Path(path),
             cwd=self.root,
-            flags=self.flags.for_file(path),
+            flags=[*self.flags.for_file(path), *_POSITION_INDEPENDENT],
             output=self.object_path(path),
             timeout=self.timeout,
         )

@@ -1,4 +1,4 @@
-"""Why a compile failed: facts first, then three small yes/no questions (seed 000; ``reference`` measurements in the design)."""
+"""Why a compile failed, as far as facts can tell (seed 000; design section 10)."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def deterministic_check(
     """Classify from the compiler's words, the project's files and the header knowledge; no compile, no model.
 
     ``target`` is the compiled file's path in ``project``. ``diagnostics`` spare parsing ``raw_error`` where a structured
-    format was read already. ``disproven`` are headers that a recompile showed not to help. ``foresee`` adds headers for names
-    that the compiler did not get to; off where a recompile will tell.
+    format was read already. ``disproven`` are headers that a recompile showed not to help. ``foresee`` adds headers for
+    names that the compiler did not get to; off where a recompile will tell.
     """
     facts = facts or BuildFacts()
     table = table or header_table()
@@ -197,7 +197,7 @@ class _Ladder:
         here = [p for p in self.project.paths() if p.rsplit("/", 1)[-1] == base]
         if here:
             folder = here[0].rsplit("/", 1)[0] if "/" in here[0] else "."
-            detail = f"{name} is in the project at {here[0]} but not on the search path: compile with -I{folder} or name it so."
+            detail = f"{name} is in the project at {here[0]} but not on the search path: compile with -I{folder}."
             flag = f"-I{folder}"
         else:
             close = difflib.get_close_matches(name, [*self.table.headers, *self.project.headers()], 1, 0.75)
@@ -282,7 +282,7 @@ class _Ladder:
             if complaint.kind in ("conflict", "linkage") and (
                 symbol in implicit or "previous implicit declaration" in notes
             ):
-                detail = f"`{symbol}` is used before it is declared, so the compiler guessed `int {symbol}()`; declare it above its first use."
+                detail = f"`{symbol}` is used above its declaration and was guessed to be `int {symbol}()`: declare it first."
                 self._answer("Do declaration and definition disagree?", detail)
                 return self._done(ERROR_CAT_LOGIC_ERROR, detail, symbol=symbol)
             if leads_elsewhere(self.errors, complaint):

@@ -87,7 +87,7 @@ class Declared:
 
 
 def scan(text: str, *, masked: bool = False) -> Declared:
-    """The names that ``text`` declares at file scope, macros included. ``masked``: comments and strings are blank already."""
+    """The names that ``text`` declares at file scope, macros included. ``masked``: comments and literals are blank."""
     code = text if masked else mask(text)
     found = Declared()
     found.macros.update(_DEFINE.findall(code))

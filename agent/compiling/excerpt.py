@@ -8,7 +8,7 @@ from agent.compiling.diagnostics import HEAD, NOISE, SEVERITY_WORD, TOOL, severi
 from agent.compiling.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
 
 _DECISIVE = re.compile(
-    r"(?i)\b(?:fatal error|error|undefined reference|undefined symbol|multiple definition|conflicting types|implicit declaration)\b|"
+    r"(?i)\b(?:fatal error|error|undefined reference|undefined symbol|multiple definition|conflicting types)\b|"
     r"Fehler|erreur|エラー|ошибка|错误|error:"
 )
 

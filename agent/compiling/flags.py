@@ -65,7 +65,7 @@ class BuildFlags:
         self._commands = _read_commands(self.root) or _read_commands(self.origin)
 
     def for_file(self, path: str) -> list[str]:
-        """Flags for a file given relative to the root: its own command's, else those of a neighbour, else include folders."""
+        """Flags for a file given relative to the root: its own command's, else a neighbour's, and the include folders."""
         wanted = os.path.normpath(self.root / path)
         exact = next((c for c in self._commands if self._moved(c["file"]) == wanted), None)
         command = exact or self._neighbour(wanted)

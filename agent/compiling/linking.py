@@ -107,7 +107,8 @@ def _in_project(symbol: str, project: ProjectFiles, table: HeaderTable, target: 
         if symbol in declared.inlines and symbol not in declared.statics:
             return LinkVerdict(
                 "logic_error",
-                f"`{symbol}` is `inline` in {path} and has no external definition: make it `static inline`, or add `extern inline` in one file.",
+                f"`{symbol}` is `inline` in {path} and has no external definition: make it `static inline`, or add "
+                "`extern inline` in one file.",
                 symbol,
             )
         if symbol in declared.statics:

@@ -1,4 +1,4 @@
-"""Where an undeclared name could come from: the project's headers, the system's, a later line, a misspelling, a hidden feature."""
+"""Where an undeclared name could come from: a header of the project or the system, a later line, a misspelling."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ class NameFinder:
         if live := [h for h in homes if h in active]:
             return Finding(
                 "active", name, symptom, file, line, (live[0],), False,
-                detail=f"{live[0]} is included already and mentions `{plain}`: it stays hidden by a condition, by a guard that "
-                "clashes with another header's, or by headers that include each other.",
+                detail=f"{live[0]} is included already and mentions `{plain}`: it stays hidden by a condition, by a guard "
+                "that clashes with another header's, or by headers that include each other.",
             )  # fmt: skip
         usable = [h for h in homes if h not in self.disproven and file not in self.project.active_headers(h)] or homes
         if symptom.kind == "syntax" and not any(
@@ -198,7 +198,7 @@ class NameFinder:
     def _wrong_use(
         self, symptom: Symptom, name: str, homes: list[Home], file: str, line: int, hinted: bool
     ) -> Finding | None:
-        """A name that a header declares, used as what it is not: a forgotten local called ``time``, a type never declared."""
+        """A name that a header declares, used as what it is not: a forgotten local called ``time``, say."""
         kinds = {h.kind for h in homes}
         plain = name.removeprefix("struct ")
         if symptom.kind == "unknown_type" and not name.startswith("struct ") and kinds <= {"function", "variable"}:
@@ -230,7 +230,7 @@ class NameFinder:
         ):
             return Finding(
                 "value", name, symptom, file, line,
-                detail=f"`{plain}` is used like a variable; a header declares a function of that name, so a local was probably meant.",
+                detail=f"`{plain}` is used like a variable, but headers declare a function of that name: a local was meant.",
             )  # fmt: skip
         return None
 
@@ -278,7 +278,8 @@ class NameFinder:
             f"<{home.header}> is included already, but" if included else f"`{plain}` comes from <{home.header}>, which"
         )
         hides = "the strict -std hides it" if self.facts.strict else "it is hidden by default"
-        detail = f"{have} declares `{plain}` only with a feature-test macro: {hides}. Compile with -D{macro} (or define it above the first include)"
+        detail = f"{have} declares `{plain}` only with a feature-test macro: {hides}. "
+        detail += f"Compile with -D{macro} (or define it above the first include)"
         if self.facts.strict and home.level not in ("gnu", "xopen"):
             detail += ", or use -std=gnu17 instead of the strict standard"
         if not included:
@@ -300,7 +301,7 @@ class NameFinder:
                     if declared.defines(plain) or plain in declared.types | declared.macros:
                         return Finding(
                             "source_only", name, symptom, file, line,
-                            detail=f"`{plain}` is defined in {path}, but no header declares it; add a declaration to a header that both include.",
+                            detail=f"`{plain}` is defined in {path}, but no header declares it: add a declaration to one.",
                         )  # fmt: skip
             close = close_name(
                 self.project, self.table, file, plain, symptom.diagnostic.message, function=symptom.kind == "implicit"

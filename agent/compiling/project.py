@@ -1,4 +1,4 @@
-"""The C files of a project as the classifier sees them: read when asked for, analysed once, found by any path a compiler prints."""
+"""The C files of a project: read when asked for, analysed once, found by any path that a compiler prints."""
 
 from __future__ import annotations
 

@@ -213,7 +213,8 @@ class _Run:
         self._done("signature_mismatch", "retry with both signatures", ok=False, consumed=True)
         shown = ""
         if heads and (heads.prototype or heads.definition):
-            shown = f"Declared ({heads.prototype_at}): {heads.prototype};\nDefined ({heads.definition_at}): {heads.definition}\n"
+            shown = f"Declared ({heads.prototype_at}): {heads.prototype};\n"
+            shown += f"Defined ({heads.definition_at}): {heads.definition}\n"
         return self._retry(outcome, verdict, shown)
 
     def _cured(self, category, action: Action, what: str, outcome: CompileOutcome) -> Recovered:  # type: ignore[no-untyped-def]

@@ -86,8 +86,8 @@ async def classify_rows(
 ) -> AsyncIterator[dict[str, Any]]:
     """One result a line: ``{"id", "category", "headers", "how", "us"}``, as soon as it is known.
 
-    A line that is no usable row gives ``{"id", "line", "error"}`` and the next one is read. ``verify`` recompiles in a scratch
-    directory; ``llm`` asks the three questions about what facts leave open; without it that is a logic error by default.
+    A line that is no usable row gives ``{"id", "line", "error"}`` and the next one is read. ``verify`` recompiles in a
+    scratch directory; ``llm`` asks the three questions about what facts leave open (without it: a logic error).
     ``us`` is the time from parsed row to category in microseconds, recompiles and model calls included.
     """
     for number, line in enumerate(lines, 1):

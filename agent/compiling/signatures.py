@@ -1,4 +1,4 @@
-"""A definition's head rewritten from the prototype, or the prototype from the definition, keeping the names the body uses."""
+"""A definition's head rewritten from the prototype (keeping the names its body uses), or the prototype from it."""
 
 from __future__ import annotations
 

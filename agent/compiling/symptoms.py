@@ -1,4 +1,4 @@
-"""What a diagnostic complains about: the kind of complaint and the names in it, whatever compiler and language it is from."""
+"""What a diagnostic complains about, whatever compiler and language it is from: the kind and the names in it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from agent.values import Diagnostic
 
 Kind = Literal[
     "implicit", "undeclared", "unknown_type", "incomplete", "in_parameters", "syntax", "no_file", "conflict", "linkage",
-    "arity", "argument", "never_defined", "link_undefined", "link_multiple", "link_library", "redefined", "no_member", "label", "other",
+    "arity", "argument", "never_defined", "link_undefined", "link_multiple", "link_library", "redefined",
+    "no_member", "label", "other",
 ]  # fmt: skip
 
 _QUOTED = re.compile(r"'([^']+)'")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _TAG = re.compile(r"\b(?:struct|union|enum) ([A-Za-z_]\w*)")
 _LINK_NAME = re.compile(
-    r"(?:undefined reference to|undefined symbol:?|unresolved external symbol|duplicate symbol:?|multiple definition of|unknown symbol)"
+    r"(?:undefined reference to|undefined symbol:?|unresolved external symbol|duplicate symbol:?|multiple definition of"
+    r"|unknown symbol)"
     r"\s+'?(?:__imp__?)?([A-Za-z_$.][\w$.]*)",
     re.IGNORECASE,
 )
 _LINK_LIBRARY = re.compile(
-    r"(?:cannot find|unable to find library|library not found for|could not find library|library '\S+' not found)\s*'?(?:-l)?([\w.+-]*)",
+    r"(?:cannot find|unable to find library|library not found for|could not find library|library '\S+' not found)"
+    r"\s*'?(?:-l)?([\w.+-]*)",
     re.IGNORECASE,
 )
 _FILE_NAME = re.compile(r"'?([\w./+-]+\.\w+)'?(?::\s|'? (?:file )?not found|: No such)")

@@ -151,7 +151,8 @@ def test_the_system_index_is_asked_once_and_kept(tmp_path: Path) -> None:
     ("parameter", "name"),
     [
         ("int n", "n"), ("const char *s", "s"), ("char", ""), ("unsigned long", ""), ("uint8_t", ""), ("uint8_t x", "x"),
-        ("struct foo *", ""), ("struct foo bar", "bar"), ("int (*cmp)(const void *, const void *)", "cmp"), ("int (*)(int)", ""),
+        ("struct foo *", ""), ("struct foo bar", "bar"), ("int (*cmp)(const void *, const void *)", "cmp"),
+        ("int (*)(int)", ""),
         ("int a[10]", "a"), ("void", ""), ("...", ""), ("const list_t *const head", "head"), ("size_t len", "len"),
     ],
 )  # fmt: skip
