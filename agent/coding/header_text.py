@@ -54,7 +54,7 @@ def headers_from_reply(reply: str) -> dict[str, str]:
     """Path to the text below its ``FILE:`` line, for a reply that holds several headers."""
     marks = list(_FILE_LINE.finditer(reply))
     ends = [mark.start() for mark in marks[1:]] + [len(reply)]
-    return {mark["path"]: reply[mark.end() : end] for mark, end in zip(marks, ends, strict=True)}
+    return {mark["path"]: reply[mark.end() : end] for mark, end in zip(marks, ends, strict=False)}
 
 
 def guarded(text: str, path: str) -> str:

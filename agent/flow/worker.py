@@ -10,12 +10,13 @@ from agent.coding.attempts import FunctionResult
 from agent.coding.functions import implement_function
 from agent.coding.open_items import OpenFunction, OpenType
 from agent.coding.scaffold import scaffold
-from agent.coding.steps import implement_step
+from agent.coding.steps import StepOutcome, implement_step
 from agent.coding.type_definition import implement_type
 from agent.coding.write_tests import implement_tests
 from agent.context import RunContext
 from agent.flow.checking import Checks
 from agent.flow.compiling import RunCompiler
+from agent.flow.mending import mend, wants_mending
 from agent.flow.survey import Survey
 from agent.flow.tree import WorkTree
 from agent.values import PlanStep
@@ -91,10 +92,14 @@ class Worker:
         )
 
     async def _edit(self, step: PlanStep, failure: str) -> Work:
-        context = await asyncio.to_thread(
-            self.found.package.context_for, step.target_files, step.target_symbols
-        )
-        done = await implement_step(
+        if wants_mending(step, self.checks):
+            return Work(*await mend(step, lambda part: self._edited(part, failure), self.checks, self.tree))
+        done = await self._edited(step, failure)
+        return Work(done.ok, done.reason)
+
+    async def _edited(self, step: PlanStep, failure: str) -> StepOutcome:
+        context = await asyncio.to_thread(self.found.package.context_for, step.target_files, step.target_symbols)
+        return await implement_step(
             self.ctx,
             step,
             files=self.tree.files,
@@ -104,7 +109,6 @@ class Worker:
             failure=failure,
             protected=lambda path: not self.tree.writable(path),
         )
-        return Work(done.ok, done.reason)
 
     async def _tests(self, step: PlanStep) -> Work:
         headers = [path for path in self.found.package.included_files if path.endswith((".h", ".py"))]

@@ -93,7 +93,8 @@ def compare(baseline: CheckResult | None, now: CheckResult) -> tuple[tuple[str, 
     """(newly passing, newly failing) test names.
 
     A test that passed in the baseline and is named in neither list now (the build broke, the runner died) counts as
-    newly failing, unless all is well now: some runners name only what fails.
+    newly failing, unless all is well now: some runners name only what fails. A failing test that the baseline did not
+    know (it could not build, say) is not held against the change, unless everything passed then.
     """
     if baseline is None:
         return now.passing, now.failing
@@ -103,7 +104,9 @@ def compare(baseline: CheckResult | None, now: CheckResult) -> tuple[tuple[str, 
     newly_passing = [name for name in now.passing if name not in before_good]
     if now.ok:
         newly_passing += [name for name in baseline.failing if name not in now_good]
-    newly_failing = [name for name in now.failing if name not in before_bad] + gone
+    names_all = baseline.ok or (baseline.passed and not baseline.passing)
+    known = set(now.failing) if names_all else before_good
+    newly_failing = [name for name in now.failing if name in known and name not in before_bad] + gone
     return tuple(newly_passing), tuple(newly_failing)
 
 
@@ -113,7 +116,7 @@ def worse(baseline: CheckResult | None, now: CheckResult) -> bool:
         return False
     if baseline.ok or compare(baseline, now)[1]:
         return True
-    return baseline.passed is not None and (now.passed or 0) < baseline.passed
+    return bool(baseline.passed) and (now.passed or 0) < (baseline.passed or 0)
 
 
 def _lost(baseline: CheckResult, now: CheckResult) -> bool:

@@ -25,6 +25,7 @@ class Coder:
 
     def __init__(self, solution: bytes, first: dict[str, str] | None = None, verdicts: dict[str, str] | None = None) -> None:
         self.functions = functions_of(solution)
+        self.helpers = [text for text in self.functions.values() if text.startswith("static")]
         self.first = dict(first or {})
         self.verdicts = verdicts or {}
         self.asked: list[str] = []
@@ -36,9 +37,27 @@ class Coder:
         if not name:
             return Answer("Implement the ring buffer.")
         self.asked.append(name)
-        text = self.first.pop(name, None) or self.functions[name]
+        text = self.first.pop(name, None) or "\n\n".join([*self.helpers, self.functions[name]])
         return Answer(f"```c\n{text}\n```")
 
     def _wanted(self, prompt: str) -> str:
         found = re.findall(r"Write the function (\w+)", prompt)
         return found[-1] if found else ""
+
+
+class Scaffolder(Coder):
+    """Also lays the headers of a known interface, for a project that begins with none."""
+
+    def __init__(self, solution: bytes, header: bytes) -> None:
+        super().__init__(solution)
+        self.header = header.decode()
+        self.types = re.findall(r"^(?:typedef )?struct \w+ \{.*?^\}[^;]*;", solution.decode(), re.M | re.S)
+
+    def __call__(self, call: RecordedCall) -> Answer:
+        """Headers and struct definitions as text; everything else as :class:`Coder`."""
+        if call.body.get("max_tokens", 0) > 16:
+            if "header" in call.system.lower() and "Write the function" not in call.prompt:
+                return Answer(f"```c\n{self.header}\n```")
+            if "data structure" in call.system:
+                return Answer("```c\n" + "\n\n".join(self.types) + "\n```")
+        return super().__call__(call)
