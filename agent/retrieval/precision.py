@@ -40,6 +40,7 @@ async def classify_symbols(
         ModelError, Stopped: as ``run_binary_judgment``.
     """
     project = [symbol for symbol in symbols if not symbol.library]
+    denied_before = allowance.denied
     levels: dict[str, tuple[DetailLevel, str]] = {
         symbol.key: ("type_context", "library symbol, no call (R17)") for symbol in symbols if symbol.library
     }
@@ -61,7 +62,7 @@ async def classify_symbols(
     levels |= {symbol.key: ("supporting", "pass 3: yes") for symbol in full}
     levels |= {symbol.key: ("type_context", "pass 3: no") for symbol in signature}
     levels |= {symbol.key: ("type_context", "over the call budget") for symbol in rest[len(asked) :]}
-    _note_denied(ctx, allowance)
+    _note_denied(ctx, allowance, allowance.denied - denied_before)
     return [_classified(ctx, symbol, *levels[symbol.key]) for symbol in symbols]
 
 
@@ -121,11 +122,11 @@ def _keep(
     return best
 
 
-def _note_denied(ctx: RunContext, allowance: Allowance) -> None:
-    if allowance.denied:
+def _note_denied(ctx: RunContext, allowance: Allowance, denied: int) -> None:
+    if denied:
         ctx.notice(
             "info",
-            f"{allowance.denied} lower-ranked items were decided without a call: retrieval.max_calls is {allowance.total}.",
+            f"{denied} lower-ranked symbols were decided without a call: retrieval.max_calls is {allowance.total}.",
             "precision",
         )
 

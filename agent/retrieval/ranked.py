@@ -9,6 +9,7 @@ import msgspec
 
 from agent.retrieval.candidates import Candidates, find_candidates
 from agent.retrieval.library import library_symbols
+from agent.retrieval.rendering import first_doc_line
 from agent.retrieval.symbolrank import rank_symbols
 from agent.retrieval.task import analyse
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
@@ -49,10 +50,11 @@ def symbols_of(index: Index, facts: TaskFacts, files: Sequence[ScopedFile], limi
 
 
 def with_edges(index: Index, symbol: ScopedSymbol) -> ScopedSymbol:
-    """The symbol with the names it calls and those that call it, across files."""
+    """The symbol with the names it calls and those that call it, across files, and a C function's doc from its header."""
     here = [s for s in index.find_symbols(symbol.name) if s.path == symbol.path and s.qualified == symbol.name]
     if not here:
         return symbol
     calls = tuple(dict.fromkeys(s.qualified for s in index.callees(here[0])))[:MAX_EDGES]
     called_by = tuple(dict.fromkeys(s.qualified for s in index.callers(here[0])))[:MAX_EDGES]
-    return msgspec.structs.replace(symbol, calls=calls, called_by=called_by)
+    doc = symbol.doc or first_doc_line(index, here[0])
+    return msgspec.structs.replace(symbol, doc=doc, calls=calls, called_by=called_by)

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 _C_HEAD = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
 _PYTHON_HEAD = re.compile(r"^(?:from\s+\S+\s+import\s+(?:\([^)]*\)|[^\n(]*)|import\s+[^\n]*)$", re.MULTILINE)
 _TYPE_KINDS = ("struct", "union", "enum", "typedef", "class", "macro", "constant")
-MAX_COMPANION_LINES = 40
-"""A type a function needs comes along whole up to this length, else as its signature."""
+_DEFINED = tuple(kind for kind in _TYPE_KINDS if kind != "class")
+MAX_TYPE_LINES = 40
+"""A type is shown whole up to this length, else by its signature."""
 
 MAX_TEXT_LINES = 200
 """Longest text taken from a file without symbols that the task names."""
@@ -98,16 +99,44 @@ def imports_text(index: Index, path: str) -> str:
 
 def source_of(index: Index, symbol: IndexedSymbol) -> str:
     """A symbol's full source with the comment above it."""
-    raw = index.text(symbol.path).encode("utf-8", "surrogatepass")
+    raw = index.source(symbol.path)
     start = symbol.doc_start if 0 <= symbol.doc_start < symbol.start else symbol.start
-    start = raw.rfind(b"\n", 0, start) + 1 if not raw[raw.rfind(b"\n", 0, start) + 1 : start].strip() else start
-    return raw[start : symbol.end].decode("utf-8", "replace")
+    line = raw.rfind(b"\n", 0, start) + 1
+    start = start if raw[line:start].strip() else line
+    text = raw[start : symbol.end].decode("utf-8", "replace")
+    declared = None if symbol.doc else declaration_of(index, symbol)
+    return text if declared is None else f"{_comment_of(index, declared)}\n{text}"
 
 
-def signature_of(symbol: IndexedSymbol) -> str:
+def declaration_of(index: Index, symbol: IndexedSymbol) -> IndexedSymbol | None:
+    """The documented prototype of a C function: its contract often stands in the header only."""
+    if symbol.kind != "function" or symbol.static or not symbol.path.endswith(".c"):
+        return None
+    return next((s for s in index.find_symbols(symbol.name) if s.kind == "prototype" and s.doc), None)
+
+
+def _comment_of(index: Index, symbol: IndexedSymbol) -> str:
+    raw = index.source(symbol.path)[max(0, symbol.doc_start) : symbol.start]
+    return raw.decode("utf-8", "replace").strip()
+
+
+def type_context_of(index: Index, symbol: IndexedSymbol) -> str:
+    """A short type, macro or constant as it is defined (seed 002: signature or type definition), else the signature."""
+    short = symbol.end_line - symbol.line < MAX_TYPE_LINES
+    return source_of(index, symbol) if short and symbol.kind in _DEFINED else signature_of(index, symbol)
+
+
+def signature_of(index: Index, symbol: IndexedSymbol) -> str:
     """Signature and first doc line."""
-    doc = symbol.doc.strip().splitlines()
-    return (symbol.signature or symbol.name) + (f"\n    {doc[0].strip()}" if doc and doc[0].strip() else "")
+    doc = first_doc_line(index, symbol)
+    return (symbol.signature or symbol.name) + (f"\n    {doc}" if doc else "")
+
+
+def first_doc_line(index: Index, symbol: IndexedSymbol) -> str:
+    """The first line of the symbol's doc, or of its declaration's."""
+    declared = None if symbol.doc else declaration_of(index, symbol)
+    lines = (declared.doc if declared else symbol.doc).strip().splitlines()
+    return lines[0].strip() if lines else ""
 
 
 def texts_of(index: Index, files: Sequence[ScopedFile]) -> list[str]:
@@ -127,7 +156,7 @@ def _current(index: Index, symbols: list[ScopedSymbol]) -> dict[str, IndexedSymb
 
 
 def _block(index: Index, symbol: IndexedSymbol, level: DetailLevel, rank: int) -> Block:
-    text = source_of(index, symbol) if level in FULL else signature_of(symbol)
+    text = source_of(index, symbol) if level in FULL else type_context_of(index, symbol)
     return _made(symbol, level, rank, text)
 
 
@@ -159,10 +188,8 @@ def _companions(index: Index, blocks: list[Block], known: dict[str, IndexedSymbo
     for key, symbol in known.items():
         if key in shown or symbol.kind not in _TYPE_KINDS or symbol.name not in words:
             continue
-        short = symbol.end_line - symbol.line < MAX_COMPANION_LINES and symbol.kind != "class"
-        text = source_of(index, symbol) if short else signature_of(symbol)
         last += 1
-        found.append(_made(symbol, "type_context", last, text))
+        found.append(_made(symbol, "type_context", last, type_context_of(index, symbol)))
     return found
 
 
