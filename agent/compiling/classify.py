@@ -282,7 +282,7 @@ class _Ladder:
             if complaint.kind in ("conflict", "linkage") and (
                 symbol in implicit or "previous implicit declaration" in notes
             ):
-                detail = f"`{symbol}` is used above its declaration and was guessed to be `int {symbol}()`: declare it first."
+                detail = f"`{symbol}` is used above its declaration, taken for `int {symbol}()`: declare it first."
                 self._answer("Do declaration and definition disagree?", detail)
                 return self._done(ERROR_CAT_LOGIC_ERROR, detail, symbol=symbol)
             if leads_elsewhere(self.errors, complaint):

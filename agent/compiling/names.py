@@ -183,7 +183,7 @@ class NameFinder:
 
     def _homes(self, symptom: Symptom, name: str) -> list[Home]:
         homes = list(self.table.homes(name))
-        if not homes and self.system is not None:
+        if not homes and self.system is not None and _worth_asking(symptom, name):
             homes = [h for h in self.system.homes(name) if not self.table.never(h.header)]
         for hint in symptom.diagnostic.includes:
             proper = self.table.proper(hint)
@@ -357,6 +357,15 @@ class NameFinder:
         return any(
             self.project.mentions(h, name) and name in self.project.declared(h).types for h in self.project.headers()
         )
+
+
+def _worth_asking(symptom: Symptom, name: str) -> bool:
+    """Whether all installed headers are to be searched for a name: not for what is most likely a forgotten variable."""
+    return (
+        symptom.kind in ("implicit", "unknown_type")
+        or name.startswith("struct ")
+        or bool(re.search(r"[A-Z]|_t$", name))
+    )
 
 
 def _about(symptom: Symptom, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -67,8 +68,8 @@ async def fix_includes(
     check = None
     while not trials.spent:
         if not queue:
-            check = deterministic_check(
-                outcome.stderr, project, target, diagnostics=outcome.diagnostics, facts=facts, system=system,
+            check = await asyncio.to_thread(
+                deterministic_check, outcome.stderr, project, target, diagnostics=outcome.diagnostics, facts=facts, system=system,
                 disproven=tuple(trials.disproven), foresee=False,
             )  # fmt: skip
             queue = choose_headers([f for f in check.findings if f.outcome == "include"], project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
@@ -99,7 +100,7 @@ class _Run:
         self.recompiles = 0
 
     async def recover(self, outcome: CompileOutcome) -> Recovered:
-        first = self._check(outcome)
+        first = await asyncio.to_thread(self._check, outcome)
         if first.classification and first.classification.category == "missing_include":
             self._classified(first.classification)
         outcome = await self._includes(outcome)
@@ -158,7 +159,7 @@ class _Run:
         return proof.outcome
 
     async def _classify(self, outcome: CompileOutcome) -> CompilerErrorClassification:
-        check = self._check(outcome)
+        check = await asyncio.to_thread(self._check, outcome)
         verdict = check.classification
         if verdict is None and self.recovery.llm is not None:
             verdict = await ask_questions(
@@ -179,7 +180,7 @@ class _Run:
         before = len(self.kept)
         outcome = await self._includes(outcome, verdict.includes)
         if len(self.kept) > before:
-            check = self._check(outcome)
+            check = await asyncio.to_thread(self._check, outcome)
             rest = check.classification or CompilerErrorClassification(
                 "logic_error", outcome.stderr, how="default", path=check.rungs, diagnostics=check.diagnostics
             )

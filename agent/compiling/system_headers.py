@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -22,6 +23,7 @@ _MARKER = re.compile(r'^# \d+ "([^"]*)"([ \d]*)$', re.MULTILINE)
 _SEARCH_BEGIN = "#include <...> search starts here:"
 _SEARCH_END = "End of search list."
 _FORMAT = 3
+_MAX_HEADER = 1_000_000
 _MAX_ASKED = 8
 """Third-party headers that mention a name and are preprocessed to see whether they declare it."""
 
@@ -54,6 +56,7 @@ class SystemHeaders:
             _store(self._path, self._index)
         self._exists: dict[str, bool] = {}
         self._homes: dict[str, list[Home]] | None = None
+        self._others: dict[str, tuple[Home, ...]] = {}
 
     @property
     def macros(self) -> dict[str, str]:
@@ -114,26 +117,27 @@ class SystemHeaders:
 
     def _third_party(self, name: str) -> tuple[Home, ...]:
         """Headers of other packages, directly in a search directory, that declare ``name``."""
-        plain = name.removeprefix("struct ")
-        if len(plain) < 4:
-            return ()
-        word = re.compile(rb"\b" + plain.encode() + rb"\b")
-        asked = 0
-        found: list[Home] = []
-        for path, header in self._other_headers():
-            try:
-                data = path.read_bytes()
-            except OSError:
-                continue
-            if plain.encode() not in data or not word.search(data):
-                continue
-            asked += 1
-            if asked > _MAX_ASKED:
-                break
-            if kind := _kind_in(self._declared_by(header), name):
-                found.append(Home(header, kind, "", "other", len(found)))
-        return tuple(sorted(found, key=lambda h: h.kind == "macro"))
+        if name not in self._others:
+            plain = name.removeprefix("struct ").encode()
+            word = re.compile(rb"\b" + plain + rb"\b")
+            mention = (
+                [h for h, data in self._contents() if plain in data and word.search(data)] if len(plain) > 3 else []
+            )
+            kinds = [(h, _kind_in(self._declared_by(h), name)) for h in mention[:_MAX_ASKED]]
+            found = sorted(((h, k) for h, k in kinds if k), key=lambda pair: pair[1] == "macro")
+            self._others[name] = tuple(Home(h, k, "", "other", i) for i, (h, k) in enumerate(found))
+        return self._others[name]
 
+    @cache  # noqa: B019
+    def _contents(self) -> list[tuple[str, bytes]]:
+        """The texts of the third-party headers, some megabytes."""
+        out = []
+        for path, header in self._other_headers():
+            with contextlib.suppress(OSError):
+                out.append((header, path.read_bytes()[:_MAX_HEADER]))
+        return out
+
+    @cache  # noqa: B019
     def _declared_by(self, header: str) -> Declared:
         """What a third-party header itself declares, macros expanded."""
         text = _preprocess(self.compiler, f"#include <{header}>\n", ("-dD", "-D_GNU_SOURCE"))
