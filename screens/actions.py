@@ -13,7 +13,8 @@ from textual.binding import Binding, BindingType
 
 @dataclass(frozen=True)
 class Action:
-    """Something a person can do. ``action`` is what Textual runs; ``footer`` whether its key is shown at the bottom."""
+    """Something a person can do. ``action`` is what Textual runs; ``footer`` whether its key is shown at the bottom,
+    ``short`` the word used there when the label is long."""
 
     id: str
     keys: str
@@ -23,6 +24,7 @@ class Action:
     footer: bool = False
     display: str = ""
     priority: bool = False
+    short: str = ""
 
     @property
     def group(self) -> str:
@@ -40,16 +42,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("home.fetch", "f2", "Fetch the model", "Download the default local model.", "fetch", True),
     Action("home.check", "f4", "Check the model", "Look again whether the model can be reached.", "check_model"),
     Action("home.return", "f3", "Back to the run", "Go back to the run that is going on.", "return_to_run", True),
-    Action("run.pause", "space,p", "Pause/go on", "Pause at the next decision, or go on.", "pause", True, "space"),
-    Action("run.step", "s", "One decision", "Use this decision and wait at the next one.", "step", True),
-    Action("run.stage", "S", "One stage", "Run to the end of the stage and wait there.", "step_stage", True),
-    Action("run.yes", "y", "Yes is right", "While a decision waits: the right answer is yes.", "answer('yes')", True),
-    Action("run.no", "n", "No is right", "While a decision waits: the right answer is no.", "answer('no')", True),
+    Action("run.pause", "space,p", "Pause/go on", "Pause at the next decision; go on.", "pause", True, "space", short="Pause"),
+    Action("run.step", "s", "One decision", "Use this decision and wait at the next one.", "step", True, short="Step"),
+    Action("run.stage", "S", "One stage", "Run to the end of the stage and wait there.", "step_stage", True, short="Stage"),
+    Action("run.yes", "y", "Yes is right", "Of the waiting decision: yes is right.", "answer('yes')", True, short="Yes"),
+    Action("run.no", "n", "No is right", "Of the waiting decision: no is right.", "answer('no')", True, short="No"),
     Action("run.skip", "K", "Rest of stage", "Accept the rest of this stage without asking.", "skip_stage"),
     Action("run.apply", "a", "Apply", "Apply the diff to your own tree.", "choose('apply')", True),
     Action("run.keep", "k", "Keep", "Leave your tree alone; keep the work on its branch.", "choose('keep')", True),
     Action("run.discard", "d", "Discard", "Throw the work and its branch away.", "choose('discard')", True),
-    Action("run.break", "b", "Breakpoint", "Stop the run at a stage, an item or an uncertain answer.", "breakpoint", True),
+    Action("run.break", "b", "Breakpoint", "Stop at a stage, an item, an unsure answer.", "breakpoint", True, short="Break"),
     Action("run.stop", "x", "Stop", "Stop the run; what is done so far is kept.", "stop", True),
     Action("run.filter", "slash", "Filter", "Show only calls that contain these words.", "filter", True, "/"),
     Action("run.relabel", "r", "Relabel", "Open the selected call for relabelling.", "relabel", True),
@@ -108,10 +110,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.event", "full_stop", "Next event", "One event further.", "event(1)", True, "."),
     Action("replay.before", "comma", "Event before", "One event back.", "event(-1)", True, ","),
     Action("replay.jump", "J", "Jump", "To an event, a time, a stage or a word.", "jump", True),
-    Action("app.history", "f6", "History", "Earlier runs: open, replay, compare, resume.", "open('history')"),
-    Action("app.relabel", "f7", "Relabel calls", "Label calls: the wrong ones become training pairs.", "open('relabel')"),
-    Action("app.calibrate", "f8", "Thresholds", "Fit thresholds to the labels; compare models.", "open('calibrate')"),
-    Action("app.toggles", "f9", "Settings", "Every setting, with what it does.", "open('toggles')"),
+    Action("app.history", "f9", "History", "Earlier runs: open, replay, compare, resume.", "open_screen('history')"),
+    Action("app.relabel", "f8", "Relabel calls", "Label calls: they become training pairs.", "open_screen('relabel')"),
+    Action("app.calibrate", "f10", "Thresholds", "Fit thresholds to the labels; compare models.", "open_screen('calibrate')"),
+    Action("app.toggles", "f6", "Settings", "Every setting, with what it does.", "open_screen('toggles')"),
     Action("app.help", "question_mark,f1", "Help", "Every key of this screen.", "help", True, "?"),
     Action("app.screenshot", "f12", "Screenshot", "Save what is on screen as an SVG picture.", "snapshot"),
     Action("app.quit", "ctrl+q", "Quit", "Leave the application; asks while a run is going on.", "quit", True, "^q", True),
@@ -129,7 +131,7 @@ def bindings(group: str) -> list[BindingType]:
     """Textual bindings of a screen's actions; their ids let a keymap replace the keys."""
     return [
         Binding(
-            action.keys, action.action, action.label, show=action.footer, key_display=action.display or None,
+            action.keys, action.action, action.short or action.label, show=action.footer, key_display=action.display or None,
             tooltip=action.description, id=action.id, priority=action.priority,
         )
         for action in of_group(group)

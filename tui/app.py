@@ -177,22 +177,18 @@ class CraApp(App[int]):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.action_group, self.config.ui.keys))
 
-    @property
-    def repo(self) -> Path | None:
-        """The repository at hand: that of the run, else the one named on the home screen."""
-        if self.session is not None:
-            return self.session.repo
-        return self.home.repo_path if self.home is not None and self.home.is_mounted else self.first[1]
-
-    def action_open(self, name: str) -> None:
-        """Open a screen of the table on the repository at hand."""
-        self.push_screen(make_screen(name, self.services, repo=self.repo or Path()))
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
-        if action == "open":
-            return has_screen(str(parameters[0])) and getattr(self.screen, "ACTION_GROUP", "") in ("home", "run")
+        if action == "open_screen":
+            return has_screen(str(parameters[0])) and self.action_group != parameters[0]
         return super().check_action(action, parameters)
+
+    def action_open_screen(self, name: str) -> None:
+        """One of the screens that work on the log of the repository in front."""
+        repo = getattr(self.screen, "repo", None) or getattr(getattr(self.screen, "session", None), "repo", None)
+        if repo is None or str(repo) == ".":
+            repo = self.home.repo_path if self.home is not None else Path()
+        self.push_screen(make_screen(name, self.services, repo=repo.resolve()))
 
     def action_snapshot(self) -> None:
         """Save the screen as an SVG picture."""

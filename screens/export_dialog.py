@@ -1,0 +1,138 @@
+"""Writing labels as training files, from the application."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Checkbox, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from agent.audit.export import ExportError, ExportOptions, ExportReport, export
+from agent.audit.export_formats import FORMATS, Format
+from agent.audit.log import LogError
+from agent.audit.pairs import Choice
+from agent.audit.queue import Filter
+from agent.audit.reader import LogReader
+from screens import STYLES
+from screens.text import MUTED, line
+
+_ABOUT: dict[Format, str] = {
+    "openai-chat": "messages with the answer last: fine-tuning services",
+    "trl-sft": "prompt and completion: supervised fine-tuning with TRL",
+    "trl-dpo": "prompt, chosen, rejected: preferences with TRL",
+    "trl-kto": "prompt, the model's answer, right or wrong: TRL",
+    "systemone": "state, question, 0 or 1: decision models",
+    "csv": "one row a call: spreadsheets and classifiers",
+}
+
+
+class ExportDialog(ModalScreen["ExportReport | None"]):
+    """Format, folder, a few switches. Stage, run and model of the queue's filter are taken over."""
+
+    CSS_PATH = [STYLES / "dialogs.tcss", STYLES / "learning.tcss"]
+    BINDINGS = [Binding("escape", "cancel", "Cancel", show=False)]
+
+    def __init__(self, repo: Path, wanted: Filter) -> None:
+        super().__init__()
+        self.repo = repo
+        self.choice = Choice(_only(wanted.stage), _only(wanted.run_id), _only(wanted.model))
+        self.report: ExportReport | None = None
+
+    def compose(self) -> ComposeResult:
+        """Everything on one sheet."""
+        with Vertical(classes="dialog", id="export"):
+            yield Static("Write labels as training files", markup=False, classes="question")
+            yield OptionList(*(Option(line((f"{name:<12}", "bold"), (_ABOUT[name], MUTED))) for name in FORMATS),
+                             id="format", markup=False, compact=True)  # fmt: skip
+            yield Static(self._chosen(), markup=False, classes="explanation")
+            yield Input(str(Path(".clean_room") / "exports" / "pairs"), id="out", compact=True,
+                        placeholder="folder to write, from the repository")  # fmt: skip
+            with Horizontal(classes="switches"):
+                yield Checkbox("held-out fifth", True, id="split", compact=True)
+                yield Checkbox("as many yes as no", id="balance", compact=True)
+                yield Checkbox("last of contradicting labels", id="last", compact=True)
+                yield Checkbox("replace", id="replace", compact=True)
+            yield Static("", id="export-said", markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button("Write", id="write", variant="primary")
+                yield Button("Close", id="close")
+
+    def on_mount(self) -> None:
+        """The format first."""
+        formats = self.query_one("#format", OptionList)
+        formats.highlighted = 1
+        formats.focus()
+
+    def _chosen(self) -> Content:
+        parts = [value[0] for value in (self.choice.stages, self.choice.runs, self.choice.models) if value]
+        return Content("only " + ", ".join(parts) if parts else "every labelled call of this repository")
+
+    @property
+    def options(self) -> ExportOptions:
+        """What is chosen now."""
+        place = self.query_one("#format", OptionList).highlighted or 0
+        on = {name: self.query_one(f"#{name}", Checkbox).value for name in ("split", "balance", "last")}
+        return ExportOptions(
+            FORMATS[place], self.choice, "last" if on["last"] else "skip", on["balance"], 0.2 if on["split"] else 0.0
+        )
+
+    @on(OptionList.OptionSelected)
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self._start()
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "write":
+            self._start()
+        else:
+            self.action_cancel()
+
+    def _start(self) -> None:
+        self.run_worker(self._write(), group="export", exclusive=True, exit_on_error=False)
+
+    async def _write(self) -> None:
+        said = self.query_one("#export-said", Static)
+        text = self.query_one("#out", Input).value.strip()
+        if not text:
+            said.update(Content("Name a folder first."))
+            return
+        replace = self.query_one("#replace", Checkbox).value
+        try:
+            self.report = await asyncio.to_thread(self._export, (self.repo / Path(text).expanduser()), self.options, replace)
+        except (ExportError, LogError) as error:
+            said.update(Content(str(error).replace("Use --force to replace it.", "Tick replace to replace it.")))
+            return
+        said.update(Content("\n").join(report_lines(self.report)))
+
+    def _export(self, out: Path, options: ExportOptions, replace: bool) -> ExportReport:
+        reader = LogReader(self.repo / ".clean_room" / "raw.sqlite")
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            return export(reader, out, options, replace=replace)
+        finally:
+            reader.close()
+
+    def action_cancel(self) -> None:
+        """Close."""
+        self.dismiss(self.report)
+
+
+def _only(value: str) -> tuple[str, ...]:
+    return (value,) if value else ()
+
+
+def report_lines(report: ExportReport) -> list[Content]:
+    """What was written, in words."""
+    lines = [line((f"✓ {report.out / name}", "bold"), f"  {count} rows") for name, count in report.files.items()]
+    counts = ", ".join(f"{count} {name}" for name, count in report.labels.items())
+    lines.append(line((f"{counts}; run.toml says how it was made", MUTED)))
+    lines += [line((f"{count} left out: {reason}", MUTED)) for reason, count in report.left_out.items()]
+    return lines + [line((note, MUTED)) for note in report.notes]

@@ -1,0 +1,295 @@
+"""The runs of a repository: open one again, compare two, resume, label, delete."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from pathlib import Path
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from agent.audit.history import RunSummary, delete_run, diff_runs, events_of, list_runs
+from agent.audit.log import LogError
+from agent.audit.queue import Filter
+from agent.audit.reader import LogReader
+from agent.events import Envelope
+from agent.workspace.git import WorkspaceError
+from screens import STYLES
+from screens.actions import bindings
+from screens.dialogs import Confirm
+from screens.export_dialog import ExportDialog
+from screens.home import HomeScreen
+from screens.lines import LinesView
+from screens.panes.rows import RowList
+from screens.panes.run_facts import diff_lines, history_heading, history_row, run_facts
+from screens.replay import Replay, ReplayScreen
+from screens.runner import RecentRun, Services
+from screens.session import RunSession
+from screens.table import make_screen
+from screens.text import LABEL, MUTED, line, one_line, plural
+
+
+class HistoryScreen(Screen[None]):
+    """Lists the runs in one log. ``run`` is selected, if given."""
+
+    CSS_PATH = STYLES / "learning.tcss"
+    BINDINGS = bindings("history")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    ACTION_GROUP = "history"
+
+    def __init__(self, services: Services, *, repo: Path | None = None, run: RecentRun | None = None) -> None:
+        super().__init__()
+        self.services = services
+        self.repo = repo or Path(run.repo if run is not None else ".")
+        self.first = run.run_id if run is not None else ""
+        self.runs: list[RunSummary] = []
+        self.marked = ""
+        self.comparing = False
+
+    def compose(self) -> ComposeResult:
+        """The runs on the left, the selected one on the right."""
+        yield Static("", id="learn-title", markup=False)
+        with Horizontal(id="learn-body"):
+            yield RowList(id="runs", empty="No run in this repository yet.")
+            yield LinesView(id="run-facts")
+        yield Static("", id="learn-said", markup=False)
+        yield Footer(show_command_palette=True, compact=True)
+
+    async def on_mount(self) -> None:
+        """Read the log."""
+        rows = self.query_one("#runs", RowList)
+        rows.heading = history_heading
+        rows.border_title = Content("Runs")
+        rows.focus()
+        await self._load(self.first)
+
+    async def _load(self, select: str = "") -> None:
+        try:
+            self.runs = await asyncio.to_thread(self._read)
+        except LogError as error:
+            self.runs = []
+            self.query_one("#runs", RowList).empty = str(error)
+        if not self.is_attached:
+            return
+        places = [place for place, run in enumerate(self.runs) if run.run_id == select]
+        self._show(places[0] if places else None)
+
+    def _read(self) -> list[RunSummary]:
+        reader = LogReader(self._log)
+        try:
+            return list_runs(reader, self.repo)
+        finally:
+            reader.close()
+
+    @property
+    def _log(self) -> Path:
+        return self.repo / ".clean_room" / "raw.sqlite"
+
+    def _show(self, cursor: int | None = None) -> None:
+        runs, rows = self.runs, self.query_one("#runs", RowList)
+        rows.set_rows(len(runs), lambda row, width: history_row(runs[row], width, runs[row].run_id == self.marked), cursor)
+        where = f"{plural(len(runs), 'run')} in {one_line(str(self.repo))}"
+        self.query_one("#learn-title", Static).update(line(("History", f"bold {LABEL}"), "  ", (where, MUTED)))
+        self._show_facts()
+
+    def _show_facts(self) -> None:
+        self.comparing = False
+        view, run = self.query_one("#run-facts", LinesView), self.run
+        view.border_title = Content("Run" if run is None else f"Run {run.run_id}")
+        view.set_lines(run_facts(run) if run is not None else [])
+        self.refresh_bindings()
+
+    @property
+    def run(self) -> RunSummary | None:
+        """The selected run."""
+        place = self.query_one("#runs", RowList).cursor
+        return self.runs[place] if place < len(self.runs) else None
+
+    @on(RowList.Moved, "#runs")
+    def _moved(self) -> None:
+        self._show_facts()
+
+    @on(RowList.Chosen, "#runs")
+    def _chosen(self) -> None:
+        self.action_open()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen: labels may have come."""
+        if self.is_mounted and self.runs:
+            selected = self.run
+            self.run_worker(self._load(selected.run_id if selected else ""), group="history", exit_on_error=False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done is offered."""
+        if not self.query("#runs"):
+            return True
+        run = self.run
+        if action in ("open", "mark", "relabel", "delete", "export"):
+            return run is not None
+        if action == "diff":
+            return run is not None and self.marked not in ("", run.run_id)
+        if action == "resume":
+            return run is not None and run.unfinished
+        return True
+
+    def _say(self, text: str) -> None:
+        if self.is_attached:
+            self.query_one("#learn-said", Static).update(Content(one_line(text)))
+
+    # -- opening
+
+    def action_open(self) -> None:
+        """Everything the run showed, at its end; it can be played from the start."""
+        if self.run is not None:
+            self._say(f"opening {self.run.run_id}…")
+            self.run_worker(self._open(self.run), group="open", exclusive=True, exit_on_error=False)
+
+    async def _open(self, run: RunSummary) -> None:
+        try:
+            replay = await asyncio.to_thread(self._replay, run)
+        except LogError as error:
+            self._say(str(error))
+            return
+        if not replay.envelopes:
+            self._say(f"Run {run.run_id} left no events, so there is nothing to show.")
+            return
+        self._say("")
+        self.app.push_screen(ReplayScreen(replay, self.services))
+
+    def _replay(self, run: RunSummary) -> Replay:
+        reader = LogReader(self._log)
+        try:
+            envelopes: list[Envelope] = events_of(reader, run.run_id)
+        finally:
+            reader.close()
+        return Replay(RunSession(task=run.task, repo=self.repo, clock=self.services.clock), envelopes)
+
+    # -- comparing
+
+    def action_mark(self) -> None:
+        """Mark the selected run, or unmark it."""
+        if self.run is not None:
+            self.marked = "" if self.marked == self.run.run_id else self.run.run_id
+            self._say(f"{self.marked} is marked; select another run and press d." if self.marked else "")
+            self._show()
+
+    def action_diff(self) -> None:
+        """The marked run and the selected one."""
+        run = self.run
+        if run is not None and self.marked and self.marked != run.run_id:
+            self.run_worker(self._compare(self.marked, run.run_id), group="compare", exclusive=True, exit_on_error=False)
+
+    async def _compare(self, before: str, after: str) -> None:
+        started = {run.run_id: run.started_at for run in self.runs}
+        before, after = sorted((before, after), key=lambda name: started.get(name, ""))
+        try:
+            lines = await asyncio.to_thread(self._diff, before, after)
+        except LogError as error:
+            self._say(str(error))
+            return
+        view = self.query_one("#run-facts", LinesView)
+        view.border_title = Content("Two runs")
+        view.set_lines(lines)
+        view.scroll_home(animate=False)
+        self.comparing = True
+
+    def _diff(self, before: str, after: str) -> list[Content]:
+        reader = LogReader(self._log)
+        try:
+            return diff_lines(diff_runs(reader, before, after))
+        finally:
+            reader.close()
+
+    # -- what else can be done with a run
+
+    def action_relabel(self) -> None:
+        """Label its calls."""
+        if self.run is not None:
+            self.app.push_screen(make_screen("relabel", self.services, repo=self.repo, run_id=self.run.run_id))
+
+    def action_calibrate(self) -> None:
+        """Fit thresholds."""
+        self.app.push_screen(make_screen("calibrate", self.services, repo=self.repo))
+
+    def action_export(self) -> None:
+        """Write its labels."""
+        if self.run is not None:
+            self.app.push_screen(ExportDialog(self.repo, Filter(run_id=self.run.run_id)))
+
+    def action_resume(self) -> None:
+        """Go on with a run that did not end."""
+        run = self.run
+        if run is None or not run.unfinished:
+            return
+        if "resume_run" in self.services.extra and run.place:
+            self.run_worker(self._resume(run), group="resume", exclusive=True, exit_on_error=False)
+            return
+        why = "its worktree is gone" if not run.place else "runs cannot be taken up in the middle here"
+        text = f"The task is started anew, since {why}. Every verdict it had is reused, so that it soon is where it was."
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.post_message(HomeScreen.Start(run.task, self.repo))
+
+        self.app.push_screen(Confirm("Start the task again?", text, "Start", "Not now"), answered)
+
+    async def _resume(self, run: RunSummary) -> None:
+        try:
+            going = self.services.extra["resume_run"](run.run_id)
+            if inspect.isawaitable(going):
+                await going
+        except Exception as error:
+            self.app.notify(f"{error} {getattr(error, 'hint', '')}".strip(), title="The run cannot go on", severity="error",
+                            markup=False, timeout=20)  # fmt: skip
+
+    def action_delete(self) -> None:
+        """Delete the selected run, after asking."""
+        run = self.run
+        if run is None:
+            return
+        session = getattr(self.app, "session", None)
+        if session is not None and session.live and session.state.run_id == run.run_id:
+            self.app.notify("That run is going on. Stop it first.", severity="warning", markup=False)
+            return
+        parts = [f"Its {plural(run.calls, 'call')} and {plural(run.labels, 'label')} are deleted from the log."]
+        if run.place:
+            parts.append(f"Its worktree and its branch {run.branch} go too.")
+        elif run.branch:
+            parts.append(f"A branch {run.branch} that was kept stays.")
+        if run.unfinished:
+            parts.append("It never said how it ended: be sure that it is not going on elsewhere.")
+        parts.append("Your own files stay as they are.")
+        self.app.push_screen(
+            Confirm(f"Delete run {run.run_id}?", " ".join(parts), "Delete", "Keep"),
+            lambda yes: self._delete(run) if yes else None,
+        )
+
+    def _delete(self, run: RunSummary) -> None:
+        self.run_worker(self._deleted(run), group="delete", exit_on_error=False)
+
+    async def _deleted(self, run: RunSummary) -> None:
+        try:
+            text = await delete_run(self.repo, run.run_id)
+        except (LogError, WorkspaceError) as error:
+            self.app.notify(str(error), severity="error", markup=False, timeout=20)
+            return
+        if self.marked == run.run_id:
+            self.marked = ""
+        await self._load()
+        self._say(text)
+
+    def action_copy(self) -> None:
+        """Copy what is said on the right."""
+        self.app.copy_to_clipboard(self.query_one("#run-facts", LinesView).plain)
+
+    def action_back(self) -> None:
+        """From a comparison to the run, or leave."""
+        if self.comparing:
+            self._show_facts()
+        else:
+            self.dismiss()

@@ -1,0 +1,221 @@
+"""The state behind the relabelling screen: the queue, where it stands, what was labelled, undone and skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agent.audit.guidelines import Guideline, guideline
+from agent.audit.items import Item, load_items
+from agent.audit.labels import LabelBook, LabelRow
+from agent.audit.queue import Filter, Order, build_queue
+from agent.audit.reader import CallTexts, LogReader
+from screens.actions import QUEUES as NAMES
+
+_QUEUES: tuple[tuple[Filter, Order], ...] = (
+    (Filter(state="unlabelled"), "least_certain"),
+    (Filter(disputed=True), "disagreement"),
+    (Filter(answer="defaulted"), "least_certain"),
+    (Filter(state="disagrees"), "newest"),
+    (Filter(state="labelled"), "newest"),
+    (Filter(), "least_certain"),
+)
+QUEUES: dict[str, tuple[str, Filter, Order]] = {
+    str(number): (name, *rest) for number, (name, rest) in enumerate(zip(NAMES, _QUEUES, strict=True), 1)
+}
+"""Key to name, filter and order of the ready-made queues."""
+
+_FLAGS: dict[str, dict[str, Any]] = {
+    "yes": {"verdict": "yes"}, "no": {"verdict": "no"}, "defaulted": {"answer": "defaulted"}, "cached": {"answer": "cached"},
+    "overruled": {"answer": "overridden"}, "disputed": {"disputed": True},
+    **{word: {"state": word} for word in ("unlabelled", "labelled", "agrees", "disagrees", "person", "override", "outcome")},
+}  # fmt: skip
+_FIELDS = {"stage": "stage", "run": "run_id", "model": "model"}
+
+
+def parse_filter(text: str) -> Filter:
+    """Words as a filter: ``stage:scope run:ID model:NAME yes no defaulted disputed unlabelled …``; the rest is a text."""
+    values: dict[str, Any] = {}
+    rest = []
+    for word in text.split():
+        name, colon, value = word.partition(":")
+        if colon and value and name in _FIELDS:
+            values[_FIELDS[name]] = value
+        elif word.lower() in _FLAGS:
+            values |= _FLAGS[word.lower()]
+        else:
+            rest.append(word)
+    return Filter(text=" ".join(rest), **values)
+
+
+class LabelSession:
+    """One sitting. ``write`` methods block for the time of one commit: call them in a thread."""
+
+    def __init__(self, repo: Path, clock: Callable[[], float]) -> None:
+        self.repo = repo
+        path = repo / ".clean_room" / "raw.sqlite"
+        self.reader = LogReader(path)
+        self.book = LabelBook(path)
+        self.clock = clock
+        self.items: list[Item] = []
+        self.queue: list[Item] = []
+        self.place = 0
+        self.filter, self.order = Filter(), "least_certain"
+        self.seed = 0
+        self.notes: dict[int, str] = {}
+        self.done: list[tuple[int, LabelRow | None, LabelRow | None]] = []
+        self.undone: list[tuple[int, LabelRow | None, LabelRow | None]] = []
+        self.labelled_at: list[float] = []
+        self.agreed = 0
+        self.compared = 0
+        self._by_prompt: dict[str, list[Item]] = {}
+        self._by_call: dict[int, Item] = {}
+
+    def load(self) -> None:
+        """Read the calls and labels of the log."""
+        self.items = load_items(self.reader)
+        self._by_prompt = {}
+        for item in self.items:
+            self._by_prompt.setdefault(item.prompt, []).append(item)
+        self._by_call = {item.call_id: item for item in self.items}
+
+    def close(self) -> None:
+        """Close the log."""
+        self.reader.close()
+        self.book.close()
+
+    # -- the queue
+
+    def show(self, wanted: Filter, order: str, call_id: int | None = None) -> None:
+        """Another queue; it starts at ``call_id`` if that is in it."""
+        self.filter, self.order = wanted, order
+        self.queue = build_queue(self.items, wanted, order, self.seed)  # type: ignore[arg-type]
+        places = (place for place, item in enumerate(self.queue) if item.call_id == call_id)
+        self.place = next(places, 0)
+
+    @property
+    def item(self) -> Item | None:
+        """The call in front."""
+        return self.queue[self.place] if 0 <= self.place < len(self.queue) else None
+
+    def count(self, wanted: Filter) -> int:
+        """Calls that a filter lets through."""
+        return sum(wanted.passes(item) for item in self.items)
+
+    def find(self, call_id: int) -> Item | None:
+        """A yes/no call by its id."""
+        return self._by_call.get(call_id)
+
+    def twins(self, item: Item) -> list[Item]:
+        """Other calls with the same question."""
+        return [other for other in self._by_prompt.get(item.prompt, ()) if other is not item]
+
+    def move(self, by: int) -> None:
+        """Forwards or backwards in the queue."""
+        self.place = max(0, min(self.place + by, len(self.queue) - 1))
+
+    # -- reading
+
+    def texts(self, item: Item) -> CallTexts | None:
+        """The texts of a call."""
+        return self.reader.call_texts(item.call_id)
+
+    def history(self, item: Item) -> list[LabelRow]:
+        """Every label it got."""
+        return self.book.history(item.call_id)
+
+    def guideline(self, stage: str) -> Guideline:
+        """What yes and no mean in a stage."""
+        return guideline(self.repo, stage)
+
+    # -- writing
+
+    def label(self, item: Item, label: bool) -> None:
+        """A person says what the right answer is."""
+        before = self.book.current(item.call_id)
+        note = self.notes.pop(item.call_id, "")
+        self.book.add(item.call_id, label, "person", note, self.guideline(item.stage).version)
+        self._remember(item, before)
+        self.labelled_at.append(self.clock())
+        if item.model_verdict is not None:
+            self.compared += 1
+            self.agreed += item.model_verdict == label
+
+    def comment(self, item: Item, note: str) -> None:
+        """Put a comment on the label that is there, or keep it for the one to come."""
+        before = self.book.current(item.call_id)
+        if before is None or before.label is None:
+            self.notes[item.call_id] = note
+            return
+        self.book.add(item.call_id, before.label, "person", note, self.guideline(item.stage).version)
+        self._remember(item, before)
+
+    def undo(self) -> Item | None:
+        """Take back the last thing written here; returns the call concerned."""
+        return self._step(self.done, self.undone, back=True)
+
+    def redo(self) -> Item | None:
+        """Write it again."""
+        return self._step(self.undone, self.done, back=False)
+
+    def _remember(self, item: Item, before: LabelRow | None) -> None:
+        after = self.book.current(item.call_id)
+        self.done.append((item.call_id, before, after))
+        self.undone.clear()
+        self._take_in(item, after)
+
+    def _step(self, source: list[Any], target: list[Any], *, back: bool) -> Item | None:
+        if not source:
+            return None
+        call_id, before, after = entry = source.pop()
+        try:
+            self.book.restore(call_id, before if back else after)
+        except Exception:
+            source.append(entry)
+            raise
+        target.append(entry)
+        item = self.find(call_id)
+        if item is not None:
+            self._take_in(item, self.book.current(call_id))
+            if item in self.queue:
+                self.place = self.queue.index(item)
+        return item
+
+    def _take_in(self, item: Item, row: LabelRow | None) -> None:
+        """The label on this call has changed: so may what its twins say."""
+        self._set(item, row, own=row is not None)
+        group = self._by_prompt[item.prompt]
+        own = [other for other in group if other.own]
+        newest = max(own, key=lambda other: other.label_id, default=None)
+        contested = len({other.label for other in own}) > 1
+        for other in group:
+            other.contested = contested
+            if not other.own:
+                other.label = newest.label if newest else None
+                other.source = newest.source if newest else None
+                other.note, other.guideline = (newest.note, newest.guideline) if newest else ("", "")
+
+    @staticmethod
+    def _set(item: Item, row: LabelRow | None, *, own: bool) -> None:
+        item.own = own
+        item.label = row.label if row else None
+        item.source = row.source if row else None
+        item.note, item.guideline = (row.note, row.guideline) if row else ("", "")
+        item.label_id = row.label_id if row else 0
+
+    # -- progress
+
+    def progress(self) -> str:
+        """How far this queue is, how fast it goes, how often you agree with the model."""
+        done = sum(item.label is not None for item in self.queue)
+        parts = [f"{done} of {len(self.queue)} labelled"]
+        if self.labelled_at:
+            parts.append(f"{len(self.labelled_at)} in this sitting")
+        if len(self.labelled_at) > 1 and self.labelled_at[-1] > self.labelled_at[0]:
+            pace = (len(self.labelled_at) - 1) / (self.labelled_at[-1] - self.labelled_at[0])
+            left = (len(self.queue) - done) / pace / 60
+            parts.append(f"{pace * 60:.0f} a minute" + (f", about {left:.0f} min left" if left >= 1 else ""))
+        if self.compared:
+            parts.append(f"the model was right {self.agreed} of {self.compared} times")
+        return " · ".join(parts)

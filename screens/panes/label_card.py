@@ -1,0 +1,106 @@
+"""One call to be labelled: the question with its item marked, what the model said (unless that is hidden), the labels."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from agent.audit.items import Item
+from agent.audit.labels import LabelRow
+from agent.audit.queue import uncertainty
+from agent.audit.reader import CallTexts
+from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, probability, stage_short, verdict_mark
+
+_SOURCE_WORDS = {"person": "you", "override": "overruled in the run", "outcome": "what the applied diff changed"}
+
+
+def queue_heading(width: int) -> Content:
+    """The names above the columns of the queue."""
+    narrow = width < 44
+    return Content.styled("  label  " + ("" if narrow else "question   ") + "item", MUTED)
+
+
+def queue_row(item: Item, width: int, blind: bool) -> Content:
+    """One row of the queue: the label, the question, the item, what the model said."""
+    label = Content(" " * 7)
+    if item.label is not None:
+        text, style = verdict_mark(item.label)
+        label = Content.styled(f"{text}{'' if item.own else ' ='}".ljust(7), style)
+    stage = "" if width < 44 else stage_short(item.stage).ljust(10) + " "
+    said = "" if blind else _said(item)
+    room = max(4, width - 2 - 7 - len(stage) - len(said) - 2)
+    name = Content(one_line(item.item)).truncate(room, ellipsis=True)
+    gap = " " * max(1, room - name.cell_length + 1)
+    return Content("  ") + label + Content.styled(stage, MUTED) + name + Content.styled(gap + said, MUTED)
+
+
+def _said(item: Item) -> str:
+    if item.model_verdict is None:
+        return "?"
+    return f"{'yes' if item.model_verdict else 'no'} {probability(item.p_yes)}".strip().rjust(7)
+
+
+def label_card(
+    item: Item, texts: CallTexts | None, history: list[LabelRow], blind: bool, twins: list[Item], note: str = ""
+) -> list[Content]:
+    """The lines of the card. ``twins`` are other calls with the same prompt; ``note`` waits for the next label."""
+    lines = _label_lines(item, note)
+    if blind:
+        lines.append(Content.styled("the model's answer is hidden until you have said yours", MUTED))
+    else:
+        lines += _model_lines(item, texts)
+    if texts is not None:
+        lines += [Content(""), _section("item asked about"), *block(texts.question.strip("\n"), HIGHLIGHT, indent=1)]
+        lines += [Content(""), _section("system"), *block(texts.system.strip("\n"), MUTED, indent=1)]
+        if texts.state.strip():
+            lines += [Content(""), _section("shared by every item"), *block(texts.state.strip("\n"), MUTED, indent=1)]
+    if twins and not blind:
+        lines += [Content(""), _section("the same question elsewhere"), *(_twin(twin) for twin in twins[:20])]
+    if history:
+        lines += [Content(""), _section("labels so far"), *(_history(row) for row in history)]
+    return lines
+
+
+def _section(name: str) -> Content:
+    return Content.styled(f"─ {name} ", LABEL)
+
+
+def _label_lines(item: Item, note: str) -> list[Content]:
+    waiting = [line((f"comment for your label: {one_line(note)}", MUTED))] if note else []
+    if item.label is None:
+        return [line(("no label yet", "bold")), *waiting]
+    text, style = verdict_mark(item.label)
+    whose = _SOURCE_WORDS.get(str(item.source), str(item.source))
+    if not item.own:
+        whose += ", on another call with the same question"
+    said = f"  “{one_line(item.note)}”" if item.note else ""
+    lines = [line(("right answer ", LABEL), (text, f"bold {style}"), (f"  {whose}{said}", MUTED))]
+    if item.contested:
+        lines.append(line(("calls with this question carry different labels", WARN)))
+    return [*lines, *waiting]
+
+
+def _model_lines(item: Item, texts: CallTexts | None) -> list[Content]:
+    raw = (texts.raw if texts is not None else item.raw) or ""
+    shown = f"“{one_line(raw)}”" if raw.strip() else "(empty)"
+    said = "unreadable" if item.model_verdict is None else ("yes" if item.model_verdict else "no")
+    lines = [line(("model said ", LABEL), (said, "bold"), (f"  {shown}", MUTED), (f"  {clean(item.model)}", MUTED))]
+    how = one_line(texts.explanation) if texts is not None and texts.explanation else ""
+    if item.verdict is not None and item.verdict is not item.model_verdict:
+        how = f"used: {'yes' if item.verdict else 'no'}. {how}"
+    lines.append(line((how or uncertainty(item)[1], MUTED)))
+    lines.append(line((f"why here: {uncertainty(item)[1]}", MUTED)))
+    return lines
+
+
+def _twin(twin: Item) -> Content:
+    said = "?" if twin.model_verdict is None else ("yes" if twin.model_verdict else "no")
+    label = "" if not twin.own or twin.label is None else f"  labelled {'yes' if twin.label else 'no'}"
+    where = f"{clean(twin.model)}  run {twin.run_id}"
+    return line(f" call {twin.call_id}  {said} {probability(twin.p_yes)}  ", (where, MUTED), (label, "bold"))
+
+
+def _history(row: LabelRow) -> Content:
+    word = "taken back" if row.label is None else ("yes" if row.label else "no")
+    note = f"  “{one_line(row.note)}”" if row.note else ""
+    version = f"  guidelines {row.guideline}" if row.guideline else ""
+    return line(f" {row.created_at[:19].replace('T', ' ')}  {word}", (f"  {row.source}{version}{note}", MUTED))

@@ -1,0 +1,107 @@
+"""What the history says about one run, and about two side by side."""
+
+from __future__ import annotations
+
+import difflib
+
+from textual.content import Content
+
+from agent.audit.history import RunDiff, RunSummary, VerdictChange
+from screens.text import (
+    BAD,
+    GOOD,
+    LABEL,
+    MUTED,
+    STRONG,
+    WARN,
+    clean,
+    duration,
+    line,
+    one_line,
+    plural,
+    probability,
+    stage_short,
+)
+
+MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN), "": ("…", MUTED)}
+
+
+def history_heading(width: int) -> Content:
+    """The names above the columns."""
+    return Content.styled("  started           " + ("calls   time  " if width >= 60 else "") + "task", MUTED)
+
+
+def history_row(run: RunSummary, width: int, marked: bool) -> Content:
+    """One run in the table."""
+    glyph, style = MARKS.get(run.status, ("·", MUTED))
+    counts = f"{run.calls:>5} {duration(run.seconds):>6}  " if width >= 60 else ""
+    mark = "»" if marked else " "
+    when = run.started_at[:16].replace("T", " ")
+    labels = f"  {plural(run.labels, 'label')}" if run.labels else ""
+    return line((glyph, style), (mark, STRONG), (f"{when}  ", MUTED), (counts, MUTED), one_line(run.task), (labels, LABEL))
+
+
+def run_facts(run: RunSummary) -> list[Content]:
+    """Everything the table has no room for."""
+    glyph, style = MARKS.get(run.status, ("·", MUTED))
+    lines = [
+        line((f"{glyph} {run.status or 'unfinished'}", f"bold {style}"), (f"  {one_line(run.reason)}", "")),
+        Content(""),
+        line(("task   ", LABEL), one_line(run.task)),
+        line(("run    ", LABEL), run.run_id),
+        line(("began  ", LABEL), run.started_at[:19].replace("T", " "), (" UTC", MUTED)),
+        line(("took   ", LABEL), duration(run.seconds), (f", {plural(run.calls, 'call')}", "")),
+        line(("model  ", LABEL), clean(run.model)),
+        line(("labels ", LABEL), str(run.labels)),
+    ]
+    if run.branch:
+        lines.append(line(("branch ", LABEL), run.branch))
+    if run.place:
+        lines.append(line(("place  ", LABEL), "its worktree is still there", (" (R goes on where that can be done)", MUTED)))
+    elif run.unfinished:
+        lines.append(line(("it never said how it ended: it goes on, or was killed", WARN)))
+    return lines
+
+
+def diff_lines(diff: RunDiff) -> list[Content]:
+    """Two runs side by side: verdicts that changed first, then plan, files, checks and ends."""
+    lines = [
+        line(("before ", LABEL), diff.before, ("   after ", LABEL), diff.after),
+        *_pair("status", diff.status), *_pair("model", diff.models), *_pair("checks", diff.checks),
+        *_pair("calls", (str(diff.calls[0]), str(diff.calls[1]))),
+        *_pair("time", (duration(diff.seconds[0]), duration(diff.seconds[1]))), Content(""),
+    ]  # fmt: skip
+    lines.append(line((f"{plural(len(diff.changed), 'verdict')} changed, {diff.same} the same", STRONG)))
+    lines += [_change(change) for change in diff.changed]
+    for name, changes in (("asked only before", diff.only_before), ("asked only after", diff.only_after)):
+        if changes:
+            lines += [Content(""), line((f"{name} ({len(changes)})", LABEL)), *(_change(change) for change in changes)]
+    for name, (before, after) in (("plan", diff.steps), ("files changed", diff.files)):
+        lines += [Content(""), line((name, LABEL)), *_listed(before, after)]
+    return lines
+
+
+def _pair(name: str, values: tuple[str, str]) -> list[Content]:
+    before, after = (one_line(value) or "-" for value in values)
+    if before == after:
+        return [line((f"{name:<8}", LABEL), (before, MUTED))]
+    return [line((f"{name:<8}", LABEL), (before, ""), (" → ", MUTED), (after, STRONG))]
+
+
+def _change(change: VerdictChange) -> Content:
+    return line(
+        f"  {_word(change.before, change.before_p)} → {_word(change.after, change.after_p)}  ",
+        (f"{stage_short(change.stage):<11}", MUTED), one_line(change.item),
+    )  # fmt: skip
+
+
+def _word(verdict: bool | None, p: float | None) -> str:
+    return f"{'-' if verdict is None else 'yes' if verdict else 'no':<3} {probability(p):<3}"
+
+
+def _listed(before: tuple[str, ...], after: tuple[str, ...]) -> list[Content]:
+    if before == after:
+        return [line((f"  {one_line(entry)}", MUTED)) for entry in before] or [line(("  none", MUTED))]
+    styles = {"- ": BAD, "+ ": GOOD, "  ": MUTED}
+    rows = (row for row in difflib.ndiff([one_line(e) for e in before], [one_line(e) for e in after]) if row[:2] != "? ")
+    return [line((f"  {row}", styles.get(row[:2], ""))) for row in rows]

@@ -1,0 +1,363 @@
+"""Relabelling, calibration and history, driven by keys over a real log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from agent.audit.items import load_items
+from agent.audit.reader import LogReader
+from agent.events import CallFinished, CallStarted, Envelope, Event, PlanMade, RunFinished, RunStarted, StageStarted
+from agent.judgment.thresholds import load_thresholds, thresholds_path
+from agent.values import PlanStep
+from screens.calibrate import CalibrateScreen
+from screens.history import HistoryScreen
+from screens.relabel import RelabelScreen
+from screens.replay import ReplayScreen
+from tests.audit.filled import Filled
+from tests.screens.driving import services
+from tui.app import CraApp
+
+HOSTILE = "buf[i] a[/b] [type=x, v={'a[0]'}] \x1b[31mred\x00 漢"
+
+
+class LearningApp(CraApp):
+    """Opens one screen over a log."""
+
+    def __init__(self, make: Callable[[Any], Screen[None]], **extra: Any) -> None:
+        self.now = 1000.0
+        made = services(clock=lambda: self.now)
+        made.extra.update(extra)
+        super().__init__(made)
+        self.make = make
+
+    def on_mount(self) -> None:
+        self.call_later(lambda: self.push_screen(self.make(self.services)))  # after the application's own
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Iterator[Filled]:
+    """Two runs with ten calls each; f0 to f4 get a yes, f3 of the second run an unreadable answer."""
+    made = Filled(tmp_path / "repo")
+    for run in ("r1", "r2"):
+        made.run(run, task=f"{run}: fix the budget", repo=str(made.repo), model="m1")
+        for number in range(10):
+            p = (0.05 + number / 11) if run == "r1" else None
+            made.call(run, f"f{number}.c", number < 5, p, question=f"File {run} f{number}.c {HOSTILE}")
+    made.call("r2", f"odd {HOSTILE}", False, raw="maybe", defaulted=True, source="default")
+    yield made
+    made.log.close()
+
+
+def items(filled: Filled) -> list[Any]:
+    reader = LogReader(filled.path)
+    try:
+        return load_items(reader)
+    finally:
+        reader.close()
+
+
+async def settle(pilot: Pilot[Any]) -> None:
+    await pilot.pause()
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+def relabel(filled: Filled, **arguments: Any) -> LearningApp:
+    return LearningApp(lambda made: RelabelScreen(made, repo=filled.repo, **arguments))
+
+
+async def test_label_ten_undo_two_export(filled: Filled, tmp_path: Path) -> None:
+    app = relabel(filled)
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, RelabelScreen)
+        first = screen.item
+        assert first is not None and first.defaulted, "the least certain first"
+        await pilot.press("enter")
+        assert "could not be read" in screen.said and screen.item is first, "there is nothing to agree with"
+        for key in ("y", "n", "enter", "y", "n", "y", "n", "enter", "n", "y"):
+            app.now += 6
+            await pilot.press(key)
+        assert sum(item.own for item in items(filled)) == 10
+        await pilot.press("u", "u")
+        assert sum(item.own for item in items(filled)) == 8
+        await pilot.press("U")
+        assert sum(item.own for item in items(filled)) == 9
+        title = str(screen.query_one("#learn-title").render())
+        assert "9 of 21 labelled" in title and "10 a minute" in title
+        await pilot.press("e")
+        await settle(pilot)
+        field = app.screen.query_one("#out")
+        field.value = str(tmp_path / "pairs")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "rows" in str(app.screen.query_one("#export-said").render())
+        await pilot.press("escape")
+        assert app.screen is screen
+    rows = [json.loads(row) for row in (tmp_path / "pairs" / "ids.jsonl").read_text().splitlines()]
+    assert len(rows) == 9 and {row["source"] for row in rows} == {"person"} and all(row["guideline"] for row in rows)
+
+
+async def test_open_at_a_call_shows_it_literally(filled: Filled) -> None:
+    wanted = items(filled)[7].call_id
+    app = relabel(filled, call_id=wanted)
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, RelabelScreen) and screen.item is not None
+        assert screen.item.call_id == wanted and len(screen.labels.queue) == 10
+        assert "buf[i] a[/b] [type=x, v={'a[0]'}] red 漢" in screen.card.plain
+        assert "model said no" in screen.card.plain
+        await pilot.press("left_square_bracket")
+        assert screen.item.call_id == wanted - 1
+        await pilot.press("right_square_bracket", "down")
+        assert screen.item.call_id == wanted + 1
+
+
+async def test_blind_mode_hides_everything_the_model_said(filled: Filled) -> None:
+    app = relabel(filled)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, RelabelScreen)
+        await pilot.press("b")
+        assert "model said" not in screen.card.plain and "hidden" in screen.card.plain
+        row = screen.rows.row_of(3, 60).plain
+        assert "yes" not in row and "no" not in row.split()
+        before = screen.item
+        await pilot.press("enter")
+        assert screen.item is before, "nothing to agree with"
+        await pilot.press("y")
+        assert "you yes, model" in screen.said, "said afterwards"
+
+
+async def test_skipping_and_filtering_drop_nothing(filled: Filled) -> None:
+    app = relabel(filled)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, RelabelScreen) and screen.labels is not None
+        await pilot.press("s", "s")
+        assert len(screen.labels.queue) == 21 and screen.labels.place == 2
+        await pilot.press("3")
+        assert len(screen.labels.queue) == 1
+        await pilot.press("slash", *"run:r1 no")
+        assert {(item.run_id, item.verdict) for item in screen.labels.queue} == {("r1", False)}
+        await pilot.press("enter", "y", "escape")
+        assert len(screen.labels.queue) == 21
+        for _ in range(5):
+            await pilot.press("o")
+            assert len(screen.labels.queue) == 21
+
+
+async def test_comment_and_guidelines(filled: Filled) -> None:
+    app = relabel(filled)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, RelabelScreen)
+        await pilot.press("question_mark")
+        assert "read or change this file" in screen.query_one("#guidelines").plain
+        item = screen.item
+        await pilot.press("c", *"too far", "enter")
+        await settle(pilot)
+        assert "comment for your label: too far" in screen.card.plain
+        await pilot.press("n")
+        stored = next(one for one in items(filled) if one.call_id == item.call_id)
+        assert (stored.label, stored.note, len(stored.guideline)) == (False, "too far", 10)
+
+
+async def test_no_log_is_a_sentence(tmp_path: Path) -> None:
+    for make in (
+        lambda made: RelabelScreen(made, repo=tmp_path), lambda made: CalibrateScreen(made, repo=tmp_path),
+        lambda made: HistoryScreen(made, repo=tmp_path),
+    ):  # fmt: skip
+        app = LearningApp(make)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await settle(pilot)
+            await pilot.press("y", "enter", "u", "e", "escape", "r", "d", "x", "a", "o", "slash", "question_mark")
+            await settle(pilot)
+
+
+def label_run(filled: Filled) -> None:
+    """f0 to f6 of the first run are wrong, the rest right: the model has it the wrong way round below 0.5."""
+    for item in items(filled):
+        if item.run_id == "r1":
+            filled.label(item.call_id, item.p_yes > 0.3)
+
+
+async def test_calibrate_draws_and_applies(filled: Filled) -> None:
+    label_run(filled)
+    app = LearningApp(lambda made: CalibrateScreen(made, repo=filled.repo))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, CalibrateScreen)
+        text = screen.query_one("#fit").plain
+        drawn = ("balanced accuracy by threshold", "█", "▲ 0.28", "right: yes", "ECE")
+        for part in (*drawn, "rests on 10 labels, 7 yes and 3 no"):
+            assert part in text, part
+        await pilot.press("a")
+        await pilot.press("n")
+        assert not thresholds_path(filled.repo).exists()
+        await pilot.press("a")
+        await pilot.press("y")
+        await settle(pilot)
+        (entry,) = load_thresholds(thresholds_path(filled.repo))
+        assert (entry.stage, entry.model, entry.n) == ("scope", "m1", 10)
+        assert f"in force: {entry.threshold:.2f}" in screen.query_one("#fit").plain
+
+
+def record(filled: Filled, run_id: str, verdicts: dict[str, bool], *more: Event, end: bool = True) -> list[Envelope]:
+    filled.run(run_id, task=f"task of {run_id}", repo=str(filled.repo))
+    events: list[Event] = [RunStarted("t", str(filled.repo), model="m"), StageStarted("scope", len(verdicts))]
+    for item, verdict in verdicts.items():
+        call = filled.call(run_id, item, verdict, 0.6)
+        events += [CallStarted(call, "scope", item, "m"), CallFinished(call, "scope", item, verdict, 0.6, model="m", ms=5)]
+    events += [*more, *([RunFinished("complete", "Done.", calls=len(verdicts), seconds=9.0)] if end else [])]
+    envelopes = [Envelope(run_id, seq, float(seq), event) for seq, event in enumerate(events, 1)]  # type: ignore[arg-type]
+    for envelope in envelopes:
+        filled.log.append(envelope)
+    filled.log.flush()
+    return envelopes
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Iterator[Filled]:
+    made = Filled(tmp_path / "repo")
+    record(made, "a1", {"x.c": True, "y.c": False}, PlanMade((PlanStep("s1", "write f[i]"),)))
+    record(made, "a2", {"x.c": False, HOSTILE: True}, PlanMade((PlanStep("s1", "write f[i]"), PlanStep("s2", "write g"))))
+    record(made, "a3", {"x.c": True}, end=False)
+    yield made
+    made.log.close()
+
+
+def history(filled: Filled, **extra: Any) -> LearningApp:
+    return LearningApp(lambda made: HistoryScreen(made, repo=filled.repo), **extra)
+
+
+async def test_history_opens_plays_and_jumps(recorded: Filled) -> None:
+    app = history(recorded)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        assert [run.run_id for run in app.screen.runs] == ["a3", "a2", "a1"]
+        await pilot.press("end", "enter")
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, ReplayScreen)
+        end = screen.session.state
+        assert end.finished is not None and screen.stream.count == 2
+        await pilot.press("comma")
+        await settle(pilot)
+        assert screen.session.state.finished is None and screen.replay.position == 7
+        await pilot.press("J", *"y.c", "enter")
+        await settle(pilot)
+        assert screen.replay.position == 5, "the next event that holds the word, from the start again"
+        await pilot.press("J", *"3s", "enter")
+        await settle(pilot)
+        assert screen.replay.position == 3 and screen.stream.count == 1
+        await pilot.press("full_stop")
+        await settle(pilot)
+        assert screen.replay.position == 4
+        await pilot.press("minus", "space")  # 1x
+        app.now += 2.5
+        await pilot.pause(0.2)
+        assert screen.replay.position == 6 and screen.replay.playing
+        await pilot.press("plus", "plus", "plus")
+        app.now += 0.1
+        await pilot.pause(0.2)
+        assert screen.replay.at_end and not screen.replay.playing
+        assert screen.session.state == end, "played again, the same state"
+        await pilot.press("r")
+        await settle(pilot)
+        assert isinstance(app.screen, RelabelScreen) and app.screen.item is not None
+
+
+async def test_two_runs_are_compared(recorded: Filled) -> None:
+    app = history(recorded)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("down", "m", "down", "d")
+        await settle(pilot)
+        text = app.screen.query_one("#run-facts").plain
+        for part in ("before a1   after a2", "1 verdict changed", "yes .60 → no  .60", "asked only after", "buf[i] a[/b]",
+                     "+ s2 pending: write g"):  # fmt: skip
+            assert part in text, part
+        await pilot.press("escape")
+        assert "verdict changed" not in app.screen.query_one("#run-facts").plain
+        await pilot.press("escape")
+        assert not isinstance(app.screen, HistoryScreen)
+
+
+async def test_delete_asks_and_deletes(recorded: Filled) -> None:
+    app = history(recorded)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await pilot.press("down", "x")
+        await pilot.press("n")
+        await settle(pilot)
+        assert len(app.screen.runs) == 3
+        await pilot.press("x")
+        await pilot.press("y")
+        await settle(pilot)
+        assert [run.run_id for run in app.screen.runs] == ["a3", "a1"]
+        assert "was deleted: 2 calls" in str(app.screen.query_one("#learn-said").render())
+
+
+async def test_resume_explains_or_starts_the_task_again(recorded: Filled) -> None:
+    app = history(recorded)
+    started: list[tuple[str, Path]] = []
+    app.start_task = lambda task, repo: started.append((task, repo))  # type: ignore[method-assign]
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        assert app.screen.check_action("resume", ())
+        await pilot.press("R")
+        await pilot.pause()
+        await pilot.press("y")
+        await settle(pilot)
+        assert started == [("task of a3", recorded.repo)]
+
+
+async def test_f_keys_open_them_from_home(recorded: Filled) -> None:
+    app = CraApp(services(), repo=recorded.repo)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        for key, kind in (("f9", HistoryScreen), ("f8", RelabelScreen), ("f10", CalibrateScreen)):
+            await pilot.press(key)
+            await settle(pilot)
+            assert isinstance(app.screen, kind)
+            await pilot.press("f1")
+            await pilot.press("escape", "escape")
+            await settle(pilot)
+
+
+@pytest.mark.parametrize("which", ["relabel", "calibrate", "history", "replay"])
+async def test_tiny_terminals_do_not_crash(filled: Filled, which: str) -> None:
+    label_run(filled)
+    record(filled, "a1", {f"x.c {HOSTILE}": True})
+    makers: dict[str, Callable[[Any], Screen[None]]] = {
+        "relabel": lambda made: RelabelScreen(made, repo=filled.repo),
+        "calibrate": lambda made: CalibrateScreen(made, repo=filled.repo),
+        "history": lambda made: HistoryScreen(made, repo=filled.repo),
+        "replay": lambda made: HistoryScreen(made, repo=filled.repo),
+    }
+    app = LearningApp(makers[which])
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settle(pilot)
+        if which == "replay":
+            await pilot.press("enter")
+            await settle(pilot)
+        for width, height in ((1, 1), (4, 3), (9, 5), (14, 30), (19, 2), (33, 8), (59, 12), (99, 4), (160, 3), (3, 60)):
+            await pilot.resize_terminal(width, height)
+            await pilot.press("down", "question_mark" if which == "relabel" else "up")
+            await pilot.pause()
+        await pilot.resize_terminal(120, 36)
+        await settle(pilot)
