@@ -102,6 +102,7 @@ class HomeScreen(Screen[None]):
         self.query_one("#demos").border_title = Content("Ready-made tasks")
         self.query_one("#demos").border_subtitle = Content("enter starts")
         self.query_one("#recent").border_title = Content("Recent runs")
+        self.query_one("#recent").border_subtitle = Content("enter opens · f9 all")
         self.fill()
         ready = bool(self.first_task and self.first_repo)
         self.query_one("#start" if ready else "#demos" if self.ready_made else "#task").focus()

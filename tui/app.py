@@ -190,6 +190,14 @@ class CraApp(App[int]):
             repo = self.home.repo_path if self.home is not None else Path()
         self.push_screen(make_screen(name, self.services, repo=repo.resolve()))
 
+    def on_config_saved(self, event: Any) -> None:
+        """The settings were saved: what concerns the window counts at once, the rest from the next run on."""
+        self.config = event.config
+        self.set_keymap(dict(self.config.ui.keys))
+        self._choose_theme()
+        if self.home is not None and self.home.is_mounted:
+            self.home.action_check_model()
+
     def action_snapshot(self) -> None:
         """Save the screen as an SVG picture."""
         try:
