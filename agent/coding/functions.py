@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from agent.coding.attempts import (
     Candidate,
@@ -55,6 +55,7 @@ async def implement_function(
     failure: str = "",
     score: Score | None = None,
     lock: asyncio.Lock | None = None,
+    kept: Kept | None = None,
     max_attempts: int | None = None,
     samples: int | None = None,
 ) -> FunctionResult:
@@ -67,15 +68,19 @@ async def implement_function(
         failure: what a failing check said, when a function that compiles is to be written anew.
         score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
         lock: guards the files while functions are written concurrently; the model is asked outside of it.
+        kept: awaited under the lock as soon as the version to keep stands in its file.
 
     Raises:
         ModelError: if the model cannot answer.
     """
-    writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock())
+    writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept)
     return await writer.run(
         ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
         ctx.config.coding.samples if samples is None else samples,
     )
+
+
+Kept = Callable[[], Awaitable[object]]
 
 
 class _Writer:
@@ -89,6 +94,7 @@ class _Writer:
         failure: str,
         score: Score | None,
         lock: asyncio.Lock,
+        kept: Kept | None,
     ) -> None:
         self.ctx = ctx
         self.wanted = wanted
@@ -97,6 +103,7 @@ class _Writer:
         self.task = with_documents(task, LazyFiles(files))
         self.score = score
         self.lock = lock
+        self.kept = kept
         self.failure = failure
         self.trouble = ""
         self.previous = self.original = ""
@@ -210,6 +217,8 @@ class _Writer:
         warnings = sum(one.severity == "warning" for one in self.last.diagnostics)
         candidate = Candidate(extracted.function_text, extracted.helpers, points, warnings, attempt)
         self.compiled.append(candidate)
+        if self.score is None and self.kept is not None:
+            await self.kept()
         if self.score is not None and points is not None and points < 1.0:
             self._restore(before)
         return True
@@ -239,6 +248,8 @@ class _Writer:
             if best.text.encode() not in source.replace(b"\r\n", b"\n"):
                 self.files.write_bytes(path, place_function(source, name, Extracted(best.text, best.helpers)))
                 self.last = await self.compile(path, name, self.wanted.signature)
+            if self.score is not None and self.kept is not None:
+                await self.kept()
         lines = best.text.count("\n") + 1
         self.ctx.emit(FunctionImplemented(name, path, attempts, lines))
         return FunctionResult(

@@ -12,6 +12,7 @@ from agent.flow.checking import Checks
 from agent.flow.compiling import RunCompiler
 from agent.flow.outcome import Outcome
 from agent.flow.survey import Survey
+from agent.flow.together import carry_out_together, ready_batch
 from agent.flow.tree import WorkTree
 from agent.flow.worker import Worker
 from agent.planning.adjustment.adjust import adjust
@@ -51,6 +52,11 @@ class StepRunner:
         """
         queue = list(plan.steps)
         while queue:
+            batch = self._batch(queue)
+            if len(batch) > 1:
+                queue = queue[len(batch) :]
+                await carry_out_together(self, batch)
+                continue
             step = queue.pop(0)
             result, more = await self.carry_out(step)
             if more:
@@ -72,15 +78,18 @@ class StepRunner:
             work = await self.worker.do(step, failure, anew=anew)
             if not work.ok:
                 return await self._fail(step, start, work.reason), ()
-            now = await self._checked(step)
+            now = await self.checked(step)
             if not self.checks.regressed(now) and not (anew and not self._better(now)):
                 return await self._keep(step, now), work.more
             failure = self._failure_text(now)
-            await self._roll_back(start)
+            await self.roll_back(start)
             if last or anew:
                 break
         why = "it did not improve the checks" if anew else "it broke checks that passed before"
         return await self._fail(step, start, f"{why}. {failure}".strip(), now), ()
+
+    def _batch(self, queue: list[PlanStep]) -> list[PlanStep]:
+        return ready_batch(queue, self.outcome.steps_done, self.ctx.config.models.concurrency)
 
     def close(self) -> None:
         """Let go of the build's objects."""
@@ -92,24 +101,26 @@ class StepRunner:
         commit = await self.workspace.commit(f"{step.id}: {step.description}"[:200])
         files = tuple(await self.workspace.changed_files(before))
         await asyncio.to_thread(self.tree.catch_up)
-        self._note(step, ok=True)
+        self.note(step, ok=True)
         self.ctx.emit(StepFinished(step.id, True, "", commit, files))
         return StepResult(step.id, True)
 
     async def _fail(self, step: PlanStep, start: str, reason: str, now: CheckResult | None = None) -> StepResult:
-        await self._roll_back(start)
-        self._note(step, ok=False, why=reason)
+        await self.roll_back(start)
+        self.note(step, ok=False, why=reason)
         signals = tuple(signals_from_output(now.output, now.command, now.exit_code)) if now is not None else ()
         if signals:
             self.ctx.emit(FailureSignals(signals, step.id))
         self.ctx.emit(StepFinished(step.id, False, reason, rolled_back=True))
         return StepResult(step.id, False, reason, signals=signals)
 
-    async def _roll_back(self, start: str) -> None:
+    async def roll_back(self, start: str) -> None:
+        """Files, branch and index as they were at ``start``."""
         await self.workspace.rollback(start)
         await asyncio.to_thread(self.tree.catch_up)
 
-    def _note(self, step: PlanStep, *, ok: bool, why: str = "") -> None:
+    def note(self, step: PlanStep, *, ok: bool, why: str = "") -> None:
+        """Account for a step that was carried out."""
         if step not in self.executed:
             self.executed.append(step)
         names = set(step.target_symbols) if step.kind == "function_implement" else set()
@@ -121,7 +132,8 @@ class StepRunner:
             self.outcome.step_failed(step.id, why)
             self.outcome.functions_failed |= names
 
-    async def _checked(self, step: PlanStep) -> CheckResult | None:
+    async def checked(self, step: PlanStep) -> CheckResult | None:
+        """The checks after a step, where they are quick enough and can say something."""
         before = self.checks.before
         if before is None or before.seconds > QUICK_CHECKS or step.kind == "scaffold":
             return None

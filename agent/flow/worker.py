@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 
 from agent.coding.attempts import FunctionResult
-from agent.coding.functions import implement_function
+from agent.coding.functions import Kept, implement_function
 from agent.coding.open_items import OpenFunction, OpenType
 from agent.coding.scaffold import scaffold
 from agent.coding.steps import StepOutcome, implement_step
@@ -55,8 +55,13 @@ class Worker:
         for item in self.found.types:
             self._types.setdefault((item.path, item.name), item)
 
-    async def do(self, step: PlanStep, failure: str = "", *, anew: bool = False) -> Work:
+    async def do(
+        self, step: PlanStep, failure: str = "", *, anew: bool = False, lock: asyncio.Lock | None = None,
+        kept: Kept | None = None,
+    ) -> Work:
         """Carry out ``step``. ``failure`` is what a check said; with ``anew`` the step was done before and is redone.
+        ``lock`` guards the files when several steps are carried out at once; ``kept`` is awaited under it when a function
+        stands.
 
         Raises:
             ModelError: if the model cannot answer.
@@ -68,12 +73,14 @@ class Worker:
             return _of_function(await self._type(self._types[key]))
         wanted = self._functions.get(key)
         if step.kind == "function_implement" and wanted is not None and wanted.language == "c":
-            return _of_function(await self._function(wanted, failure, anew))
+            return _of_function(await self._function(wanted, failure, anew, lock, kept))
         if step.kind == "test_implement":
             return await self._tests(step)
         return await self._edit(step, failure)
 
-    async def _function(self, wanted: OpenFunction, failure: str, anew: bool) -> FunctionResult:
+    async def _function(
+        self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
+    ) -> FunctionResult:
         samples = max(self.ctx.config.coding.samples, REWORK_SAMPLES if anew else 1)
         return await implement_function(
             self.ctx,
@@ -83,6 +90,8 @@ class Worker:
             task=self.found.task,
             failure=failure,
             score=self._score if samples > 1 and self.checks.command else None,
+            lock=lock,
+            kept=kept,
             samples=samples,
         )
 

@@ -24,7 +24,8 @@ RING = (SOLUTIONS / "ring_buffer.c").read_bytes()
 
 
 def settings(server: ScriptedServer, **sections: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {"models": {"provider": "openai", "base_url": server.base_url}, **sections}
+    models = {"provider": "openai", "base_url": server.base_url, **sections.pop("models", {})}
+    return {"models": models, **sections}
 
 
 async def play(
@@ -97,6 +98,15 @@ async def test_a_wrong_function_is_found_by_its_test_and_written_anew(ring: Path
         finished, heard, _ = await play(ring, server, TASK)
     assert finished.status == "complete", finished.reason
     assert of(heard, ev.FailureSignals)
+
+
+async def test_independent_functions_are_written_at_once_with_a_commit_each(ring: Path) -> None:
+    async with ScriptedServer(Coder(RING), latency=0.05) as server:
+        finished, _, _ = await play(ring, server, TASK, sections={"models": {"concurrency": 4}})
+    assert finished.status == "complete" and finished.functions == 8
+    assert server.max_in_flight == 4
+    log = subprocess.run(["git", "log", "--oneline", finished.branch], cwd=ring, capture_output=True, text=True).stdout
+    assert sum(": Implement ring_" in line for line in log.splitlines()) == 8
 
 
 async def test_a_second_run_reuses_the_verdicts(ring: Path) -> None:
