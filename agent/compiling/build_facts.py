@@ -11,13 +11,15 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class BuildFacts:
     """What the command line says: ``strict`` is a -std without GNU extensions, ``defined`` the feature-test macros given
-    by -D, ``windows`` a mingw or MSVC target, ``stops_at_first`` a compiler that prints one error only (tcc)."""
+    by -D, ``windows`` a mingw or MSVC target, ``stops_at_first`` a compiler that prints one error only (tcc),
+    ``include_dirs`` the -I and -iquote folders as given."""
 
     strict: bool = False
     defined: frozenset[str] = frozenset()
     windows: bool = False
     c23: bool = False
     stops_at_first: bool = False
+    include_dirs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, flags: Sequence[str], compiler: str = "") -> BuildFacts:
@@ -25,6 +27,7 @@ class BuildFacts:
         strict = c23 = False
         standard = ""
         defined: set[str] = set()
+        dirs: list[str] = []
         for place, flag in enumerate(flags):
             if flag == "-ansi":
                 standard = "c90"
@@ -34,6 +37,10 @@ class BuildFacts:
                 defined.add(flags[place + 1].split("=")[0])
             elif flag.startswith("-D"):
                 defined.add(flag[2:].split("=")[0])
+            elif flag in ("-I", "-iquote") and place + 1 < len(flags):
+                dirs.append(flags[place + 1])
+            elif flag.startswith("-I"):
+                dirs.append(flag[2:])
             elif flag == "-pthread":
                 defined.add("_REENTRANT")
         if standard:
@@ -43,4 +50,4 @@ class BuildFacts:
             c23 = int(match[1]) >= 15
         windows = "mingw" in compiler or compiler.endswith(("cl", "cl.exe"))
         stops = "tcc" in os.path.basename(compiler) or "-Wfatal-errors" in flags or "-fmax-errors=1" in flags
-        return cls(strict, frozenset(defined), windows, c23, stops)
+        return cls(strict, frozenset(defined), windows, c23, stops, tuple(dirs))

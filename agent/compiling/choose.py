@@ -9,7 +9,9 @@ from agent.compiling.project import ProjectFiles
 from agent.compiling.verdict import NeededInclude
 
 
-def choose_headers(findings: Sequence[Finding], project: ProjectFiles) -> list[NeededInclude]:
+def choose_headers(
+    findings: Sequence[Finding], project: ProjectFiles, include_dirs: Sequence[str] = ()
+) -> list[NeededInclude]:
     """The fewest good headers that bring all names: names with one home first, then homes that are needed anyway."""
     by_file: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -24,7 +26,7 @@ def choose_headers(findings: Sequence[Finding], project: ProjectFiles) -> list[N
         for header, served in order:
             first = served[0]
             alternatives = tuple(h for h in first.headers if h != header)
-            name = header if first.system else project.spelled_from(file, header)
+            name = header if first.system else project.spelled_from(file, header, include_dirs)
             chosen.append(
                 NeededInclude(
                     name,

@@ -18,7 +18,13 @@ from agent.compiling.headers import HeaderTable, header_table
 from agent.compiling.linking import classify_link
 from agent.compiling.names import NameFinder
 from agent.compiling.project import ProjectFiles
-from agent.compiling.signature_symptoms import callback_mismatch, leads_elsewhere, signature_detail, signature_symbol
+from agent.compiling.signature_symptoms import (
+    callback_mismatch,
+    is_argument,
+    leads_elsewhere,
+    signature_detail,
+    signature_symbol,
+)
 from agent.compiling.symptoms import Symptom, symptoms
 from agent.compiling.verdict import (
     ERROR_CAT_LOGIC_ERROR,
@@ -236,7 +242,7 @@ class _Ladder:
 
     def _include_result(self, wanted: list[Finding]) -> CompilerErrorClassification:
         wanted = [*wanted, *self._foreseen(wanted)]
-        includes = choose_headers(wanted, self.project)
+        includes = choose_headers(wanted, self.project, self.facts.include_dirs)
         for needed in includes:
             hint = (
                 "the compiler's own hint"
@@ -275,7 +281,8 @@ class _Ladder:
         pool = self.errors or self.complaints
         implicit = {n for c in self.complaints if c.kind == "implicit" for n in c.names}
         for complaint in pool:
-            if complaint.kind not in _SIGNATURE and not callback_mismatch(complaint):
+            tcc_argument = self.facts.stops_at_first and is_argument(complaint)
+            if complaint.kind not in _SIGNATURE and not callback_mismatch(complaint) and not tcc_argument:
                 continue
             symbol = signature_symbol(complaint)
             notes = " ".join(plain_quotes(n) for n in complaint.diagnostic.notes)

@@ -39,7 +39,7 @@ _NOTE_INCLUDE = re.compile(
 _CARET = re.compile(r"^\s*[~^][~^\s\w*.()<>,;-]*$")
 NOISE = re.compile(
     r"^\d+ (?:errors?|warnings?)|^compilation terminated|being treated as errors|^\s*\^|returned \d+ exit status"
-    r"|linker command failed",
+    r"|linker command failed|^\(?each undeclared identifier|^for each function it appears in|too many errors emitted",
     re.IGNORECASE,
 )
 _LINKER = re.compile(r"cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE)

@@ -76,6 +76,9 @@ def _one(
             "There is no `main` in what is linked: link with the file that has it, or only compile (-c).",
             symbol,
         )
+    if symbol.startswith("_Z"):
+        detail = f'`{symbol}` is a C++ name: declare the function `extern "C"` on the C++ side, or link with its file.'
+        return LinkVerdict("logic_error", detail, symbol)
     names = (symbol, symbol.removeprefix("_"))
     for name in names:
         if verdict := _in_project(name, project, table, target):

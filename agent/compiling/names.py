@@ -14,6 +14,7 @@ from agent.compiling.project import ProjectFiles
 from agent.compiling.scope import close_name, close_tag, tag_behind
 from agent.compiling.symptoms import Symptom
 
+_EXTENSIONS = frozenset({"asm", "typeof", "inline"})
 _MACRO_LIKE = re.compile(
     r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert)$"
 )
@@ -57,6 +58,9 @@ class NameFinder:
             return Finding("unknown", name, symptom, file, line)
         if symptom.kind in ("incomplete", "in_parameters") and not name.startswith("struct "):
             name = tag_behind(self.project, plain) or name
+        if plain in _EXTENSIONS and symptom.kind in ("implicit", "undeclared"):
+            detail = f"`{plain}` is an extension that a strict -std hides: use -std=gnu17, or write `__{plain}__`."
+            return Finding("hidden", name, symptom, file, line, flag="-std=gnu17", detail=detail)
         return (
             self._in_own_file(symptom, name, file, line)
             or self._in_project_headers(symptom, name, file, line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from agent.compiling.includes import active_include, analyse, write_atomically
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".inc", ".def")
 SOURCE_SUFFIXES = (".c", *HEADER_SUFFIXES)
 MAX_FILE = 2_000_000
-_INCLUDE_DIRS = frozenset({"include", "inc", "includes"})
 _SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "CMakeFiles"})
 
 
@@ -188,9 +187,9 @@ class ProjectFiles:
         """Whether ``path`` itself includes ``header`` live above ``before_line``."""
         return bool(active_include(self.shape(path), header, before_line))
 
-    def spelled_from(self, includer: str, header: str) -> str:
-        """How ``includer`` should name a project header: as a neighbour does, else relative to its own directory or to the
-        project's include folder."""
+    def spelled_from(self, includer: str, header: str, include_dirs: Sequence[str] = ()) -> str:
+        """How ``includer`` should name a project header: as a neighbour does, else by the folder they share, else by the
+        ``-I`` folder that it is in, else by the way from one to the other."""
         folder = includer.rpartition("/")[0]
         stem = header.rpartition("/")[2].split(".")[0]
         for other in self._files:
@@ -198,12 +197,22 @@ class ProjectFiles:
                 for include in self.shape(other).includes:
                     if not include.system and include.live and self.included_file(other, include.name) == header:
                         return include.name
-        if not folder or header.startswith(folder + "/"):
-            inside = header[len(folder) + 1 :] if folder else header
-            first, _, rest = inside.partition("/")
-            return rest if first in _INCLUDE_DIRS and rest else inside
-        first, _, rest = header.partition("/")
-        return rest if first in _INCLUDE_DIRS and rest else os.path.relpath(header, folder)
+        if header.rpartition("/")[0] == folder:
+            return header[len(folder) + 1 :] if folder else header
+        for directory in include_dirs:
+            inside = self._below(directory, header)
+            if inside:
+                return inside
+        return os.path.relpath(header, folder or ".")
+
+    def _below(self, directory: str, header: str) -> str:
+        """The path of ``header`` from an include folder given on the command line, "" when it is not below it."""
+        if self.root is not None and os.path.isabs(directory):
+            directory = os.path.relpath(directory, self.root)
+        folder = _clean(directory)
+        if folder in (".", ""):
+            return header
+        return header[len(folder) + 1 :] if header.startswith(folder + "/") else ""
 
 
 @lru_cache(maxsize=4096)

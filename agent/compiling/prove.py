@@ -65,14 +65,15 @@ async def fix_includes(
     """
     trials = _Trials(project, compile_again, on_trial, limit)
     queue = list(first)
+    dirs = facts.include_dirs if facts else ()
     check = None
     while not trials.spent:
         if not queue:
             check = await asyncio.to_thread(
-                deterministic_check, outcome.stderr, project, target, diagnostics=outcome.diagnostics, facts=facts, system=system,
-                disproven=tuple(trials.disproven), foresee=False,
+                deterministic_check, outcome.stderr, project, target, diagnostics=outcome.diagnostics, facts=facts,
+                system=system, disproven=tuple(trials.disproven), foresee=False,
             )  # fmt: skip
-            queue = choose_headers([f for f in check.findings if f.outcome == "include"], project)
+            queue = choose_headers([f for f in check.findings if f.outcome == "include"], project, dirs)
             queue = [n for n in queue if not trials.tried(n)]
         if not queue:
             break

@@ -122,7 +122,7 @@ async def classify_row(
     target = project.resolve(row.target) or row.target
     check = deterministic_check(row.stderr, project, target, facts=facts, system=system, foresee=not verify)
     result = check.classification
-    if verify:
+    if verify and not (facts.windows and not shutil.which(row.compiler)):
         result = await _verified(row, check.classification, facts, system)
     if result is not None:
         return result

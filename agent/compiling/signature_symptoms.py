@@ -17,6 +17,14 @@ def callback_mismatch(complaint: Symptom) -> bool:
     )
 
 
+def is_argument(complaint: Symptom) -> bool:
+    """Whether tcc, which calls every conversion an assignment, means an argument: a call and no `=` in the line."""
+    if not re.match(r"assignment |cannot (?:convert|cast)", complaint.diagnostic.message):
+        return False
+    line = complaint.diagnostic.source_line
+    return bool(re.search(r"\b\w+\s*\([^()]*\w[^()]*\)\s*;", line)) and not re.search(r"[^=!<>]=[^=]", line)
+
+
 def leads_elsewhere(errors: Sequence[Symptom], complaint: Symptom) -> bool:
     """Whether an earlier syntax error makes what follows doubtful."""
     first = errors[0] if errors else complaint

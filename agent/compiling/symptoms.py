@@ -117,6 +117,8 @@ def _template(match: re.Match[str]) -> str:
 @lru_cache(maxsize=4096)
 def _kind(message: str, option: str) -> Kind:
     """The kind of a message whose names are placeholders."""
+    if "implicit declaration of built-in" in message:
+        return "implicit"
     if (kind := _OPTIONS.get(option)) and not (
         kind == "syntax" and "type specifier" not in message and "defaults" not in message
     ):
