@@ -53,7 +53,8 @@ def find_candidates(
     entries = {entry.path: entry for entry in index.files()}
     wanted = set(plan_files) | set(facts.mentioned_files)
     eligible = {path for path, entry in entries.items() if path in wanted or _eligible(entry, facts)}
-    order = [path for path in rank_files(index, facts) if path in eligible]
+    ranking = rank_files(index, facts)
+    order = [path for path in ranking.paths if path in eligible]
     place = {path: number for number, path in enumerate(order, 1)}
     tiers: dict[int, dict[str, str]] = {0: {p: "named by the plan" for p in plan_files if p in entries}}
     tiers[1] = _without(_seeds(index, facts, eligible), tiers)
@@ -68,7 +69,11 @@ def find_candidates(
     hits = _Tier({path: (-number, found_by_words[path]) for path, number in place.items()})
     rest = _capped(hits, eligible, tiers, place, limits.max_search - len(tiers[4]), 4, caps)
     tiers[4] = tiers[4] | rest
-    files = [_scoped(entries[path], tier, reason) for tier, found in tiers.items() for path, reason in found.items()]
+    files = [
+        _scoped(entries[path], tier, reason, ranking.matching.get(path, ()))
+        for tier, found in tiers.items()
+        for path, reason in found.items()
+    ]
     files.sort(key=lambda f: _rank_key(f, place))
     ranked = tuple(msgspec.structs.replace(file, rank=number) for number, file in enumerate(files, 1))
     return Candidates(ranked, tuple(caps))
@@ -158,8 +163,8 @@ def _without(found: dict[str, str], taken: dict[int, dict[str, str]]) -> dict[st
     return {path: reason for path, reason in found.items() if not any(path in t for t in taken.values())}
 
 
-def _scoped(entry: FileEntry, tier: int, reason: str) -> ScopedFile:
+def _scoped(entry: FileEntry, tier: int, reason: str, matching: tuple[str, ...]) -> ScopedFile:
     return ScopedFile(
         entry.path, tier, reason, language=entry.language, purpose=entry.purpose, domain=entry.domain,
-        concepts=tuple(entry.concepts),
+        concepts=tuple(entry.concepts), matching=matching,
     )  # fmt: skip

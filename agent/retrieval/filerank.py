@@ -11,6 +11,8 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from agent.index.symbols import parser_for
 from agent.retrieval.documents import Document, candidates_of
 from agent.retrieval.ranking import best_first
@@ -34,6 +36,9 @@ SPREADING = 15
 CALLING = 10
 """So many of the best symbols pass evidence on to the files of their callers and callees."""
 
+MATCHING = 3
+"""Names of best-matching symbols kept per file: evidence for whoever judges it."""
+
 ASIDE = 0.5
 """Factor for files beside the product itself: examples, docs, benchmarks, tools."""
 
@@ -42,9 +47,18 @@ _ASIDE = re.compile(
 )
 
 
-def rank_files(index: Index, facts: TaskFacts) -> list[str]:
-    """Paths of source files that are no tests, best first."""
+class FileRanking(msgspec.Struct, frozen=True):
+    """Paths, best first, and the names of each file's best-matching symbols."""
+
+    paths: list[str]
+    matching: dict[str, tuple[str, ...]]
+
+
+def rank_files(index: Index, facts: TaskFacts) -> FileRanking:
+    """Source files without tests; a task about tests gets those too."""
     hits = {hit.path: hit.score for hit in index.search_files(facts.text, DEPTH)}
+    if facts.kind == "test":
+        hits |= {hit.path: hit.score for hit in index.search_files(facts.text, DEPTH, tests=True)}
     scores = {path: score * factor(path) for path, score in hits.items()}
     documents, texts = _symbol_scores(index, facts, list(hits))
     _add(scores, SYMBOL_WEIGHT, _by_best_symbol(documents, texts))
@@ -52,7 +66,7 @@ def rank_files(index: Index, facts: TaskFacts) -> list[str]:
     order = best_first(scores)
     _add(scores, NEIGHBOUR_WEIGHT, _neighbours(index, order[:SPREADING], known))
     _add(scores, CALL_WEIGHT, _by_calls(index, _best_symbols(documents, texts, order), known))
-    return best_first(scores)
+    return FileRanking(best_first(scores), _matching(documents, texts))
 
 
 def _add(scores: dict[str, float], weight: float, ranking: list[str]) -> None:
@@ -80,6 +94,16 @@ def _by_best_symbol(documents: dict[str, Document], texts: dict[str, float]) -> 
         path = documents[key].symbol.path
         best[path] = max(best.get(path, 0.0), score)
     return best_first({path: score for path, score in best.items() if score > 0})
+
+
+def _matching(documents: dict[str, Document], texts: dict[str, float]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for key in best_first({key: score for key, score in texts.items() if score > 0}):
+        symbol = documents[key].symbol
+        names = found.get(symbol.path, ())
+        if len(names) < MATCHING:
+            found[symbol.path] = (*names, symbol.qualified)
+    return found
 
 
 def _best_symbols(documents: dict[str, Document], texts: dict[str, float], order: list[str]) -> list[IndexedSymbol]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from agent.index import Index
 
 MAX_INTENT = 200
+MAX_LISTED = 200
+"""Symbols listed without a model."""
 
 
 async def retrieve(
@@ -90,7 +92,7 @@ def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Seque
     found = ranked.rank(index, task, config.retrieval, plan_files)
     return {
         "files": [file.path for file in found.candidates.files],
-        "symbols": [symbol.key for symbol in found.symbols],
+        "symbols": [symbol.key for symbol in found.symbols[:MAX_LISTED]],
         "calls": 0,
         "seconds": round(time.perf_counter() - began, 3),
         "tokens": 0,

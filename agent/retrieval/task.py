@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 MAX_KEYWORDS = 12
 MAX_FILES_PER_NAME = 4
 """A name that fits more files than this names none of them."""
+
+MAX_PATHS = 50
+"""Paths looked up in one task; a pasted log may hold thousands."""
 
 _PATH = re.compile(r"(?<![\w/.-])(?:[A-Za-z]:)?(?:\.{0,2}/)?(?:[\w.+-]+/)*[\w+-][\w.+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
 _TRACE = (
@@ -113,7 +117,7 @@ def _named_paths(text: str, paths: list[str]) -> tuple[tuple[str, ...], tuple[st
     """(files of the repository that the text names, source files it names that are not there yet)."""
     found: dict[str, None] = {}
     missing: dict[str, None] = {}
-    for match in _PATH.finditer(_without_addresses(text)):
+    for match in itertools.islice(_PATH.finditer(_without_addresses(text)), MAX_PATHS):
         fits = match_path(match.group(), paths)
         if fits and len(fits) <= MAX_FILES_PER_NAME:
             found.update(dict.fromkeys(fits))
@@ -134,23 +138,24 @@ def _without_addresses(text: str) -> str:
 def _traces(text: str, paths: list[str]) -> list[tuple[str, int]]:
     found: dict[tuple[str, int], None] = {}
     for pattern in _TRACE:
-        for match in pattern.finditer(text):
+        for match in itertools.islice(pattern.finditer(text), MAX_PATHS):
             fits = match_path(match["path"], paths)
             if len(fits) == 1:
                 found.setdefault((fits[0], int(match["line"])))
     return list(found)
 
 
-def _mentioned_symbols(names: Iterable[str], index: Index) -> list[str]:
+def _mentioned_symbols(names: tuple[str, ...], index: Index) -> list[str]:
     """``path:qualified`` of the definitions that a code-like word names. A dotted name is taken whole before its parts."""
     found: dict[str, None] = {}
     settled: set[str] = set()
+    tests = {entry.path for entry in index.files() if entry.is_test} if names else set()
     for name in sorted(names, key=lambda n: -n.count(".")):
         if name in settled:
             continue
         owner, _, last = name.replace("::", ".").replace("->", ".").rpartition(".")
         hits = [hit for hit in index.find_symbols(last) if not owner or _belongs(hit, owner)]
-        hits = _definitions(hits, index)
+        hits = _definitions(hits, tests)
         if hits and len({hit.path for hit in hits}) <= MAX_FILES_PER_NAME:
             settled.update((name, last))
             found.update(dict.fromkeys(hit.key for hit in hits))
@@ -163,9 +168,8 @@ def _belongs(symbol: IndexedSymbol, owner: str) -> bool:
     return symbol.parent.rsplit(".", 1)[-1] == tail or PurePosixPath(symbol.path).stem == tail
 
 
-def _definitions(hits: list[IndexedSymbol], index: Index) -> list[IndexedSymbol]:
+def _definitions(hits: list[IndexedSymbol], tests: set[str]) -> list[IndexedSymbol]:
     """Definitions outside tests where there are any; else whatever there is."""
-    tests = {entry.path for entry in index.files() if entry.is_test}
     outside = [hit for hit in hits if hit.path not in tests] or hits
     return [hit for hit in outside if hit.kind != "prototype"] or outside
 

@@ -32,7 +32,8 @@ class TaskFacts(Value, frozen=True):
 class ScopedFile(Value, frozen=True):
     """A candidate file. ``tier`` as in design section 8; ``rank`` (from 1) its place among all candidates.
 
-    ``judged`` tells whether a model was asked; ``included`` whether the file is in scope.
+    ``matching`` names its symbols that fit the task's words best. ``judged`` tells whether a model was asked; ``included``
+    whether the file is in scope.
     """
 
     path: str

@@ -9,7 +9,7 @@ import pytest
 
 from agent.config import Config
 from agent.events import ContextAssembled, FileScoped, FilesGrouped, Notice, StagesRouted, SymbolClassified
-from agent.gate import Gate
+from agent.gate import Gate, PendingVerdict
 from agent.index import Index
 from agent.judgment.thresholds import Threshold, Thresholds
 from agent.retrieval.candidates import find_candidates
@@ -242,6 +242,20 @@ async def test_each_stage_ends_at_the_gate(tmp_path: Path, index: Index) -> None
     async with ScriptedServer(by_stage(SAYS_YES)) as server, run_context(tmp_path, server, gate=Listening()) as ctx:
         await retrieve(ctx, index, TASK, plan_files=["budget.py"])
     assert edges == ["task_analysis", "scope", "precision_pass1", "precision_pass2", "precision_pass3", "assembly"]
+
+
+async def test_an_overruled_verdict_decides_who_is_asked_next(tmp_path: Path, index: Index) -> None:
+    class Overruling(Gate):
+        async def verdict(self, pending: PendingVerdict) -> Any:
+            return "flip" if pending.item == "context_assembly.py:_refilter_files" else "accept"
+
+    async with ScriptedServer(by_stage(SAYS_YES)) as server, run_context(tmp_path, server, gate=Overruling()) as ctx:
+        package = await retrieve(ctx, index, TASK, plan_files=["budget.py"])
+        assert len(asked(server.calls, "precision_pass2")) == 8
+        levels = {s.name: s.detail_level for s in package.symbols}
+        assert levels["_refilter_files"] == "primary"  # overruled again in pass 2
+        sources = {r["source"] for r in ctx.log.db.query("select source from labels")}
+        assert sources == {"override"}
 
 
 # --- assembly

@@ -82,6 +82,7 @@ async def test_the_judged_item_carries_path_tier_language_reason_and_metadata(
         [prompt] = [call.prompt for call in server.calls if "File: context_assembly.py" in call.prompt]
         assert "File: context_assembly.py (tier=2, language=python, reason=imports budget.py)" in prompt
         assert "purpose=Assembles a context from classified files." in prompt
+        assert "matching: assemble_context, _refilter_files" in prompt  # the symbols whose words fit best
         assert prompt.startswith(f"Task: {TASK}\nIntent: Bug fix in token budget tracking logic\n\n")
 
 
