@@ -1,0 +1,109 @@
+"""The application over the real engine and a scripted model: what is shown is what is logged."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+import tomli_w
+from textual.pilot import Pilot
+
+from agent.audit.reader import LogReader
+from agent.config import load, repo_config_path
+from agent.state import RunState
+from agent.workspace.demo import create_demo, load_demo
+from screens.panes.calls import CallStream
+from screens.run import RunScreen
+from tests.fakes.server import ScriptedServer
+from tests.flow.coder import SOLUTIONS, Coder
+from tui.app import CraApp
+from tui.services import engine_services
+
+RING = (SOLUTIONS / "ring_buffer.c").read_bytes()
+TASK = load_demo("ring_buffer").task
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    return create_demo("ring_buffer", tmp_path / "ring")
+
+
+def _configure(repo: Path, server: ScriptedServer) -> None:
+    path = repo_config_path(repo)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tomli_w.dumps({"models": {"provider": "openai", "base_url": server.base_url}}), encoding="utf-8")
+
+
+def _app(repo: Path) -> CraApp:
+    return CraApp(engine_services(repo), config=load(repo), repo=repo, task=TASK)
+
+
+async def _until(pilot: Pilot[int], condition, seconds: float = 60) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await pilot.pause(0.02)
+
+
+async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_change(ring: Path) -> None:
+    async with ScriptedServer(Coder(RING)) as server:
+        _configure(ring, server)
+        app = _app(ring)
+        async with app.run_test(size=(120, 40), notifications=True) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")  # the start button has the focus
+            await _until(pilot, lambda: app.session is not None and app.session.state.finished is not None)
+            session = app.session
+            assert session is not None and isinstance(app.screen, RunScreen)
+            assert session.state.status == "complete", session.state.reason
+            await _until(pilot, session.ready)
+            shown = app.screen.query_one(CallStream)
+            reader = LogReader(ring / ".clean_room" / "raw.sqlite")
+            rows = list(reader.calls(session.state.run_id))
+            assert [(call.call_id, call.stage, call.item) for call in session.state.calls] == [
+                (row.call_id, row.stage, row.item) for row in rows
+            ]
+            for call, row in zip(session.state.calls, rows, strict=True):
+                assert (call.verdict, call.p_yes, call.defaulted) == (row.verdict, row.p_yes, row.defaulted), row.item
+                assert (call.cached, call.overridden, call.explanation) == (row.cached, row.overridden, row.explanation)
+            assert shown.count == len(rows) > 0
+            replayed = RunState()
+            for envelope in reader.events(session.state.run_id):
+                replayed.apply(envelope)
+            assert replayed == session.state, "a replay of the log gives the state that was shown"
+            reader.close()
+            await pilot.press("a")
+            await _until(pilot, lambda: session.state.diff_choice == "applied")
+    tested = await asyncio.to_thread(subprocess.run, ["make", "test"], cwd=ring, capture_output=True)
+    assert tested.returncode == 0
+
+
+async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path) -> None:
+    async with ScriptedServer(Coder(RING)) as server:
+        _configure(ring, server)
+        app = _app(ring)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            await _until(pilot, lambda: isinstance(app.screen, RunScreen))
+            await pilot.press("space")
+            session = app.session
+            assert session is not None
+            await _until(pilot, lambda: session.waiting is not None)
+            waiting = session.waiting
+            assert waiting is not None and waiting.verdict is True
+            await pilot.press("n")
+            await _until(pilot, lambda: session.state.call(waiting.call_id or 0).overridden)
+            call = session.state.call(waiting.call_id or 0)
+            assert call is not None and call.verdict is False
+            await pilot.press("x")
+            await pilot.pause()
+            await pilot.press("y")
+            await _until(pilot, lambda: session.state.finished is not None)
+            assert session.state.status == "stopped"
+    with sqlite3.connect(ring / ".clean_room" / "raw.sqlite") as db:
+        labels = db.execute("select call_id, label, source from labels").fetchall()
+    assert labels == [(waiting.call_id, 0, "override")]
+    assert b"stub" in (ring / "ring_buffer.c").read_bytes()
