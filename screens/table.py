@@ -18,6 +18,7 @@ SCREENS: dict[str, str] = {
     "relabel": "screens.relabel:RelabelScreen",
     "calibrate": "screens.calibrate:CalibrateScreen",
     "history": "screens.history:HistoryScreen",
+    "toggles": "screens.toggles:TogglesScreen",
 }
 """Name to ``module:Class``; actions of a screen that is not listed are not offered."""
 
