@@ -22,6 +22,8 @@ SOFT_SEEDS = 5
 """Without seeds, the neighbours of up to this many best search hits are looked at (design section 8 measured five), at
 most a quarter of all."""
 
+_SORTED = {2: "most connected", 3: "most often changed together", 4: "best match"}
+
 MAX_UNDEFINED_HEADERS = 4
 
 
@@ -154,8 +156,9 @@ def _capped(
     last = len(place) + 1
     free = [p for p in tier.found if p in eligible and not any(p in found for found in taken.values())]
     free.sort(key=lambda p: (-tier.found[p][0], place.get(p, last), p))
-    if len(free) > cap and number != 4:
-        caps.append(f"Tier {number} was cut at {cap} of {len(free)} files, most connected first.")
+    cap = max(0, cap)
+    if len(free) > cap:
+        caps.append(f"Tier {number} was cut at {cap} of {len(free)} files, {_SORTED[number]} first.")
     return {path: tier.found[path][1] for path in free[:cap]}
 
 

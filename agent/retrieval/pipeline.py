@@ -71,7 +71,10 @@ async def retrieve(
             groups = await group_files(ctx, index, included, facts, allowance)
     else:
         files = [msgspec.structs.replace(file, included=True) for file in found.files]
-    symbols = await asyncio.to_thread(ranked.symbols_of, index, facts, files, limits)
+    symbols, there = await asyncio.to_thread(ranked.symbols_of, index, facts, files, limits)
+    if there > limits.max_symbols:
+        text = f"Of {there} symbols in scope the {limits.max_symbols} best-ranked are looked at (retrieval.max_symbols)."
+        ctx.notice("info", text, "precision_pass1")
     if judge:
         symbols = await classify_symbols(ctx, symbols, facts, allowance)
     else:

@@ -41,12 +41,15 @@ def rank(index: Index, task: str, limits: Retrieval, plan_files: Sequence[str] =
     return Ranked(facts, candidates, tuple(rank_symbols(index, facts, paths)))
 
 
-def symbols_of(index: Index, facts: TaskFacts, files: Sequence[ScopedFile], limits: Retrieval) -> list[ScopedSymbol]:
+def symbols_of(
+    index: Index, facts: TaskFacts, files: Sequence[ScopedFile], limits: Retrieval
+) -> tuple[list[ScopedSymbol], int]:
     """The symbols to judge: those of the included files, ranked, capped at ``max_symbols``, with their edges; then the
-    library symbols those files use (R17)."""
+    library symbols those files use (R17). Also how many there were before the cap."""
     paths = [file.path for file in files if file.included]
-    project = rank_symbols(index, facts, paths)[: limits.max_symbols]
-    return [with_edges(index, symbol) for symbol in project] + library_symbols(index, paths, len(project))
+    everything = rank_symbols(index, facts, paths)
+    project = [with_edges(index, symbol) for symbol in everything[: limits.max_symbols]]
+    return project + library_symbols(index, paths, len(project)), len(everything)
 
 
 def with_edges(index: Index, symbol: ScopedSymbol) -> ScopedSymbol:

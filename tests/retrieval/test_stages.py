@@ -62,7 +62,10 @@ def test_caps_are_applied_after_sorting_and_said(tmp_path: Path, open_index: Ope
     found = find_candidates(index, facts, limits)
     tier2 = [file.path for file in found.files if file.tier == 2]
     assert len(tier2) == 3 and tier2[0] == "user07.py"  # most connected first, then by search
-    assert found.caps == ("Tier 2 was cut at 3 of 12 files, most connected first.",)
+    assert found.caps == (
+        "Tier 2 was cut at 3 of 12 files, most connected first.",
+        "Tier 4 was cut at 0 of 9 files, best match first.",
+    )
 
 
 def test_lower_tier_wins_and_ranks_are_places(index: Index) -> None:
@@ -230,6 +233,8 @@ async def test_symbols_over_the_cap_are_not_asked_about(tmp_path: Path, index: I
     async with ScriptedServer(by_stage(SAYS_YES)) as server, run_context(tmp_path, server, retrieval=limit) as ctx:
         await retrieve(ctx, index, TASK, plan_files=["budget.py"])
         assert len(asked(server.calls, "precision_pass1")) == 3
+        await ctx.log.durable()
+        assert any("Of 8 symbols in scope the 3 best-ranked" in notice.text for notice in ctx.of(Notice))
 
 
 async def test_each_stage_ends_at_the_gate(tmp_path: Path, index: Index) -> None:
