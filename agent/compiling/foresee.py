@@ -24,7 +24,8 @@ def foreseen(finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] 
     shape = project.shape(file)
     wanted = sorted(set(lines)) if lines is not None else range(1, shape.line_count + 1)
     local = set(_LOCAL.findall(shape.masked))
-    own = project.declared(file).names()
+    declared = project.declared(file)
+    own = declared.names() | declared.tags
     dead = {d.line for d in shape.directives}
     found: dict[str, Finding] = {}
     for number in wanted:
@@ -54,9 +55,20 @@ def _missing(
     kind = homes[0].kind
     if (kind == "function" and not called) or (kind == "macro" and not (name.isupper() or called)):
         return None
-    if kind == "variable":
+    if kind == "variable" or _in_project(finder, name.removeprefix("struct "), file):
         return None
     active = finder.project.active_headers(file, line)
     if any(h.header in active for h in homes):
         return None
     return Finding("include", name, like, file, line, tuple(h.header for h in homes), True)
+
+
+def _in_project(finder: NameFinder, name: str, file: str) -> bool:
+    """Whether another file of the project declares ``name`` itself."""
+    project = finder.project
+    for path in project.paths():
+        if path != file and project.mentions(path, name):
+            declared = project.declared(path)
+            if name in declared.names() or name in declared.tags:
+                return True
+    return False

@@ -247,20 +247,11 @@ class NameFinder:
         before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
         if after.startswith("("):
             return False
-        callback = (
-            before.endswith(("(", ",", "=", "&", "return"))
-            and after[:1] in (",", ")", ";")
-            and not before.endswith("==")
-        )
-        return (
-            not callback
-            or (
-                before.endswith("=")
-                and after[:1] == ";"
-                and bool(re.search(r"\b(?:int|long|double|float|char)\b", before))
-            )
-            or (before.endswith("return"))
-        )
+        if re.search(r"\w*(?:printf|scanf)\s*\([^()]*$", before):
+            return True
+        callback = before.endswith(("(", ",", "=", "&")) and not before.endswith("==") and after[:1] in (",", ")", ";")
+        number = before.endswith("=") and bool(re.search(r"\b(?:int|long|short|double|float|char|size_t)\b", before))
+        return not callback or number
 
     def _feature_macros(self, file: str) -> set[str]:
         """Feature-test macros in force for ``file``: by -D, or defined above the first include of it or of the target."""

@@ -221,7 +221,8 @@ def _blocks(d: Diagnostic, names: Sequence[re.Pattern[str]], lines: set[str], de
     if d.source_line and d.source_line.strip() in lines:
         if error:
             return kind not in _NAMED and kind != "argument"
-        return not _HARMLESS.match(d.option) and kind not in _NAMED and kind != "argument"
+        harmless = bool(_HARMLESS.match(d.option)) and "(*)" not in message  # a function where a value was meant
+        return not harmless and kind not in _NAMED and kind != "argument"
     return error and kind not in _NAMED and any(n.search(message) for n in names)
 
 
