@@ -60,7 +60,7 @@ class CalibrateScreen(Screen[None]):
         """Read the labels."""
         rows = self.query_one("#fits", RowList)
         rows.border_title = Content("Stages and models")
-        rows.heading = lambda width: Content.styled("  question    model               n   expect", MUTED)
+        rows.heading = _heading
         rows.focus()
         await self._load()
 
@@ -186,5 +186,15 @@ def _expect(fit: Fit) -> str:
 
 def _row(fit: Fit, width: int) -> Content:
     mark, style = ("✓", GOOD) if fit.better_than_chance else ("·", MUTED) if fit.threshold is None else ("!", WARN)
-    model = fit.model if len(fit.model) <= 18 else fit.model[:17] + "…"
-    return line((f"{mark} ", style), f"{stage_short(fit.stage):<11} {model:<18} {fit.n:>3}   {_expect(fit):>5}")
+    room = _room(width)
+    model = fit.model if len(fit.model) <= room else fit.model[: room - 1] + "…"
+    return line((f"{mark} ", style), f"{stage_short(fit.stage):<11} {model:<{room}} {fit.n:>4} {_expect(fit):>6}")
+
+
+def _room(width: int) -> int:
+    """Cells for the model's name."""
+    return max(4, min(28, width - 27))
+
+
+def _heading(width: int) -> Content:
+    return Content.styled(f"  {'question':<11} {'model':<{_room(width)}}    n expect", MUTED)

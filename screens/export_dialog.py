@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Button, Checkbox, Input, OptionList, Static
+from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent.audit.export import ExportError, ExportOptions, ExportReport, export
@@ -22,6 +22,7 @@ from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from screens import STYLES
 from screens.text import MUTED, line
+from screens.tick import Tick
 
 _ABOUT: dict[Format, str] = {
     "openai-chat": "messages with the answer last: fine-tuning services",
@@ -31,6 +32,11 @@ _ABOUT: dict[Format, str] = {
     "systemone": "state, question, 0 or 1: decision models",
     "csv": "one row a call: spreadsheets and classifiers",
 }
+
+_TICKS = (
+    (("split", "hold a fifth out for tests", True), ("balance", "as many yes as no", False)),
+    (("last", "last of contradicting labels", False), ("replace", "replace an earlier export", False)),
+)
 
 
 class ExportDialog(ModalScreen["ExportReport | None"]):
@@ -54,15 +60,14 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
             yield Static(self._chosen(), markup=False, classes="explanation")
             yield Input(str(Path(".clean_room") / "exports" / "pairs"), id="out", compact=True,
                         placeholder="folder to write, from the repository")  # fmt: skip
-            with Horizontal(classes="switches"):
-                yield Checkbox("held-out fifth", True, id="split", compact=True)
-                yield Checkbox("as many yes as no", id="balance", compact=True)
-                yield Checkbox("last of contradicting labels", id="last", compact=True)
-                yield Checkbox("replace", id="replace", compact=True)
+            for row in _TICKS:
+                with Horizontal(classes="switches"):
+                    for name, text, on in row:
+                        yield Tick(text, on, id=name)
             yield Static("", id="export-said", markup=False)
             with Horizontal(classes="buttons"):
-                yield Button("Write", id="write", variant="primary")
-                yield Button("Close", id="close")
+                yield Button("Write", id="write", variant="primary", compact=True)
+                yield Button("Close", id="close", compact=True)
 
     def on_mount(self) -> None:
         """The format first."""
@@ -78,7 +83,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
     def options(self) -> ExportOptions:
         """What is chosen now."""
         place = self.query_one("#format", OptionList).highlighted or 0
-        on = {name: self.query_one(f"#{name}", Checkbox).value for name in ("split", "balance", "last")}
+        on = {name: self.query_one(f"#{name}", Tick).value for name in ("split", "balance", "last")}
         return ExportOptions(
             FORMATS[place], self.choice, "last" if on["last"] else "skip", on["balance"], 0.2 if on["split"] else 0.0
         )
@@ -104,7 +109,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         if not text:
             said.update(Content("Name a folder first."))
             return
-        replace = self.query_one("#replace", Checkbox).value
+        replace = self.query_one("#replace", Tick).value
         try:
             self.report = await asyncio.to_thread(self._export, (self.repo / Path(text).expanduser()), self.options, replace)
         except (ExportError, LogError) as error:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from agent.audit.guidelines import Guideline, guideline
 from agent.audit.items import Item, load_items
 from agent.audit.labels import LabelBook, LabelRow
@@ -49,6 +51,11 @@ def parse_filter(text: str) -> Filter:
     return Filter(text=" ".join(rest), **values)
 
 
+def _counts(items: list[Item]) -> dict[str, int]:
+    """How many of the calls are in each ready-made queue."""
+    return {key: sum(wanted.passes(item) for item in items) for key, (_, wanted, _) in QUEUES.items()}
+
+
 class LabelSession:
     """One sitting. ``write`` methods block for the time of one commit: call them in a thread."""
 
@@ -61,7 +68,11 @@ class LabelSession:
         self.items: list[Item] = []
         self.queue: list[Item] = []
         self.place = 0
-        self.filter, self.order = Filter(), "least_certain"
+        self.filter = Filter()
+        self.order: Order = "least_certain"
+        self.counts: dict[str, int] = {}
+        self._ordered: dict[tuple[str, int], list[Item]] = {}
+        self._haystack: dict[int, str] = {}
         self.seed = 0
         self.notes: dict[int, str] = {}
         self.done: list[tuple[int, LabelRow | None, LabelRow | None]] = []
@@ -79,6 +90,9 @@ class LabelSession:
         for item in self.items:
             self._by_prompt.setdefault(item.prompt, []).append(item)
         self._by_call = {item.call_id: item for item in self.items}
+        self.counts = _counts(self.items)
+        self._ordered = {}
+        self._haystack = {}
 
     def close(self) -> None:
         """Close the log."""
@@ -87,21 +101,31 @@ class LabelSession:
 
     # -- the queue
 
-    def show(self, wanted: Filter, order: str, call_id: int | None = None) -> None:
+    def show(self, wanted: Filter, order: Order, call_id: int | None = None) -> None:
         """Another queue; it starts at ``call_id`` if that is in it."""
         self.filter, self.order = wanted, order
-        self.queue = build_queue(self.items, wanted, order, self.seed)  # type: ignore[arg-type]
+        key = (order, self.seed if order == "random" else 0)
+        bare = msgspec.structs.replace(wanted, text="")
+        if key not in self._ordered:
+            self._ordered[key] = build_queue(self.items, Filter(), order, self.seed)
+        found = self._holding(wanted.text, key)
+        self.queue = list(found) if bare == Filter() else [item for item in found if bare.passes(item)]
         places = (place for place, item in enumerate(self.queue) if item.call_id == call_id)
         self.place = next(places, 0)
+
+    def _holding(self, text: str, key: tuple[str, int]) -> list[Item]:
+        """The calls in which a text occurs, in order. What is looked in is put together once, for typing to be quick."""
+        if not text:
+            return self._ordered[key]
+        if not self._haystack:
+            self._haystack = {item.call_id: f"{item.stage} {item.item} {item.raw}".lower() for item in self.items}
+        wanted, hay = text.lower(), self._haystack
+        return [item for item in self._ordered[key] if wanted in hay[item.call_id]]
 
     @property
     def item(self) -> Item | None:
         """The call in front."""
         return self.queue[self.place] if 0 <= self.place < len(self.queue) else None
-
-    def count(self, wanted: Filter) -> int:
-        """Calls that a filter lets through."""
-        return sum(wanted.passes(item) for item in self.items)
 
     def find(self, call_id: int) -> Item | None:
         """A yes/no call by its id."""
@@ -178,14 +202,15 @@ class LabelSession:
         item = self.find(call_id)
         if item is not None:
             self._take_in(item, self.book.current(call_id))
-            if item in self.queue:
-                self.place = self.queue.index(item)
+            places = (place for place, other in enumerate(self.queue) if other is item)
+            self.place = next(places, self.place)
         return item
 
     def _take_in(self, item: Item, row: LabelRow | None) -> None:
-        """The label on this call has changed: so may what its twins say."""
-        self._set(item, row, own=row is not None)
+        """The label on this call has changed: so may what its twins say, and in which queues they all are."""
         group = self._by_prompt[item.prompt]
+        before = _counts(group)
+        self._set(item, row, own=row is not None)
         own = [other for other in group if other.own]
         newest = max(own, key=lambda other: other.label_id, default=None)
         contested = len({other.label for other in own}) > 1
@@ -195,6 +220,8 @@ class LabelSession:
                 other.label = newest.label if newest else None
                 other.source = newest.source if newest else None
                 other.note, other.guideline = (newest.note, newest.guideline) if newest else ("", "")
+        for key, count in _counts(group).items():
+            self.counts[key] += count - before[key]
 
     @staticmethod
     def _set(item: Item, row: LabelRow | None, *, own: bool) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Input, Static
 
 from agent.audit.items import Item
 from agent.audit.log import LogError
-from agent.audit.queue import ORDER_WORDS, ORDERS, Filter
+from agent.audit.queue import ORDER_WORDS, ORDERS, Filter, Order
 from screens import STYLES
 from screens.actions import bindings
 from screens.export_dialog import ExportDialog
@@ -116,7 +116,7 @@ class RelabelScreen(Screen[None]):
 
     # -- showing
 
-    def _show_queue(self, wanted: Filter, order: str, key: str, call_id: int | None = None) -> None:
+    def _show_queue(self, wanted: Filter, order: Order, key: str, call_id: int | None = None) -> None:
         if self.labels is None:
             return
         self.queue_key = key
@@ -157,9 +157,9 @@ class RelabelScreen(Screen[None]):
     def _queues(self) -> Content:
         assert self.labels is not None
         parts: list[Any] = []
-        for key, (name, wanted, _) in QUEUES.items():
+        for key, (name, _, _) in QUEUES.items():
             style = "bold $text-primary underline" if key == self.queue_key else MUTED
-            parts += [(f"{key} {name} {self.labels.count(wanted)}", style), "   "]
+            parts += [(f"{key} {name} {self.labels.counts[key]}", style), "   "]
         wanted = self.labels.filter
         if not self.queue_key:
             fields = (("stage", wanted.stage), ("run", wanted.run_id), ("model", wanted.model))
@@ -291,7 +291,7 @@ class RelabelScreen(Screen[None]):
         labels = self.labels
         if labels is None:
             return
-        following = ORDERS[(ORDERS.index(labels.order) + 1) % len(ORDERS)] if labels.order in ORDERS else ORDERS[0]
+        following = ORDERS[(ORDERS.index(labels.order) + 1) % len(ORDERS)]
         if following == "random":
             labels.seed += 1
         self._show_queue(labels.filter, following, self.queue_key)

@@ -16,18 +16,18 @@ _SOURCE_WORDS = {"person": "you", "override": "overruled in the run", "outcome":
 def queue_heading(width: int) -> Content:
     """The names above the columns of the queue."""
     narrow = width < 44
-    return Content.styled("  label  " + ("" if narrow else "question   ") + "item", MUTED)
+    return Content.styled("  label   " + ("" if narrow else "question   ") + "item", MUTED)
 
 
 def queue_row(item: Item, width: int, blind: bool) -> Content:
     """One row of the queue: the label, the question, the item, what the model said."""
-    label = Content(" " * 7)
-    if item.label is not None:
+    label = Content(" " * 8)
+    if item.label is not None and not (blind and item.source != "person"):
         text, style = verdict_mark(item.label)
-        label = Content.styled(f"{text}{'' if item.own else ' ='}".ljust(7), style)
+        label = Content.styled(f"{text}{'' if item.own else ' ='}".ljust(8), style)
     stage = "" if width < 44 else stage_short(item.stage).ljust(10) + " "
     said = "" if blind else _said(item)
-    room = max(4, width - 2 - 7 - len(stage) - len(said) - 2)
+    room = max(4, width - 2 - 8 - len(stage) - len(said) - 2)
     name = Content(one_line(item.item)).truncate(room, ellipsis=True)
     gap = " " * max(1, room - name.cell_length + 1)
     return Content("  ") + label + Content.styled(stage, MUTED) + name + Content.styled(gap + said, MUTED)
@@ -43,7 +43,7 @@ def label_card(
     item: Item, texts: CallTexts | None, history: list[LabelRow], blind: bool, twins: list[Item], note: str = ""
 ) -> list[Content]:
     """The lines of the card. ``twins`` are other calls with the same prompt; ``note`` waits for the next label."""
-    lines = _label_lines(item, note)
+    lines = _label_lines(item, note, blind)
     if blind:
         lines.append(Content.styled("the model's answer is hidden until you have said yours", MUTED))
     else:
@@ -55,7 +55,7 @@ def label_card(
             lines += [Content(""), _section("shared by every item"), *block(texts.state.strip("\n"), MUTED, indent=1)]
     if twins and not blind:
         lines += [Content(""), _section("the same question elsewhere"), *(_twin(twin) for twin in twins[:20])]
-    if history:
+    if history and not (blind and item.source != "person"):
         lines += [Content(""), _section("labels so far"), *(_history(row) for row in history)]
     return lines
 
@@ -64,10 +64,10 @@ def _section(name: str) -> Content:
     return Content.styled(f"─ {name} ", LABEL)
 
 
-def _label_lines(item: Item, note: str) -> list[Content]:
+def _label_lines(item: Item, note: str, blind: bool) -> list[Content]:
     waiting = [line((f"comment for your label: {one_line(note)}", MUTED))] if note else []
-    if item.label is None:
-        return [line(("no label yet", "bold")), *waiting]
+    if item.label is None or (blind and item.source != "person"):  # an override tells what the model said
+        return [line(("no label of yours yet" if blind else "no label yet", "bold")), *waiting]
     text, style = verdict_mark(item.label)
     whose = _SOURCE_WORDS.get(str(item.source), str(item.source))
     if not item.own:
@@ -87,9 +87,9 @@ def _model_lines(item: Item, texts: CallTexts | None) -> list[Content]:
     how = one_line(texts.explanation) if texts is not None and texts.explanation else ""
     if item.verdict is not None and item.verdict is not item.model_verdict:
         how = f"used: {'yes' if item.verdict else 'no'}. {how}"
-    lines.append(line((how or uncertainty(item)[1], MUTED)))
-    lines.append(line((f"why here: {uncertainty(item)[1]}", MUTED)))
-    return lines
+    if how:
+        lines.append(line((how, MUTED)))
+    return [*lines, line((f"ordered by: {uncertainty(item)[1]}", MUTED))]
 
 
 def _twin(twin: Item) -> Content:
