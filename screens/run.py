@@ -164,6 +164,7 @@ class RunScreen(RunControls, Screen[None]):
         self.query_one("#centre").display = not narrow or self.calls_on_top
         self.panel.set_place(narrow, self.calls_on_top)
         self.panel.set_class(narrow and self.calls_on_top, "-behind")
+        self.query_one(Footer).show_command_palette = not narrow
         self.call_after_refresh(self._show_strip)
         if self.phases.display:
             self.phases.update_state(self.session.state)

@@ -17,6 +17,8 @@ from screens.panes.call_row import Columns, filtered, haystack, heading, row
 from screens.text import MUTED
 
 _CACHE_ROWS = 2000
+_LOOK_BACK = 64
+"""Rows looked back over for the newest answer; more than are usually in flight."""
 
 
 class CallStream(PaintedView, can_focus=True):
@@ -138,7 +140,7 @@ class CallStream(PaintedView, can_focus=True):
     def _settle(self) -> None:
         self._rows = self.count
         if self.follow:
-            self.cursor = max(0, self.count - 1)
+            self.cursor = self._newest()
         self.cursor = min(self.cursor, max(0, self.count - 1))
         size = Size(self.scrollable_content_region.width, self.count + 1)
         self.grow(size)
@@ -149,6 +151,18 @@ class CallStream(PaintedView, can_focus=True):
         if (call.call_id if call else None) != self._announced:
             self._announced = call.call_id if call else None
             self.post_message(self.Selected(call))
+
+    def _newest(self) -> int:
+        """The row to follow: the decision that waits, else the newest answer, or a text while it is being written."""
+        last = max(0, self.count - 1)
+        waiting = self.state.waiting
+        if waiting is not None and waiting.call_id is not None and self.places is None:
+            return self.state.call_index.get(waiting.call_id, last)
+        for place in range(last, max(-1, last - _LOOK_BACK), -1):
+            call = self.call_at(place)
+            if call is not None and (call.done or not call.binary):
+                return place
+        return last
 
     def _refresh_changed(self) -> None:
         """Repaint the rows that look different now."""
@@ -202,7 +216,6 @@ class CallStream(PaintedView, can_focus=True):
 
     def _move(self, place: int) -> None:
         self.cursor = min(max(0, place), max(0, self.count - 1))
-        self.follow = self.count > 0 and self.cursor == self.count - 1 and self.follow
         if self.cursor == self.count - 1:
             self.follow, self.unseen = True, 0
         self._settle()

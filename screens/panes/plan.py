@@ -44,9 +44,8 @@ class Plan(Pane):
         after = f"  after {', '.join(step.depends_on)}" if step.depends_on else ""
         gone = "  dropped" if entry.status == "dropped" else ""
         head = line((f"{glyph} ", style), (f"{name} ", STRONG), one_line(step.description), (gone + after, MUTED))
-        facts = [step.kind.replace("_", " "), *step.target_files]
-        if entry.commit:
-            facts.append(f"commit {entry.commit[:8]}")
+        kind = "" if step.kind in ("implement", "function_implement") else step.kind.replace("_", " ")
+        facts = [fact for fact in (kind, *step.target_files, entry.commit[:8]) if fact]
         lines = [head, line((f"    {one_line(' · '.join(facts))}", MUTED))]
         if entry.detail:
             lines.append(line((f"    {one_line(entry.detail)}", BAD if entry.status == "failed" else MUTED)))

@@ -292,7 +292,8 @@ async def test_moving_up_stops_following_and_counts_new_rows() -> None:
         assert stream.selected is chosen
         assert "5 new" in str(stream.border_subtitle)
         await pilot.press("G")
-        assert stream.selected.call_id == 104 and stream.follow
+        assert stream.follow and stream.unseen == 0
+        assert stream.selected.call_id == 22, "the newest answer; the new ones have none yet"
 
 
 async def test_card_shows_system_prompt_item_and_raw_answer() -> None:
@@ -377,3 +378,22 @@ def test_breakpoints_are_read_or_refused_with_a_sentence() -> None:
     for wrong in ("soon", "0.9-0.1", "1-2"):
         with pytest.raises(ValueError, match=r"0\.4-0\.6"):
             parse_breakpoint("", "", wrong)
+
+
+async def test_following_shows_the_newest_answer_not_the_question_in_flight() -> None:
+    app = ReplayApp(worked_example())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        stream = app.run_screen().stream
+        assert stream.selected.call_id == 22
+        for number, binary in ((30, True), (31, True)):
+            app.session.receive(Envelope("budget", number, 12.0, ev.CallStarted(number, "scope", "f", MODEL, binary)))
+        app.session.flush()
+        assert stream.selected.call_id == 22 and stream.follow
+        app.session.receive(Envelope("budget", 32, 12.0, ev.GateWaiting("verdict", "scope", "f", 30, True, "step")))
+        app.session.flush()
+        assert stream.selected.call_id == 30
+        app.session.receive(Envelope("budget", 33, 12.0, ev.GateResolved("verdict", "accept", "scope", "f", 30, True)))
+        app.session.receive(Envelope("budget", 34, 12.0, ev.CallStarted(32, "implement", "g", MODEL, False)))
+        app.session.flush()
+        assert stream.selected.call_id == 32, "a text is shown while it is being written"
