@@ -119,7 +119,7 @@ class _Reader:
             return
         if self._mac(line):
             return
-        gutter = _GUTTER.match(line)
+        gutter = _GUTTER.match(line) if line[0].isdigit() or line[0] == "|" else None
         if gutter and (gutter["number"] or not line.strip("| \t~^")):
             self._continuation(line)
             return
@@ -143,8 +143,7 @@ class _Reader:
         if not rest.strip():
             return  # an inclusion chain: "In file included from a.c:1:"
         file = match["file"]
-        tool = TOOL.match(file + ": x")
-        if tool is None and " " in file and (inner := re.match(r"^\S*ld(?:\.\w+)?:\s*(?P<f>.+)$", file)):
+        if " " in file and (inner := re.match(r"^\S*ld(?:\.\w+)?:\s*(?P<f>.+)$", file)):
             file = inner["f"]
         self._add(rest, file, line, column)
 

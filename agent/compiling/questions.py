@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from typing import Protocol
 
-from agent.compiling.classify import Deterministic
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.classify import Deterministic, deterministic_check
 from agent.compiling.excerpt import decisive_excerpt
 from agent.compiling.findings import SystemNames
 from agent.compiling.headers import header_table
@@ -28,7 +30,7 @@ from agent.prompts import (
     error_classify_signature,
     error_which_include,
 )
-from agent.values import ErrorCategory, Rung
+from agent.values import Diagnostic, ErrorCategory, Rung
 
 EXCERPT_LIMIT = 500
 """Characters of compiler text in a question (seed 000, section 8), centred on the decisive line."""
@@ -87,6 +89,47 @@ class RunQuestions:
         return asked.text, asked.call_id
 
 
+async def classify_compiler_error(
+    raw_error: str,
+    project: ProjectFiles,
+    target: str,
+    *,
+    llm: ClassifyLlm | None = None,
+    diagnostics: Sequence[Diagnostic] | None = None,
+    facts: BuildFacts | None = None,
+    system: SystemNames | None = None,
+    disproven: Sequence[str] = (),
+    function: str = "",
+    signature: str = "",
+    foresee: bool = True,
+) -> CompilerErrorClassification:
+    """Why ``target`` did not compile or link: facts first, then ``llm``'s three questions about what they leave open (seed
+    000, section 8). Without ``llm`` what is left open is a logic error, ``how`` being ``default``.
+
+    Raises:
+        ModelError: if a question is to be asked and the model cannot be.
+    """
+    check = await asyncio.to_thread(
+        deterministic_check, raw_error, project, target, diagnostics=diagnostics, facts=facts, system=system,
+        disproven=disproven, foresee=foresee,
+    )  # fmt: skip
+    if check.classification is not None:
+        return check.classification
+    if llm is None:
+        return undecided(raw_error, check)
+    return await ask_questions(
+        raw_error, project, target, check, llm, function=function, signature=signature, system=system
+    )
+
+
+def undecided(raw_error: str, check: Deterministic) -> CompilerErrorClassification:
+    """What no fact explains and nobody is asked about: a logic error by default, and the ladder says so."""
+    rungs = (*check.rungs, Rung("Is it a fault of the code itself?", "taken as one: no fact says otherwise", "default"))
+    return CompilerErrorClassification(
+        ERROR_CAT_LOGIC_ERROR, raw_error, how="default", path=rungs, diagnostics=check.diagnostics
+    )
+
+
 async def ask_questions(
     raw_error: str,
     project: ProjectFiles,
@@ -97,7 +140,6 @@ async def ask_questions(
     function: str = "",
     signature: str = "",
     system: SystemNames | None = None,
-    header_exists: Callable[[str], Awaitable[bool]] | None = None,
 ) -> CompilerErrorClassification:
     """Include? signature? definition? The first yes decides, three noes make a logic error (seed 000, section 8).
 

@@ -14,7 +14,7 @@ from agent.compiling.compiler import CompileOutcome
 from agent.compiling.diagnostics import render
 from agent.compiling.link_recovery import LinkRecovered, link_with_recovery
 from agent.compiling.prove import MAX_RECOMPILES, Proof, fix_includes
-from agent.compiling.questions import ClassifyLlm, ask_questions
+from agent.compiling.questions import ClassifyLlm, classify_compiler_error, undecided
 from agent.compiling.signatures import disagreement, rewrite_head
 from agent.compiling.symptoms import symptom_of
 from agent.compiling.verdict import CompilerErrorClassification, NeededInclude
@@ -159,17 +159,11 @@ class _Run:
         return proof.outcome
 
     async def _classify(self, outcome: CompileOutcome) -> CompilerErrorClassification:
-        check = await asyncio.to_thread(self._check, outcome)
-        verdict = check.classification
-        if verdict is None and self.recovery.llm is not None:
-            verdict = await ask_questions(
-                outcome.stderr, self.build.project, self.path, check, self.recovery.llm,
-                function=self.symbol, signature=self.signature, system=self.build.system,
-            )  # fmt: skip
-        if verdict is None:
-            verdict = CompilerErrorClassification(
-                "logic_error", outcome.stderr, how="default", path=check.rungs, diagnostics=check.diagnostics
-            )
+        verdict = await classify_compiler_error(
+            outcome.stderr, self.build.project, self.path, llm=self.recovery.llm, diagnostics=outcome.diagnostics,
+            facts=self.build.facts(self.path), system=self.build.system, disproven=tuple(self.disproven),
+            function=self.symbol, signature=self.signature, foresee=False,
+        )  # fmt: skip
         self._classified(verdict)
         return verdict
 
@@ -181,9 +175,7 @@ class _Run:
         outcome = await self._includes(outcome, verdict.includes)
         if len(self.kept) > before:
             check = await asyncio.to_thread(self._check, outcome)
-            rest = check.classification or CompilerErrorClassification(
-                "logic_error", outcome.stderr, how="default", path=check.rungs, diagnostics=check.diagnostics
-            )
+            rest = check.classification or undecided(outcome.stderr, check)
         else:
             rest = CompilerErrorClassification(
                 "logic_error", outcome.stderr, how="recompile", path=verdict.path, diagnostics=outcome.diagnostics,

@@ -24,7 +24,7 @@ from agent.compiling.findings import SystemNames
 from agent.compiling.flags import safe_flags
 from agent.compiling.project import ProjectFiles
 from agent.compiling.prove import fix_includes
-from agent.compiling.questions import ClassifyLlm, ask_questions
+from agent.compiling.questions import ClassifyLlm, ask_questions, undecided
 from agent.compiling.verdict import CompilerErrorClassification
 from agent.values import Rung
 
@@ -128,10 +128,7 @@ async def classify_row(
         return result
     if llm is not None:
         return await ask_questions(row.stderr, project, target, check, llm, system=system)
-    rungs = (*check.rungs, Rung("Is it a fault of the code itself?", "taken as one: no fact says otherwise", "default"))
-    return CompilerErrorClassification(
-        "logic_error", row.stderr, how="default", path=rungs, diagnostics=check.diagnostics
-    )
+    return undecided(row.stderr, check)
 
 
 async def _verified(
