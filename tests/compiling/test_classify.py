@@ -192,3 +192,67 @@ def test_tcc_stops_at_the_first_error_and_all_headers_are_named() -> None:
 def test_an_internal_home_is_never_proposed() -> None:
     text = "main.c:1:9: error: 'errno' undeclared\nmain.c:1:1: note: 'errno' is defined in header '<sys/errno.h>'\n"
     assert verdict(text, main_c="int f;\n") == ("missing_include", ("errno.h",))
+
+
+def test_a_function_given_to_printf_is_a_value() -> None:
+    line = '    printf("%d", index);'
+    text = f"main.c:3:18: error: 'index' undeclared (first use in this function)\n    3 | {line}\n"
+    assert verdict(text, main_c=f"#include <stdio.h>\nvoid f(void) {{\n{line}\n}}\n")[0] == "logic_error"
+
+
+def test_names_on_a_broken_line_are_foreseen_but_not_the_projects_own() -> None:
+    line = "struct entry { char *s; time_t when; size_t n; };"
+    text = f"main.c:1:25: error: unknown type name 'time_t'\n    1 | {line}\n"
+    category, headers = verdict(text, main_c=f"{line}\n")
+    assert category == "missing_include" and "search.h" not in headers and "time.h" in headers
+
+
+def test_built_in_functions_called_without_their_header() -> None:
+    text = "main.c:1:9: warning: incompatible implicit declaration of built-in function 'exit' [enabled by default]\n"
+    assert verdict(text, main_c="void f(void) { exit(1); }\n") == ("missing_include", ("stdlib.h",))
+
+
+def test_the_two_extra_lines_of_old_gcc_say_nothing() -> None:
+    text = (
+        "main.c: In function 'f':\nmain.c:1: error: 'count' undeclared (first use in this function)\n"
+        "main.c:1: error: (Each undeclared identifier is reported only once\n"
+        "main.c:1: error: for each function it appears in.)\n"
+    )
+    found = check(text, main_c="int f(void) { return count; }\n")
+    assert (
+        found.classification is not None
+        and found.classification.category == "logic_error"
+        and len(found.diagnostics) == 1
+    )
+
+
+def test_a_name_of_cpp_and_an_extension_under_a_strict_standard() -> None:
+    found = check(
+        "/usr/bin/ld: a.o: in function `main': undefined reference to `_Z1fv'\n", main_c="int f;\n"
+    ).classification
+    assert found is not None and found.category == "logic_error" and 'extern "C"' in (found.diagnostic_context or "")
+    found = check(implicit("asm"), "-std=c99", main_c="int f;\n").classification
+    assert found is not None and (found.category, found.flag) == ("logic_error", "-std=gnu17")
+
+
+def test_headers_that_are_there_but_say_nothing() -> None:
+    guard = "#ifndef U_H\n#define U_H\nint {name}(int);\n#endif\n"
+    main = '#include "a.h"\n#include "b.h"\n'
+    clash = check(implicit("bfun", 3), main_c=main, a_h=guard.format(name="afun"), b_h=guard.format(name="bfun"))
+    hidden = check(implicit("extra", 3), main_c=main, a_h="#ifdef WITH\nint extra(int);\n#endif\n")
+    shadowed = check(implicit("strlen", 3), main_c="#include <string.h>\n", string_h="int ours;\n")
+    for found in (clash, hidden, shadowed):
+        assert found.classification is not None and found.classification.category == "logic_error"
+        assert found.classification.diagnostic_context
+
+
+def test_a_header_below_an_include_folder_is_named_from_it() -> None:
+    header = {"include/util_h": "int util_sum(int, int);\n"}
+    for flags, text in (("-Iinclude", '#include "util.h"'), ("", '#include "include/util.h"')):
+        found = check(implicit("util_sum"), flags, main_c="int f;\n", **header).classification
+        assert found is not None and found.includes[0].text == text
+
+
+def test_one_slip_in_a_library_name_is_a_misspelling_whatever_is_included() -> None:
+    assert verdict(implicit("pritnf"), main_c="int f;\n")[0] == "logic_error"
+    assert verdict(implicit("mallloc"), main_c="int f;\n")[0] == "logic_error"
