@@ -48,7 +48,7 @@ def _missing(
     tagged = re.search(r"\b(?:struct|union|enum)\s+$", before)
     name = f"struct {name}" if tagged else name
     homes = [h for h in finder.table.homes(name) if h.group != "windows"]
-    if finder.system is not None:
+    if finder.system is not None and not finder.facts.windows:
         homes = [h for h in homes if finder.system.exists(h.header)]
     if not homes or any(h.level in ("gnu", "xopen") for h in homes[:1]):
         return None

@@ -187,16 +187,17 @@ class NameFinder:
 
     def _homes(self, symptom: Symptom, name: str) -> list[Home]:
         homes = list(self.table.homes(name))
-        if not homes and self.system is not None and _worth_asking(symptom, name):
-            homes = [h for h in self.system.homes(name) if not self.table.never(h.header)]
+        system = None if self.facts.windows else self.system
+        if not homes and system is not None and _worth_asking(symptom, name):
+            homes = [h for h in system.homes(name) if not self.table.never(h.header)]
         for hint in symptom.diagnostic.includes:
             proper = self.table.proper(hint)
             if not any(h.header == proper for h in homes) and not self.table.never(proper) and _about(symptom, name):
                 homes.append(Home(proper, "function", "", self.table.headers.get(proper, "gnu"), len(homes)))
         if not self.facts.windows:
             homes = [h for h in homes if h.group != "windows"]
-        if self.system is not None:
-            homes = [h for h in homes if self.system.exists(h.header)]
+        if system is not None:
+            homes = [h for h in homes if system.exists(h.header)]
         return homes
 
     def _wrong_use(

@@ -22,9 +22,11 @@ from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, 
 from agent.compiling.diagnostics import ordered, parse_text
 from agent.compiling.findings import SystemNames
 from agent.compiling.flags import safe_flags
+from agent.compiling.headers import header_table
 from agent.compiling.project import ProjectFiles
 from agent.compiling.prove import fix_includes
 from agent.compiling.questions import ClassifyLlm, ask_questions, undecided
+from agent.compiling.system_headers import system_headers
 from agent.compiling.verdict import CompilerErrorClassification
 from agent.values import Rung
 
@@ -83,13 +85,18 @@ async def classify_rows(
     verify: bool = False,
     llm: ClassifyLlm | None = None,
     system: SystemNames | None = None,
+    ask_compiler: bool = True,
 ) -> AsyncIterator[dict[str, Any]]:
     """One result a line: ``{"id", "category", "headers", "how", "us"}``, as soon as it is known.
 
     A line that is no usable row gives ``{"id", "line", "error"}`` and the next one is read. ``verify`` recompiles in a
     scratch directory; ``llm`` asks the three questions about what facts leave open (without it: a logic error).
+    ``ask_compiler``: what the headers installed here declare is learnt first (once a compiler), unless ``system`` is given.
     ``us`` is the time from parsed row to category in microseconds, recompiles and model calls included.
     """
+    await asyncio.to_thread(header_table)
+    if system is None and ask_compiler:
+        system = await asyncio.to_thread(_installed_headers)
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -111,6 +118,16 @@ async def classify_rows(
             "how": result.how,
             "us": round(us, 1),
         }
+
+
+def _installed_headers() -> SystemNames | None:
+    """The header knowledge of this machine's compiler, ready to answer; None where there is no compiler."""
+    try:
+        headers = system_headers(Compiler.find())
+    except CompilerMissing:
+        return None
+    headers.homes("no_such_name")  # builds the index now, not within the first row
+    return headers
 
 
 async def classify_row(
