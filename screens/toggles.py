@@ -51,6 +51,7 @@ class TogglesScreen(Screen[None]):
         self.services, self.repo = services, repo
         self.model: ToggleModel | None = None
         self.fault = ""
+        self.offered: list[bool | None] = []
         try:
             self.model = ToggleModel(repo.resolve() if repo is not None else None)
         except ConfigError as error:
@@ -90,7 +91,7 @@ class TogglesScreen(Screen[None]):
             parts += [(f"  ● {plural(count, 'change')} not saved", f"bold {WARN}")] if count else []
             parts += [(f"  ✗ {fault[0]}", BAD)] if fault else []
         self.query_one("#toggles-title", Static).update(line(*parts))
-        self.refresh_bindings()
+        self._offer()
 
     def _note(self) -> str:
         """Whom a saved change reaches."""
@@ -269,8 +270,15 @@ class TogglesScreen(Screen[None]):
         return True
 
     def on_descendant_focus(self) -> None:
-        """Other keys work now."""
-        self.refresh_bindings()
+        """Other keys may work now."""
+        self._offer()
+
+    def _offer(self) -> None:
+        """Paint the footer again, but only when other keys work now: that is no small work for every letter typed."""
+        offered = [self.check_action(name, ()) for name in (*_TABLE_ACTIONS, "reset", "switch_file")]
+        if offered != self.offered:
+            self.offered = offered
+            self.refresh_bindings()
 
 
 def _short(path: Path) -> str:
