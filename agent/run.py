@@ -72,7 +72,7 @@ class Run:
         self._announce()
         self.outcome.baseline = await self.checks.baseline()
         found = await survey(self.ctx, self.workspace, self.task, self.hidden)
-        plan = await plan_run(self.ctx, found)
+        plan = await plan_run(self.ctx, found, self.outcome.baseline)
         self.outcome.planned = plan.steps
         runner = StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome)
         try:

@@ -47,7 +47,7 @@ class ParsedEdits(msgspec.Struct, frozen=True):
 class EditResult(msgspec.Struct, frozen=True):
     """What became of one edit. ``data`` is the file after it (before it, when ``ok`` is False). ``how`` is exact,
     whitespace, symbol, or new. ``reason`` is a sentence; ``nearest`` the text of the file that comes closest to a
-    search that missed."""
+    search that missed; ``unchanged`` that the reply is what stands there already."""
 
     ok: bool
     path: str
@@ -58,6 +58,7 @@ class EditResult(msgspec.Struct, frozen=True):
     nearest_line: int = 0
     added: int = 0
     removed: int = 0
+    unchanged: bool = False
 
 
 class EditsOutcome(msgspec.Struct, frozen=True):

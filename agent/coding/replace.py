@@ -58,6 +58,7 @@ def replace_symbol(
         data, reason = _c_other(source, symbol, new_text)
     if not reason and data == source:
         reason = f"The new version of {qualified_name} is the same as the old one."
+        return EditResult(False, path, source, reason=reason, unchanged=True)
     if reason:
         return EditResult(False, path, source, reason=reason)
     removed, added = changed_lines(read_text(source).text, read_text(data).text)

@@ -135,17 +135,20 @@ class _Step:
 
     async def _rounds(self, name: str, path: str) -> str:
         """Try until it works. Returns "" or why it did not."""
-        trouble, seen = "", set[str]()
+        trouble, seen, unchanged = "", set[str](), False
         for attempt in range(1, self.attempts + 1):
             self.tried += 1
             asked = await self._ask(name, path, attempt, trouble)
             self.calls.append(asked.call_id)
             if asked.text.strip() in seen:
                 self.ctx.emit(EditRejected(path, "The reply is the same as one that failed before."))
+                if unchanged:
+                    break  # it was asked again with more variety, and still finds nothing to change
                 continue
             seen.add(asked.text.strip())
             results = self._edit(name, path, asked)
             bad = [result for result in results if not result.ok]
+            unchanged = unchanged or any(result.unchanged for result in bad)
             for result in bad:
                 self.ctx.emit(EditRejected(result.path, result.reason, result.nearest))
             trouble = "\n".join(_explained(result) for result in bad) if bad else await self._check(name, results)

@@ -6,9 +6,10 @@ from agent.context import RunContext
 from agent.flow.survey import Survey
 from agent.planning.plan import make_plan
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan
+from agent.values import CheckResult
 
 
-async def plan_run(ctx: RunContext, found: Survey) -> Plan:
+async def plan_run(ctx: RunContext, found: Survey, baseline: CheckResult | None = None) -> Plan:
     """The plan of a run; planning reports it as an event.
 
     Raises:
@@ -23,6 +24,7 @@ async def plan_run(ctx: RunContext, found: Survey) -> Plan:
             symbols=known_symbols(found),
             open_points=open_points(found),
             edges=[*include_edges(found), *call_edges(found)],
+            failing_checks=baseline is not None and not baseline.ok and bool(baseline.passed or baseline.failed),
         )
         report.counts = {"steps": len(plan.steps)}
         report.note = plan.how

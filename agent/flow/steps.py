@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 
 from agent.context import RunContext
-from agent.events import FailureSignals, PlanMade, StepFinished, StepStarted
+from agent.events import FailureSignals, PlanAdjusted, PlanMade, StepFinished, StepStarted
 from agent.flow.checking import Checks
 from agent.flow.compiling import RunCompiler
 from agent.flow.outcome import Outcome
@@ -16,6 +16,7 @@ from agent.flow.together import carry_out_together, ready_batch
 from agent.flow.tree import WorkTree
 from agent.flow.worker import Worker
 from agent.planning.adjustment.adjust import adjust
+from agent.planning.asked_for import REPAIR
 from agent.planning.schema import Plan, PlanError, StepResult
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, PlanStep
@@ -43,6 +44,7 @@ class StepRunner:
         self.worker = Worker(ctx, found, self.tree, self.compiler, checks)
         self.executed: list[PlanStep] = []
         self.rounds = 0
+        self.redone: set[str] = set()
 
     async def run(self, plan: Plan) -> None:
         """Carry out ``plan`` as far as it goes.
@@ -51,7 +53,7 @@ class StepRunner:
             ModelError, Stopped, PlanError: the run cannot go on; what was committed stays.
         """
         queue = list(plan.steps)
-        while queue:
+        while queue and not self._mended(queue):
             batch = self._batch(queue)
             if len(batch) > 1:
                 queue = queue[len(batch) :]
@@ -87,6 +89,16 @@ class StepRunner:
                 break
         why = "it did not improve the checks" if anew else "it broke checks that passed before"
         return await self._fail(step, start, f"{why}. {failure}".strip(), now), ()
+
+    def _mended(self, queue: list[PlanStep]) -> bool:
+        """Whether the checks of a repair, which failed, pass now: the steps that are left were guesses at its place."""
+        before, best = self.checks.before, self.checks.best
+        if before is None or before.ok or best is None or not best.ok or not REPAIR.search(self.found.task):
+            return False
+        text = "The checks pass, so the repair is done: what was left of the plan is not needed."
+        self.ctx.emit(PlanAdjusted(tuple(queue), (), text, (), 0, "facts"))
+        self._replan(queue, ())
+        return True
 
     def _batch(self, queue: list[PlanStep]) -> list[PlanStep]:
         return ready_batch(queue, self.outcome.steps_done, self.ctx.config.models.concurrency)
@@ -176,7 +188,12 @@ class StepRunner:
             self.ctx.notice("warning", f"{error} The plan goes on as it was.", "adjustment")
             return queue
         self._replan(queue, changed.revised_steps)
-        again = [step for step in self.executed if step.id in changed.rework and step.id in self.outcome.steps_failed]
+        again = [
+            step
+            for step in self.executed
+            if step.id in changed.rework and step.id in self.outcome.steps_failed and step.id not in self.redone
+        ]
+        self.redone |= {step.id for step in again}
         settled = {step.id for step in self.executed} - {step.id for step in again}
         return again + [_without(step, settled) for step in changed.revised_steps]
 

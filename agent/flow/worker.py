@@ -107,14 +107,13 @@ class Worker:
         return Work(done.ok, done.reason)
 
     async def _edited(self, step: PlanStep, failure: str) -> StepOutcome:
-        context = await asyncio.to_thread(self.found.package.context_for, step.target_files, step.target_symbols)
         return await implement_step(
             self.ctx,
             step,
             files=self.tree.files,
             compile=self.compiler,
             task=self.found.task,
-            context=context,
+            context=self.found.package.text,
             failure=failure,
             protected=lambda path: not self.tree.writable(path),
         )

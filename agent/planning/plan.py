@@ -18,6 +18,10 @@ from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_step
 from agent.planning.targets import Menu, build_menu
 
 
+MAX_SUSPECTS = 8
+"""Symbols tried in a repair; each costs a generation and a run of the checks."""
+
+
 async def make_plan(
     ctx: RunContext,
     *,
@@ -27,11 +31,13 @@ async def make_plan(
     symbols: Sequence[KnownSymbol],
     open_points: Sequence[OpenPoint],
     edges: Sequence[Edge] = (),
+    failing_checks: bool = False,
 ) -> Plan:
     """The checked plan of a task; emits PlanMade.
 
     Facts first (see ``asked_for``, ``facts`` and ``new_c``); a repair with exactly one directly involved symbol is one
-    step, since nothing is left to choose. What remains goes to the model: many small decisions with
+    step, since nothing is left to choose; so is one whose checks fail already (``failing_checks``), since they tell better
+    than a model which of the symbols it is. What remains goes to the model: many small decisions with
     ``decomposed_planning``, else one call.
 
     ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
@@ -45,7 +51,7 @@ async def make_plan(
     plan = plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
     if plan is None:
         menu = build_menu(task, files, symbols, open_points)
-        plan = _only_choice(task, menu) or await _ask(ctx, task, package_text, menu, open_points, edges)
+        plan = _only_choice(task, menu) or _let_checks_choose(task, menu, failing_checks) or await _ask(ctx, task, package_text, menu, open_points, edges)
         plan = _settle(plan, open_points, files)
     ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
     return plan
@@ -57,6 +63,16 @@ def _only_choice(task: str, menu: Menu) -> Plan | None:
         return None
     note = f"The task repairs something, and {menu.primary[0].key} alone is directly involved: one step, no question."
     return Plan(one_step(task, menu.primary), "facts", (), (note,))
+
+
+def _let_checks_choose(task: str, menu: Menu, failing_checks: bool) -> Plan | None:
+    """A repair that failing checks can judge: one step over the symbols that may be at fault, tried one by one."""
+    suspects = [target for target in menu.primary if target.symbol][:MAX_SUSPECTS]
+    if not (failing_checks and suspects and REPAIR.search(task)):
+        return None
+    names = ", ".join(target.symbol for target in suspects)
+    note = f"The task repairs something and checks fail: {names} are tried one by one, and the checks say which it was."
+    return Plan(one_step(task, suspects), "facts", (), (note,))
 
 
 async def _ask(
