@@ -12,16 +12,17 @@ from agent.compiling.verdict import NeededInclude
 def choose_headers(
     findings: Sequence[Finding], project: ProjectFiles, include_dirs: Sequence[str] = ()
 ) -> list[NeededInclude]:
-    """The fewest good headers that bring all names: names with one home first, then homes that are needed anyway."""
+    """The fewest good headers that bring all names: the project's own first with what they include, then names with one
+    home, then homes that are needed anyway."""
     by_file: dict[str, list[Finding]] = {}
     for finding in findings:
         by_file.setdefault(finding.file, []).append(finding)
     chosen: list[NeededInclude] = []
     for file, group in by_file.items():
         picks: dict[str, list[Finding]] = {}
-        for finding in sorted(group, key=lambda f: len(f.headers)):
-            header = next((h for h in finding.headers if h in picks), None) or _most_shared(finding, group)
-            picks.setdefault(header, []).append(finding)
+        for finding in sorted(group, key=lambda f: (f.system, len(f.headers))):
+            header = next((h for h in finding.headers if h in picks), None) or _brought(finding, picks, project)
+            picks.setdefault(header or _most_shared(finding, group), []).append(finding)
         order = sorted(picks.items(), key=lambda item: min(group.index(f) for f in item[1]))
         for header, served in order:
             first = served[0]
@@ -39,6 +40,16 @@ def choose_headers(
                 )
             )
     return chosen
+
+
+def _brought(finding: Finding, picks: dict[str, list[Finding]], project: ProjectFiles) -> str | None:
+    """A chosen project header that includes a home of a system name itself."""
+    if not finding.system:
+        return None
+    for header, served in picks.items():
+        if not served[0].system and any(h in project.active_headers(header) for h in finding.headers):
+            return header
+    return None
 
 
 def _most_shared(finding: Finding, group: Sequence[Finding]) -> str:

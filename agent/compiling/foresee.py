@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from agent.compiling.declarations import KEYWORDS
 from agent.compiling.findings import Finding
 from agent.compiling.names import NameFinder
+from agent.compiling.project import HEADER_SUFFIXES
 from agent.compiling.symptoms import Symptom
 
 _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w{2,}")
@@ -15,7 +16,7 @@ _LOCAL = re.compile(r"[\w*]\s+\**([A-Za-z_]\w*)\s*(?:[=;,\[)])")
 
 
 def foreseen(finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] | None = None) -> list[Finding]:
-    """Findings for names in ``file`` that canonical headers declare and no active header brings.
+    """Findings for names in ``file`` that headers of the project or canonical ones declare and no active header brings.
 
     ``lines`` limits the search (None: the whole file); ``like`` is the complaint that led here. Only names whose use fits
     their kind count: functions that are called, types, and macros in capitals.
@@ -46,7 +47,10 @@ def _missing(
     finder: NameFinder, name: str, called: bool, file: str, line: int, like: Symptom, before: str
 ) -> Finding | None:
     tagged = re.search(r"\b(?:struct|union|enum)\s+$", before)
+    owners = _owners(finder, name, file, tag=bool(tagged))
     name = f"struct {name}" if tagged else name
+    if owners:
+        return _own_header(finder, name, owners, file, line, like)
     homes = [h for h in finder.table.homes(name) if h.group != "windows"]
     if finder.system is not None and not finder.facts.windows:
         homes = [h for h in homes if finder.system.exists(h.header)]
@@ -55,7 +59,7 @@ def _missing(
     kind = homes[0].kind
     if (kind == "function" and not called) or (kind == "macro" and not (name.isupper() or called)):
         return None
-    if kind == "variable" or _in_project(finder, name.removeprefix("struct "), file):
+    if kind == "variable":
         return None
     active = finder.project.active_headers(file, line)
     if any(h.header in active for h in homes):
@@ -63,12 +67,24 @@ def _missing(
     return Finding("include", name, like, file, line, tuple(h.header for h in homes), True)
 
 
-def _in_project(finder: NameFinder, name: str, file: str) -> bool:
-    """Whether another file of the project declares ``name`` itself."""
+def _owners(finder: NameFinder, name: str, file: str, *, tag: bool) -> list[str]:
+    """Other files of the project that declare ``name`` themselves."""
     project = finder.project
+    found = []
     for path in project.paths():
         if path != file and project.mentions(path, name):
             declared = project.declared(path)
-            if name in declared.names() or name in declared.tags:
-                return True
-    return False
+            if name in (declared.tags if tag else declared.names()):
+                found.append(path)
+    return found
+
+
+def _own_header(
+    finder: NameFinder, name: str, owners: list[str], file: str, line: int, like: Symptom
+) -> Finding | None:
+    """The project header that brings ``name``; None when it is active already, or only a source file has the name."""
+    active = finder.project.active_headers(file, line)
+    headers = tuple(o for o in owners if o.endswith(HEADER_SUFFIXES))
+    if not headers or any(h in active for h in headers):
+        return None
+    return Finding("include", name, like, file, line, headers, False)
