@@ -117,7 +117,7 @@ async def test_a_switch_is_saved_after_its_diff_was_seen_and_comments_survive(re
 
 async def test_a_stage_gets_its_own_model_and_the_next_call_goes_to_it(repo: Path) -> None:
     app = _app(repo)
-    async with ScriptedServer([("int count", Answer("yes", p_yes=0.93))], models=("judge",)) as server:
+    async with ScriptedServer([("int count", Answer("yes", p_yes=0.93))], models=("judge",)) as server:  # noqa: SIM117
         async with app.run_test(size=(140, 40), notifications=True) as pilot:
             screen = await _open(app, pilot)
             screen.form.sections.highlighted = 1
@@ -197,7 +197,7 @@ async def test_an_override_is_taken_out(repo: Path) -> None:
         await pilot.pause()
         await pilot.press("y")
         await pilot.pause()
-    assert "overrides" not in {key for key, value in tomllib.loads(user_config_path().read_text())["models"].items() if value}
+    assert not tomllib.loads(user_config_path().read_text())["models"].get("overrides")
     assert "# cheap" in user_config_path().read_text()
 
 
@@ -287,16 +287,15 @@ async def test_a_file_that_is_wrong_says_so_and_hostile_text_is_shown_as_it_is(r
     assert user_config_path().read_text() == "[modles]\n[/b]\n"
 
 
-@pytest.mark.parametrize("size", [(1, 1), (4, 3), (12, 5), (20, 8), (40, 12), (80, 24)])
-async def test_no_size_crashes(repo: Path, size: tuple[int, int]) -> None:
+async def test_no_size_crashes(repo: Path) -> None:
     app = _app(repo)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=(80, 24)) as pilot:
         screen = await _open(app, pilot)
         screen.form.sections.highlighted = 1
         await pilot.pause()
-        screen.query_one(OverrideTable).focus()
-        await pilot.press("a")
-        await pilot.pause()
-        await pilot.press("escape")
-        await pilot.resize_terminal(size[0] + 3, size[1] + 2)
-        await pilot.pause()
+        for size in ((40, 12), (20, 8), (12, 5), (4, 3), (1, 1), (200, 50)):
+            await pilot.resize_terminal(*size)
+            screen.query_one(OverrideTable).focus()
+            await pilot.press("a")
+            await pilot.pause()
+            await pilot.press("escape")

@@ -1,0 +1,252 @@
+"""Every command as somebody at a shell meets it: help, refusals as sentences with exit codes, data on standard output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from agent.config import Config, merge, parse, repo_config_path, user_config_path
+from agent.workspace.demo import create_demo, load_demo
+from tests.fakes import ScriptedServer
+from tests.flow.coder import SOLUTIONS, Coder
+from tui.cli import cli, main
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = [
+    [], ["demo"], ["run"], ["index"], ["models"], ["models", "list"], ["models", "pull"], ["models", "check"], ["config"],
+    ["config", "init"], ["config", "show"], ["config", "path"], ["classify"], ["signals"], ["retrieve"], ["labels"],
+    ["labels", "stats"], ["labels", "export"], ["evaluate"], ["serve"],
+]  # fmt: skip
+
+
+def cra(*words: Any, **rest: Any) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words], **rest)
+
+
+def shell(monkeypatch: pytest.MonkeyPatch, *words: Any) -> int:
+    """The exit code of the installed command, faults turned into sentences as a person sees them."""
+    monkeypatch.setattr(sys, "argv", ["cra", *(str(word) for word in words)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return int(stop.value.code or 0)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def to_server(repo: Path, server: ScriptedServer) -> None:
+    path = repo_config_path(repo)
+    path.parent.mkdir(exist_ok=True)
+    (path.parent / ".gitignore").write_text("*\n")
+    path.write_text(f'[models]\nprovider = "openai"\nbase_url = "{server.base_url}"\n')
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    return create_demo("ring_buffer", tmp_path / "ring")
+
+
+# -- finding one's way
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words) or "cra")
+def test_every_command_explains_itself(words: list[str]) -> None:
+    for option in ("--help", "-h"):
+        result = cra(*words, option)
+        assert result.exit_code == 0 and "Usage:" in result.stdout
+        assert len(result.stdout.splitlines()) > 4
+
+
+def test_the_list_of_commands_is_whole() -> None:
+    listed = cra("--help").stdout
+    assert all(f"  {words[0]}" in listed for words in COMMANDS if words)
+
+
+@pytest.mark.parametrize(("typed", "near"), [("indx", "index"), ("clasify", "classify"), ("modles", "models")])
+def test_a_mistyped_command_names_the_nearest(
+    typed: str, near: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shell(monkeypatch, typed) == 2
+    assert f"Did you mean '{near}'?" in capsys.readouterr().err
+
+
+def test_help_is_quick_because_it_loads_neither_screen_nor_network() -> None:
+    code = (
+        "import sys\nfrom click.testing import CliRunner\nfrom tui.cli import cli\n"
+        "assert CliRunner().invoke(cli, ['--help']).exit_code == 0\n"
+        "print([m for m in ('textual', 'rich', 'httpx', 'sqlite_utils', 'tree_sitter') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_info_holds_what_a_bug_report_needs() -> None:
+    said = cra("--info").stdout
+    assert all(word in said for word in ("cra ", "Python", "textual 8", "git", "sqlite", "models", str(user_config_path())))
+
+
+def test_without_a_terminal_it_says_what_to_use_instead() -> None:
+    result = cra()
+    assert result.exit_code == 2 and "cra run TASK --repo DIR" in result.stderr
+
+
+# -- configuration
+
+
+def test_config_init_show_path(tmp_path: Path) -> None:
+    assert cra("config", "init").stdout.strip() == str(user_config_path())
+    assert merge(parse(user_config_path().read_text(), "x")) == Config()
+    again = cra("config", "init")
+    assert again.exit_code == 2 and "--force" in again.stderr
+    assert cra("config", "init", "--force").exit_code == 0
+    assert cra("config", "init", "--repo", tmp_path).exit_code == 0
+    assert (tmp_path / ".clean_room" / ".gitignore").read_text() == "*\n"
+    repo_config_path(tmp_path).write_text("[models]\nseed = 5\n")
+    assert merge(parse(cra("config", "show", "--repo", tmp_path).stdout, "shown")).models.seed == 5
+    assert cra("config", "path", "--repo", tmp_path).stdout.splitlines() == [
+        str(user_config_path()), str(repo_config_path(tmp_path))
+    ]  # fmt: skip
+    assert cra("config", "init", "--repo", tmp_path / "nowhere").exit_code == 2
+
+
+def test_a_wrong_configuration_is_a_sentence_with_file_key_and_neighbour(
+    ring: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo_config_path(ring).parent.mkdir(exist_ok=True)
+    repo_config_path(ring).write_text("[models]\nconcurency = 3\n")
+    for words in (("config", "show"), ("models", "check"), ("run", "Do it."), ("retrieve", "x", "--no-model")):
+        assert shell(monkeypatch, *words, "--repo", ring) == 2
+        said = capsys.readouterr().err
+        assert str(repo_config_path(ring)) in said and "'concurrency'" in said and "Traceback" not in said
+
+
+# -- rows
+
+
+def test_classify_answers_every_row_and_goes_on_after_a_bad_one(tmp_path: Path) -> None:
+    rows = [
+        {"id": "include", "files": {"a.c": "int main(void) { printf(\"x\"); }\n"}, "commands": ["gcc -c a.c"],
+         "stderr": "a.c:1:18: error: implicit declaration of function 'printf' [-Werror=implicit-function-declaration]\n"},
+        {"id": "missing", "files": {"a.c": "int f(void);\nint main(void) { return f(); }\n"}, "step": "link",
+         "commands": ["gcc a.o"], "stderr": "/usr/bin/ld: a.o: in function `main':\na.c:2: undefined reference to `f'\n"},
+        {"id": "logic", "files": {"a.c": "int main(void) { return x }\n"}, "commands": ["gcc -c a.c"],
+         "stderr": "a.c:1:26: error: expected ';' before '}' token\n"},
+    ]  # fmt: skip
+    lines = [json.dumps(row) for row in rows]
+    lines.insert(1, "{not json")
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    result = cra("classify", file, "--no-model")
+    assert result.exit_code == 0, result.output
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(found) == 4 and "error" in found[1] and found[1]["line"] == 2
+    by_id = {row["id"]: row["category"] for row in found if row.get("category")}
+    assert by_id == {"include": "missing_include", "missing": "missing_definition", "logic": "logic_error"}
+    piped = cra("classify", "-", "--no-model", input=lines[0] + "\n")
+    assert json.loads(piped.stdout)["headers"] == ["stdio.h"]
+    assert cra("classify", tmp_path / "nowhere.jsonl").exit_code == 2
+
+
+def test_signals(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"id": 1, "text": "FAILED t.py::test_add - assert -1 == 5\n1 failed in 0.01s\n", "command": "pytest", "exit_code": 1}),
+        "[]",
+        json.dumps({"id": 3, "text": "1 passed\n", "command": "pytest", "exit_code": 0}),
+    ]  # fmt: skip
+    result = cra("signals", "-", input="\n".join(lines))
+    first, bad, last = (json.loads(line) for line in result.stdout.splitlines())
+    assert first["category"] == "test_failure" and last["category"] == "none"
+    assert bad["line"] == 2 and "ine 2" in bad["error"]
+
+
+# -- repositories
+
+
+def test_index_and_retrieve_without_a_model(ring: Path) -> None:
+    result = cra("index", ring)
+    assert result.exit_code == 0 and "symbols" in result.stdout
+    found = json.loads(cra("retrieve", load_demo("ring_buffer").task, "--repo", ring, "--json", "--no-model").stdout)
+    assert "ring_buffer.c" in found["files"][:3] and found["calls"] == 0
+    assert "ring_buffer.c:ring_push" in found["symbols"]
+    assert "files:" in cra("retrieve", "ring", "--repo", ring, "--no-model").stdout
+
+
+def test_demo_list_and_refusals(tmp_path: Path) -> None:
+    listed = cra("demo", "--list").stdout
+    assert all(name in listed for name in ("ring_buffer", "token_budget", "hash_table"))
+    assert cra("demo", "nothing", "--headless", "--into", tmp_path / "d").exit_code == 2
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    taken = cra("demo", "ring_buffer", "--headless", "--into", tmp_path / "full")
+    assert taken.exit_code != 0 and contents(tmp_path / "full") == {"mine.txt": b"mine"}
+
+
+def test_models_list_and_check(tmp_path: Path) -> None:
+    assert "qwen2.5-coder-1.5b" in cra("models", "list").stdout
+    missing = cra("models", "check", "--repo", tmp_path)
+    assert missing.exit_code == 3 and "cra models pull" in missing.stdout
+    with ScriptedServer("yes").run_in_thread() as server:
+        to_server(tmp_path, server)
+        ready = cra("models", "check", "--repo", tmp_path)
+    assert ready.exit_code == 0 and ready.stdout.startswith("ok")
+    assert cra("models", "check", "--repo", tmp_path).exit_code == 3  # the server is gone
+
+
+@pytest.mark.parametrize(
+    ("task", "make", "code", "words"),
+    [
+        ("  ", "ring", 2, "The task is empty"),
+        ("Do it.", "nowhere", 2, "There is no folder"),
+        ("Do it.", "empty", 2, "no C or Python source"),
+        ("Do it.", "ring", 3, "cra models pull"),
+        ("Do it.", "unreachable", 3, "127.0.0.1"),
+    ],
+)
+def test_run_refuses_before_anything_is_changed(
+    task: str, make: str, code: int, words: str, tmp_path: Path, ring: Path
+) -> None:
+    repo = {"nowhere": tmp_path / "no", "empty": tmp_path / "empty"}.get(make, ring)
+    (tmp_path / "empty").mkdir()
+    if make == "unreachable":
+        with ScriptedServer("yes").run_in_thread() as server:
+            to_server(ring, server)
+    before = contents(tmp_path)
+    for extra in ((), ("--json",)):
+        result = cra("run", task, "--repo", repo, *extra)
+        assert result.exit_code == code and words in result.stderr
+        assert result.stdout == ""
+    after = {name: data for name, data in contents(tmp_path).items() if "/.git/index" not in name}
+    assert after == {name: data for name, data in before.items() if "/.git/index" not in name}
+
+
+def test_run_json_ends_with_what_came_of_it(ring: Path) -> None:
+    before = {name: data for name, data in contents(ring).items() if not name.startswith((".git/", ".clean_room/"))}
+    with ScriptedServer(Coder((SOLUTIONS / "ring_buffer.c").read_bytes())).run_in_thread() as server:
+        to_server(ring, server)
+        result = cra("run", load_demo("ring_buffer").task, "--repo", ring, "--json")
+    assert result.exit_code == 0, result.stderr
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert events[0]["type"] == "RunStarted"
+    end = events[-1]
+    assert end["type"] == "RunFinished" and end["status"] == "complete"
+    assert end["calls"] > 0 and end["seconds"] > 0 and end["functions"] == 8
+    assert end["tests_before"]["failed"] > 0 and end["tests_after"]["ok"] and end["tests_after"]["passed"] > 0
+    assert {name: data for name, data in contents(ring).items() if not name.startswith((".git/", ".clean_room/"))} == before
+    branches = subprocess.run(["git", "branch", "--list", end["branch"]], cwd=ring, capture_output=True, text=True).stdout
+    assert end["branch"] in branches
+
+
+# -- the browser
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.org", "::"])
+def test_serve_refuses_what_others_can_reach(host: str) -> None:
+    refused = cra("serve", "--host", host)
+    assert refused.exit_code == 2 and "--anyone" in refused.stderr and "run commands as you" in refused.stderr
