@@ -56,9 +56,7 @@ class Build:
 
     def refresh(self) -> None:
         """Read the tree again: files came, went or changed behind the build's back."""
-        fresh = ProjectFiles.at(self.root, self.system.macros or None)
-        self.project._files = fresh._files
-        self.project.forget()
+        self.project.rescan()
 
     def object_path(self, path: str) -> Path:
         """Where a source file's object goes."""

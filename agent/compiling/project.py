@@ -37,15 +37,21 @@ class ProjectFiles:
     @classmethod
     def at(cls, root: Path, macros: Mapping[str, str] | None = None) -> ProjectFiles:
         """The C files below a directory; hidden directories are left out, links are not followed."""
-        found: dict[str, bytes | None] = {}
-        for folder, dirs, names in os.walk(root):
+        project = cls({}, macros, root)
+        project.rescan()
+        return project
+
+    def rescan(self) -> None:
+        """Look at the directory again: files came, went or changed."""
+        if self.root is None:
+            return
+        self._files = {}
+        for folder, dirs, names in os.walk(self.root):
             dirs[:] = sorted(d for d in dirs if not d.startswith(".") and d not in _SKIPPED_DIRS)
             for name in sorted(names):
                 if name.endswith(SOURCE_SUFFIXES):
-                    found[Path(folder, name).relative_to(root).as_posix()] = None
-        project = cls({}, macros, root)
-        project._files = found
-        return project
+                    self._files[Path(folder, name).relative_to(self.root).as_posix()] = None
+        self.forget()
 
     def paths(self) -> list[str]:
         """All paths, sorted as found."""

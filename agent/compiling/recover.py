@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from agent.compiling.build import Build
-from agent.compiling.classify import deterministic_check
+from agent.compiling.classify import Deterministic, deterministic_check
 from agent.compiling.compiler import CompileOutcome
 from agent.compiling.diagnostics import render
 from agent.compiling.link_recovery import LinkRecovered, link_with_recovery
@@ -19,7 +19,7 @@ from agent.compiling.signatures import disagreement, rewrite_head
 from agent.compiling.symptoms import symptom_of
 from agent.compiling.verdict import CompilerErrorClassification, NeededInclude
 from agent.events import ErrorClassified, IncludeAdded, RecoveryDone
-from agent.values import Diagnostic
+from agent.values import Diagnostic, ErrorCategory
 
 __all__ = ["LinkRecovered", "Recovered", "Recovery"]
 
@@ -123,7 +123,7 @@ class _Run:
         self._done(verdict.category, "retry with the diagnostics", ok=False, consumed=True)
         return self._retry(outcome, verdict)
 
-    def _check(self, outcome: CompileOutcome):  # type: ignore[no-untyped-def]
+    def _check(self, outcome: CompileOutcome) -> Deterministic:
         return deterministic_check(
             outcome.stderr,
             self.build.project,
@@ -210,7 +210,7 @@ class _Run:
             shown += f"Defined ({heads.definition_at}): {heads.definition}\n"
         return self._retry(outcome, verdict, shown)
 
-    def _cured(self, category, action: Action, what: str, outcome: CompileOutcome) -> Recovered:  # type: ignore[no-untyped-def]
+    def _cured(self, category: ErrorCategory, action: Action, what: str, outcome: CompileOutcome) -> Recovered:
         self._done(category, what, ok=True, consumed=False)
         return self._result(outcome, action, None, consumed=False)
 
@@ -259,7 +259,7 @@ class _Run:
             )
         )
 
-    def _done(self, category, action: str, *, ok: bool, consumed: bool) -> None:  # type: ignore[no-untyped-def]
+    def _done(self, category: ErrorCategory, action: str, *, ok: bool, consumed: bool) -> None:
         self.build.emit(RecoveryDone(self.path, category, action, ok, consumed, self.symbol))
 
 
