@@ -93,7 +93,7 @@ class HistoryScreen(Screen[None]):
     def _show(self, cursor: int | None = None) -> None:
         runs, rows = self.runs, self.query_one("#runs", RowList)
         rows.set_rows(len(runs), lambda row, width: history_row(runs[row], width, runs[row].run_id == self.marked), cursor)
-        where = f"{plural(len(runs), 'run')} in {one_line(str(self.repo))}"
+        where = f"{plural(len(runs), 'run')} in {one_line(self.repo.resolve().name)}"
         self.query_one("#learn-title", Static).update(line(("History", f"bold {LABEL}"), "  ", (where, MUTED)))
         self._show_facts()
 
@@ -134,7 +134,7 @@ class HistoryScreen(Screen[None]):
         if action == "diff":
             return run is not None and self.marked not in ("", run.run_id)
         if action == "resume":
-            return run is not None and run.unfinished
+            return run is not None and _may_resume(run)
         return True
 
     def _say(self, text: str) -> None:
@@ -185,8 +185,8 @@ class HistoryScreen(Screen[None]):
             self.run_worker(self._compare(self.marked, run.run_id), group="compare", exclusive=True, exit_on_error=False)
 
     async def _compare(self, before: str, after: str) -> None:
-        started = {run.run_id: run.started_at for run in self.runs}
-        before, after = sorted((before, after), key=lambda name: started.get(name, ""))
+        newest_first = [run.run_id for run in self.runs]
+        before, after = sorted((before, after), key=newest_first.index, reverse=True)
         try:
             lines = await asyncio.to_thread(self._diff, before, after)
         except LogError as error:
@@ -224,7 +224,7 @@ class HistoryScreen(Screen[None]):
     def action_resume(self) -> None:
         """Go on with a run that did not end."""
         run = self.run
-        if run is None or not run.unfinished:
+        if run is None or not _may_resume(run):
             return
         if "resume_run" in self.services.extra and run.place:
             self.run_worker(self._resume(run), group="resume", exclusive=True, exit_on_error=False)
@@ -293,3 +293,8 @@ class HistoryScreen(Screen[None]):
             self._show_facts()
         else:
             self.dismiss()
+
+
+def _may_resume(run: RunSummary) -> bool:
+    """Whether there is anything to go on with: no end was said, or it was stopped and its place is still there."""
+    return run.unfinished or (run.place and run.status in ("stopped", "partial", "failed"))

@@ -123,6 +123,8 @@ async def test_open_at_a_call_shows_it_literally(filled: Filled) -> None:
 
 
 async def test_blind_mode_hides_everything_the_model_said(filled: Filled) -> None:
+    overruled = items(filled)[1]
+    filled.label(overruled.call_id, not overruled.model_verdict, "override")
     app = relabel(filled)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
@@ -137,6 +139,11 @@ async def test_blind_mode_hides_everything_the_model_said(filled: Filled) -> Non
         assert screen.item is before, "nothing to agree with"
         await pilot.press("y")
         assert "you yes, model" in screen.said, "said afterwards"
+        await pilot.press("5")
+        assert screen.item is not None
+        while screen.item.call_id != overruled.call_id:
+            await pilot.press("down")
+        assert "no label of yours yet" in screen.card.plain and "overruled" not in screen.card.plain
 
 
 async def test_skipping_and_filtering_drop_nothing(filled: Filled) -> None:
@@ -324,6 +331,25 @@ async def test_resume_explains_or_starts_the_task_again(recorded: Filled) -> Non
         await pilot.press("y")
         await settle(pilot)
         assert started == [("task of a3", recorded.repo)]
+
+
+async def test_resume_goes_on_where_the_engine_can(recorded: Filled) -> None:
+    asked: list[str] = []
+
+    async def resume_run(run_id: str) -> None:
+        asked.append(run_id)
+        raise RuntimeError("The branch of run a3 is gone: buf[i].")
+
+    app = history(recorded, resume_run=resume_run)
+    work = recorded.repo / ".clean_room" / "work"
+    work.mkdir()
+    (work / "a3.json").write_text("{}")
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await settle(pilot)
+        assert app.screen.run.place and "worktree is still there" in app.screen.query_one("#run-facts").plain
+        await pilot.press("R")
+        await settle(pilot)
+        assert asked == ["a3"] and isinstance(app.screen, HistoryScreen)
 
 
 async def test_f_keys_open_them_from_home(recorded: Filled) -> None:
