@@ -14,9 +14,10 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from agent.config import Config
+from agent.config_errors import nearest
 from agent.gate import Gate
 from screens import STYLES
-from screens.actions import bindings
+from screens.actions import BY_ID, bindings
 from screens.dialogs import Confirm
 from screens.help import HelpScreen
 from screens.home import HomeScreen
@@ -74,6 +75,11 @@ class CraApp(App[int]):
         if wanted and wanted not in self.available_themes:
             names = ", ".join(sorted(self.available_themes))
             self.notify(f"There is no theme {wanted!r} (ui.theme). Known: {names}.", severity="warning", timeout=10)
+        for name in self.config.ui.keys:
+            if name not in BY_ID:
+                close = nearest(name, BY_ID)
+                hint = f" Did you mean {close}?" if close else ""
+                self.notify(f"There is no action {name!r} (ui.keys).{hint}", severity="warning", timeout=10)
         self.home = HomeScreen(self.services, task=task, repo=repo)
         self.push_screen(self.home)
         if start and task and repo is not None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tui.app import CraApp
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +17,17 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("CRA_CONFIG_DIR", str(tmp_path / "config"))
+
+
+@pytest.fixture
+def toasts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was said in toasts. The app's own list forgets them after seconds, which on a busy machine are short."""
+    said: list[str] = []
+    real = CraApp.notify
+
+    def notify(app: CraApp, message: str, **rest: Any) -> None:
+        said.append(message)
+        real(app, message, **rest)
+
+    monkeypatch.setattr(CraApp, "notify", notify)
+    return said

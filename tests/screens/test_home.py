@@ -56,7 +56,7 @@ async def test_ctrl_r_starts_from_inside_the_task(tmp_path: Path) -> None:
         assert app.session is not None and app.session.task == "Fix"
 
 
-async def test_what_is_missing_is_said() -> None:
+async def test_what_is_missing_is_said(toasts: list[str]) -> None:
     app = CraApp(home_services(_one))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await pilot.pause()
@@ -69,7 +69,7 @@ async def test_what_is_missing_is_said() -> None:
         await pilot.press("f5")
         await pilot.pause()
         assert app.session is None
-        assert any("/no/such/folder" in note.message for note in app._notifications)
+        assert any("/no/such/folder" in text for text in toasts)
 
 
 async def test_without_a_model_it_can_be_fetched_here() -> None:
@@ -98,7 +98,7 @@ async def test_without_a_model_it_can_be_fetched_here() -> None:
         assert box.state is not None and box.state.ok and not box.can_fetch
 
 
-async def test_a_failed_fetch_says_why_and_can_be_tried_again() -> None:
+async def test_a_failed_fetch_says_why_and_can_be_tried_again(toasts: list[str]) -> None:
     async def state() -> ModelState:
         return ModelState(False, "not there", "pull it", True)
 
@@ -114,7 +114,7 @@ async def test_a_failed_fetch_says_why_and_can_be_tried_again() -> None:
         await pilot.press("f2")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert any("[28]" in note.message for note in app._notifications)
+        assert any("[28]" in text for text in toasts)
         assert app.screen.query_one(ModelBox).can_fetch
 
 

@@ -169,7 +169,7 @@ async def _make_diff(run: ScriptedRun) -> None:
     run.emit(ev.DiffReady("+x\n", ("a.c",), 1, 0, "cra/x"))
 
 
-async def test_the_change_is_decided_on_after_the_run() -> None:
+async def test_the_change_is_decided_on_after_the_run(toasts: list[str]) -> None:
     now = [0.0]
     app = _app(_make_diff, clock=lambda: now[0])
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
@@ -190,7 +190,7 @@ async def test_the_change_is_decided_on_after_the_run() -> None:
         await pilot.press("a")
         await _settle(app, pilot)
         assert run.choices == ["apply"] and app.session.deciding, "what was refused can be tried again"
-        assert any("changed meanwhile" in note.message for note in app._notifications)
+        assert any("changed meanwhile" in text for text in toasts)
         run.refuses = ""
         await pilot.press("k")
         await _settle(app, pilot)
@@ -214,7 +214,7 @@ async def test_a_run_that_breaks_off_says_so() -> None:
         assert "buf[i]" in app.session.state.reason
 
 
-async def test_a_run_that_cannot_start_stays_home() -> None:
+async def test_a_run_that_cannot_start_stays_home(toasts: list[str]) -> None:
     async def refuse(task, repo, config, *, gate):
         raise RuntimeError("There is no compiler [gcc].")
 
@@ -224,7 +224,7 @@ async def test_a_run_that_cannot_start_stays_home() -> None:
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert app.screen is app.home
-        assert any("[gcc]" in note.message for note in app._notifications)
+        assert any("[gcc]" in text for text in toasts)
 
 
 async def test_tabs_follow_the_action_until_pinned() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from textual.command import CommandPalette
 
@@ -18,13 +16,6 @@ from tests.screens.recorded import ring_buffer, worked_example
 from tui.app import CraApp
 from tui.clipboard import copy_file, copy_text
 from tui.palette import ActionCommands
-
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("NO_COLOR", "TEXTUAL_THEME", "WAYLAND_DISPLAY", "DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path))
 
 
 def test_ids_are_unique_and_every_run_action_exists() -> None:
@@ -92,11 +83,18 @@ async def test_themes(theme: str) -> None:
         await pilot.pause()
 
 
-async def test_an_unknown_theme_is_named() -> None:
+async def test_an_unknown_theme_is_named(toasts: list[str]) -> None:
     app = CraApp(home_services(), config=Config(ui=Ui(theme="no-such")))
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.pause()
-        assert any("no-such" in note.message for note in app._notifications)
+        assert any("no-such" in text for text in toasts)
+
+
+async def test_an_unknown_action_in_the_keys_is_named_with_the_nearest(toasts: list[str]) -> None:
+    app = CraApp(home_services(), config=Config(ui=Ui(keys={"run.stepp": "f8"})))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        assert any("run.stepp" in text and "run.step?" in text for text in toasts)
 
 
 async def test_no_color_still_says_everything(monkeypatch: pytest.MonkeyPatch) -> None:
