@@ -8,15 +8,18 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from agent.coding.csyntax import comment_above, functions, parse_c, top_level
+from agent.coding.csyntax import CFunction, comment_above, functions, parse_c, top_level
 from agent.coding.pieces import pieces_of
 from agent.coding.reply import code_blocks
 from agent.coding.signature import definition_head, same_signature
-from agent.coding.spelled_out import Spelled
+from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
 from agent.coding.textfile import newline_of, to_newline
 
 _GUARD = re.compile(r"^[ \t]*#[ \t]*(?:ifndef[ \t]+\w+\s*\n[ \t]*#[ \t]*define[ \t]+\w+|pragma[ \t]+once)", re.M)
 _FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+\.h)[`*]*[ \t]*$", re.M | re.I)
+
+
+_POINTED = re.compile(r"(?<!struct )(?<!union )(?<!enum )\b([A-Za-z_]\w*)(?:\s+const)?\s*\*")
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -48,6 +51,28 @@ def header_from_reply(
     declared = {function.name for function in functions(text.encode())}
     missing = [name for name in wanted if name not in declared]
     return Header(text, f"It does not declare {', '.join(missing)}." if missing else "")
+
+
+def header_from_words(path: str, exact: Sequence[Spelled], structs: Sequence[SpelledStruct] = ()) -> str:
+    """The header that declarations spelled out in words make by themselves: the structs whose members are told, an opaque
+    ``typedef struct T T;`` for other types that are only used behind a pointer, and contracts above prototypes."""
+    text = _with_comments(_with_exact("", exact), {}, exact)
+    told = [one.name for one in structs]
+    named = told + [name for name in opaque_types([one.function for one in exact]) if name not in told]
+    typedefs = "\n".join(f"typedef struct {name} {name};" for name in named)
+    bodies = [f"struct {one.name} {{\n" + "".join(f"    {m};\n" for m in one.members) + "};" for one in structs]
+    return guarded("\n\n".join(filter(None, [typedefs, *bodies, text.strip()])), path)
+
+
+def opaque_types(prototypes: Sequence[CFunction]) -> list[str]:
+    """Names that ``prototypes`` use as types behind a pointer and that no standard header can mean, in order."""
+    found: dict[str, None] = {}
+    for prototype in prototypes:
+        for part in (prototype.before, *(one.text for one in prototype.parameters)):
+            for name in _POINTED.findall(part):
+                if name not in TYPE_WORDS and not name.endswith("_t"):
+                    found[name] = None
+    return list(found)
 
 
 def headers_from_reply(reply: str) -> dict[str, str]:

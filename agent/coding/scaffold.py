@@ -14,7 +14,7 @@ import msgspec
 from agent.coding.attempts import Compile, compile_trouble, headline, temperature_for
 from agent.coding.csyntax import functions
 from agent.coding.files import Files, LazyFiles
-from agent.coding.header_text import guarded, header_from_reply, headers_from_reply, merged
+from agent.coding.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.coding.interface import FunctionIdea, HeaderIdea, Interface, bad_path, check_interface
 from agent.coding.lay_stub import with_stub
 from agent.coding.open_items import (
@@ -26,7 +26,7 @@ from agent.coding.open_items import (
     source_of,
 )
 from agent.coding.signature import definition_head
-from agent.coding.spelled_out import Spelled, declarations_in, headers_named, with_documents
+from agent.coding.spelled_out import Spelled, declarations_in, headers_named, structs_in, with_documents
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.batched import Unreadable, ask_structured
@@ -107,16 +107,12 @@ class _Scaffold:
         if len(self.exact) < 2 or len(headers) != 1 or bad_path(headers[0]):
             return None
         ideas = [FunctionIdea(one.function.name, one.contract) for one in self.exact]
-        self.ctx.notice(
-            "info",
-            f"The task spells out {len(ideas)} functions of {headers[0]}; no model was asked for them.",
-            "scaffold",
-        )
         return Interface([HeaderIdea(headers[0], ideas)])
 
     async def run(self, small_steps: bool) -> ScaffoldResult:
         try:
-            reason = await (self._decomposed() if small_steps else self._monolithic())
+            laid = await self._by_words()
+            reason = "" if laid else await (self._decomposed() if small_steps else self._monolithic())
         except BaseException:
             self._restore()
             raise
@@ -129,6 +125,20 @@ class _Scaffold:
         return ScaffoldResult(
             True, changed, tuple(in_dependency_order(mine)), tuple(find_open_types(everything, mine)) if mine else ()
         )
+
+    async def _by_words(self) -> bool:
+        """Lay the header that the task's own words spell out; False when they do not, or when it does not compile."""
+        interface = self._spelled_out()
+        if interface is None:
+            return False
+        path = interface.headers[0].path
+        self.ctx.notice(
+            "info", f"The task spells out {len(self.exact)} functions of {path}; no model was asked for them.", "scaffold"
+        )
+        trouble = await self._lay({path: header_from_words(path, self.exact, structs_in(self.task))})
+        if trouble:
+            self.ctx.emit(EditRejected(path, trouble))
+        return not trouble
 
     async def _decomposed(self) -> str:
         try:

@@ -14,12 +14,15 @@ _DECLARATION = re.compile(
     r"\([^()]*(?:\([^()]*\)[^()]*)*\)"
 )
 _NOT_NAMES = frozenset({"if", "for", "while", "switch", "return", "sizeof", "int", "void", "char", "main"})
-_TYPE_WORDS = frozenset(
+TYPE_WORDS = frozenset(
     {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool", "struct",
-     "union", "enum", "FILE"}
+     "union", "enum", "const", "FILE"}
 )  # fmt: skip
 _DOCUMENT = re.compile(r"(?<![\w./-])[\w./-]*\w\.(?:md|txt|rst)\b", re.I)
 _HEADER = re.compile(r"(?<![\w./-])[\w./-]*\w\.h\b")
+
+_CLAUSE_END = re.compile(r"[;.](?=\s|$)")
+_QUOTED = re.compile(r"`([^`\n]+)`")
 
 LONGEST_DOCUMENT = 6000
 """Characters taken of a document that a task names."""
@@ -32,6 +35,32 @@ class Spelled(msgspec.Struct, frozen=True):
 
     function: CFunction
     contract: str = ""
+
+
+class SpelledStruct(msgspec.Struct, frozen=True):
+    """A struct that prose describes by its members, as C writes them (``char *key``)."""
+
+    name: str
+    members: tuple[str, ...]
+
+
+def structs_in(text: str) -> list[SpelledStruct]:
+    """Structs whose members a text lists in code quotes: "the type `entry` is a struct with `char *key` and `int value`"."""
+    found: dict[str, SpelledStruct] = {}
+    for clause in _CLAUSE_END.split(re.sub(r"\s+", " ", text)):
+        head, with_, rest = clause.partition(" struct with ")
+        names = _QUOTED.findall(head)
+        members = tuple(one for one in _QUOTED.findall(rest) if _is_member(one))
+        if with_ and names and members and re.fullmatch(r"[A-Za-z_]\w*", names[-1]):
+            found.setdefault(names[-1], SpelledStruct(names[-1], members))
+    return list(found.values())
+
+
+def _is_member(text: str) -> bool:
+    """Whether the text is the declaration of one struct member."""
+    return "(" not in text and not parse_c(f"struct s {{ {text}; }};".encode()).has_error and bool(
+        re.search(r"\w[\s*]+\w+(?:\[\w*\])?$", text)
+    )
 
 
 def with_documents(task: str, files: Mapping[str, bytes]) -> str:
@@ -86,7 +115,7 @@ def _is_prototype(function: CFunction, text: str) -> bool:
 
 def _is_type(text: str) -> bool:
     """Whether the words can be a C type: a pointer, a keyword type, a tagged one, or a name ending in ``_t``."""
-    return "*" in text or any(word in _TYPE_WORDS or word.endswith("_t") for word in re.findall(r"\w+", text))
+    return "*" in text or any(word in TYPE_WORDS or word.endswith("_t") for word in re.findall(r"\w+", text))
 
 
 def _contract(text: str, *, last: bool) -> str:

@@ -10,7 +10,14 @@ import pytest
 from agent.coding.files import FolderFiles
 from agent.coding.header_text import header_from_reply, insert_at_end, merged
 from agent.coding.scaffold import ScaffoldResult, scaffold
-from agent.coding.spelled_out import declarations_in, headers_named, prototypes_in_text, with_documents
+from agent.coding.spelled_out import (
+    SpelledStruct,
+    declarations_in,
+    headers_named,
+    prototypes_in_text,
+    structs_in,
+    with_documents,
+)
 from agent.coding.stub_detection import find_stubs
 from tests.coding.helpers import compile_in
 from tests.fakes.context import run_context
@@ -79,17 +86,28 @@ def test_a_document_that_the_task_names_is_part_of_it() -> None:
     ]
 
 
-async def test_an_interface_that_is_spelled_out_needs_no_enumeration(tmp_path: Path) -> None:
+async def test_an_interface_that_is_spelled_out_needs_no_model(tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo/README.md").write_text(README)
-    header = "```c\ntypedef struct map { int n; } map;\n/* Makes stuff. */\nmap *map_new(void);\n```"
-    result, server, files = await lay(tmp_path, [("map.h", header)], task="Write it as README.md says.")
-    assert result.ok and len(server.calls) == 1
+    result, server, files = await lay(tmp_path, "no", task="Write it as README.md says.")
+    assert result.ok and not server.calls
     assert [one.name for one in result.functions] == ["map_new", "map_free", "map_get"]
     text = files.read_bytes("src/map.h").decode()
+    assert text.count("typedef struct map map;") == 1 and [one.name for one in result.types] == ["map"]
     assert "/* Makes an empty map and returns NULL if memory cannot be had. */\nmap *map_new(void);" in text
     assert "/* Frees everything; it does nothing for NULL. */\nvoid map_free(map *m);" in text
     assert {one.path for one in result.functions} == {"src/map.c"}
+
+
+def test_structs_that_prose_describes_by_their_members() -> None:
+    text = (
+        "The type `entry` is a struct with\n`char *key` and `struct entry *next`; the type `table` is a struct with "
+        "`entry **buckets` and `size_t count`. A struct with `feelings` is none, nor one with `call(x)`."
+    )
+    assert structs_in(text) == [
+        SpelledStruct("entry", ("char *key", "struct entry *next")),
+        SpelledStruct("table", ("entry **buckets", "size_t count")),
+    ]
 
 
 def test_a_header_is_made_sound_by_facts() -> None:
