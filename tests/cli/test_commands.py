@@ -156,7 +156,7 @@ def test_classify_answers_every_row_and_goes_on_after_a_bad_one(tmp_path: Path) 
 
 def test_signals(tmp_path: Path) -> None:
     lines = [
-        json.dumps({"id": 1, "text": "FAILED t.py::test_add - assert -1 == 5\n1 failed in 0.01s\n", "command": "pytest", "exit_code": 1}),
+        json.dumps({"id": 1, "text": "FAILED t.py::test_add - -1 == 5\n1 failed\n", "command": "pytest", "exit_code": 1}),
         "[]",
         json.dumps({"id": 3, "text": "1 passed\n", "command": "pytest", "exit_code": 0}),
     ]  # fmt: skip
