@@ -12,7 +12,6 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from agent import events as ev
@@ -70,12 +69,14 @@ def fold(events: list[Envelope]) -> tuple[RunState, float]:
     return state, time.perf_counter() - start
 
 
-async def key_to_paint(app: CraApp, press: Callable[[str], object], keys: int, gap: float) -> list[float]:
+async def key_to_paint(app: CraApp, stream: CallStream, keys: int, gap: float) -> list[float]:
     """Milliseconds of each of ``keys`` cursor keys, alternating up and down, ``gap`` seconds apart."""
     found = []
     for number in range(keys):
-        start = time.perf_counter()
-        await press("up" if number % 4 < 2 else "down")  # type: ignore[misc]
+        start, before = time.perf_counter(), stream.cursor
+        app.simulate_key("up" if number % 4 < 2 else "down")
+        while stream.cursor == before:
+            await asyncio.sleep(0)
         painted = asyncio.Event()
         app.screen.call_after_refresh(painted.set)
         await painted.wait()
@@ -120,16 +121,12 @@ async def measure(calls: int, keys: int) -> list[tuple[str, str]]:
         stream.set_filter("")
         stream.follow_newest()
         await pilot.pause()
-
-        async def press(key: str) -> None:
-            app.simulate_key(key)
-
-        quiet = await key_to_paint(app, press, keys, 0.02)
+        quiet = await key_to_paint(app, stream, keys, 0.02)
         stop = asyncio.Event()
         feeding = asyncio.create_task(feed(session, calls + 1, stop))
         busy_from = time.process_time()
         wall = time.perf_counter()
-        busy = await key_to_paint(app, press, keys, 0.02)
+        busy = await key_to_paint(app, stream, keys, 0.02)
         share = (time.process_time() - busy_from) / (time.perf_counter() - wall)
         stop.set()
         sent = await feeding

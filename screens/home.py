@@ -21,6 +21,7 @@ from screens.home_model import ModelBox
 from screens.runner import DemoTask, RecentRun, Services
 from screens.session import RunSession
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, duration, line, one_line, plural
+from screens.workers import start
 
 _PREDICT_SECONDS = 0.4
 _RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
@@ -215,7 +216,7 @@ class HomeScreen(Screen[None]):
 
     def _predict(self, number: int) -> None:
         if number == self._predicting:
-            self.run_worker(self._show_prediction(), group="prediction", exclusive=True, exit_on_error=False)
+            start(self, self._show_prediction, group="prediction")
 
     async def _show_prediction(self) -> None:
         count = None

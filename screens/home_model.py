@@ -11,6 +11,7 @@ from textual.widgets import Button, ProgressBar, Static
 
 from screens.runner import ModelState, Progress, Services
 from screens.text import GOOD, MUTED, STRONG, WARN, line
+from screens.workers import start
 
 _MEGABYTE = 1_000_000
 
@@ -54,13 +55,13 @@ class ModelBox(Vertical):
 
     def check(self) -> None:
         """Ask the service for the model's state."""
-        self.run_worker(self._check(), group="model", exclusive=True, exit_on_error=False)
+        start(self, self._check, group="model")
 
     def fetch(self) -> None:
         """Start the download. It goes on when another screen is in front."""
         if self.can_fetch:
             self.fetching = True
-            self.run_worker(self._fetch(), group="fetch", exclusive=True, exit_on_error=False)
+            start(self, self._fetch, group="fetch")
 
     @on(Button.Pressed, "#fetch")
     def _pressed(self) -> None:

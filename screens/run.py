@@ -25,6 +25,7 @@ from screens.run_controls import RunControls
 from screens.runner import Services
 from screens.session import RunSession, is_call
 from screens.status import StatusBar
+from screens.workers import start
 
 NARROW, WIDE = 100, 160
 """Below NARROW columns one pane at a time, from WIDE three (design section 13)."""
@@ -184,7 +185,7 @@ class RunScreen(RunControls, Screen[None]):
     # -- texts of a call, read from the log
 
     def _fetch_texts(self, call_id: int) -> None:
-        self.run_worker(self._read_texts(call_id), group="texts", exclusive=True, exit_on_error=False)
+        start(self, self._read_texts, call_id, group="texts")
 
     async def _read_texts(self, call_id: int) -> None:
         texts = await asyncio.to_thread(self.services.call_texts, self.session.repo, call_id)

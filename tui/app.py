@@ -27,6 +27,7 @@ from screens.runner import Services
 from screens.session import RunSession
 from screens.table import has_screen, make_screen
 from screens.text import clean
+from screens.workers import start as run_work
 from tui.clipboard import copy_text
 from tui.palette import ActionCommands
 from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
@@ -96,7 +97,7 @@ class CraApp(App[int]):
         if self.session is not None and self.session.live:
             self.notify("A run is going on. F3 goes back to it; stop it there before starting another.", severity="warning")
             return
-        self.run_worker(self._launch(task, repo), group="launch", exclusive=True, exit_on_error=False)
+        run_work(self, self._launch, task, repo, group="launch")
 
     async def _launch(self, task: str, repo: Path) -> None:
         gate = Gate()
@@ -125,7 +126,7 @@ class CraApp(App[int]):
 
     @on(Chosen)
     def _chosen(self, event: Chosen) -> None:
-        self.run_worker(self._decide(event.session, event.choice), group="decide", exit_on_error=False)
+        run_work(self, self._decide, event.session, event.choice, group="decide")
 
     async def _decide(self, session: RunSession, choice: str) -> None:
         done, text = await session.choose(choice)
@@ -238,7 +239,7 @@ class CraApp(App[int]):
 
     def _leave(self, yes: bool | None) -> None:
         if yes:
-            self.run_worker(self._stop_and_exit(), group="leave", exclusive=True, exit_on_error=False)
+            run_work(self, self._stop_and_exit, group="leave")
 
     async def _stop_and_exit(self) -> None:
         session = self.session
