@@ -107,6 +107,13 @@ def temperature_for(attempt: int, base: float) -> float:
     return min(base + TEMPERATURES[min(attempt, len(TEMPERATURES)) - 1], 1.2)
 
 
+_UNDECLARED_CALL = re.compile(r"(?:implicit declaration of|call to undeclared) function\W+(\w+)")
+_ADVICE = (
+    "There is no function {name}. Do not call it: write what it should do in its place, "
+    "or define it as a static function above."
+)
+
+
 def errors_of(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Those that keep a file from compiling."""
     return [one for one in diagnostics if one.severity in ("error", "fatal")]
@@ -121,8 +128,15 @@ def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:
         code = one.source_line.strip() or (lines[one.line - 1].strip() if mine and 0 < one.line <= len(lines) else "")
         shown.append(f"error: {one.message}" + (f"\n    in this line: {code}" if code else ""))
     known = "\n".join(line for line in report.context.splitlines() if not _is_diagnostic(line))[:SHOWN_CONTEXT].strip()
+    shown += [_ADVICE.format(name=name) for name in _nonexistent(report)]
     said = "\n".join([_COMPILER_SAYS, *shown]) if shown else "It does not compile."
     return f"{said}\n{known}" if known else said
+
+
+def _nonexistent(report: CompileReport) -> list[str]:
+    """Functions that are called and that nobody declares: had a header declared them, it would be included by now."""
+    names = (found[1] for one in errors_of(report.diagnostics) if (found := _UNDECLARED_CALL.search(one.message)))
+    return list(dict.fromkeys(names))
 
 
 def headline(trouble: str) -> str:

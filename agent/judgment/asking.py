@@ -142,7 +142,8 @@ class StageLlm:
         request = CompletionRequest(
             system=question.system, prompt=question.prompt, stage=self.stage, target=target,
             yes_no=question.binary and self.ctx.config.models.constrain_answers, schema=question.schema,
-            temperature=question.temperature, state=question.state, question=question.question, stop=question.stop,
+            temperature=question.temperature, seed=target.seed + question.attempt - 1, state=question.state,
+            question=question.question, stop=question.stop,
         )  # fmt: skip
         try:
             await check_budget(question.system, question.prompt, target, self._count, stage=self.stage)
