@@ -95,9 +95,9 @@ class Coding(Section, frozen=True):
 
     samples: Annotated[int, _doc("Candidates per function; compiler and tests choose.", ge=1, le=8)] = 1
     max_attempts: Annotated[int, _doc("Tries per function or step before it counts as failed.", ge=1, le=10)] = 3
-    signature_source: Annotated[
-        Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")
-    ] = "header"
+    signature_source: Annotated[Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")] = (
+        "header"
+    )
 
 
 class Compile(Section, frozen=True):
@@ -142,7 +142,7 @@ class Ui(Section, frozen=True):
     """The application."""
 
     theme: Annotated[str, _doc("Theme; empty: the terminal's default.")] = ""
-    keys: Annotated[dict[str, str], _doc("Keys by action id, such as run.step = \"f8\".")] = {}
+    keys: Annotated[dict[str, str], _doc('Keys by action id, such as run.step = "f8".')] = {}
     grace_seconds: Annotated[float, _doc("A prompt that appears by itself ignores keys this long.", ge=0, le=5)] = 0.5
 
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agent.audit.log import AuditLog, Listener
+from agent.audit.log import AuditLog, Listener, Mark
 from agent.config import Config
 from agent.events import CallFinished, Envelope, Event, IncludeAdded, Notice, StageFinished, StageStarted
 from agent.gate import Gate
@@ -41,7 +41,8 @@ class StageReport:
 
 
 class RunContext:
-    """One run. ``emit`` logs an event, then tells the listeners; ``llm(stage)`` asks a stage's model."""
+    """One run. ``emit`` logs an event, then tells the listeners; ``llm(stage)`` asks a stage's model. ``mark`` is where a
+    resumed run had come to."""
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class RunContext:
         gate: Gate | None = None,
         thresholds: Thresholds | None = None,
         clock: Callable[[], float] = time.monotonic,
+        mark: Mark = Mark(),  # noqa: B008 - immutable
     ) -> None:
         self.run_id = run_id
         self.config = config
@@ -62,13 +64,13 @@ class RunContext:
         self.gate.emit = self.emit
         self.thresholds = thresholds or Thresholds([])
         self.clock = clock
-        self.started = clock()
+        self.started = clock() - mark.seconds
         self.listeners: list[Listener] = []
         self.calls = 0
         self.cached_calls = 0
         self.includes_added = 0
-        self._seq = 0
-        self._call_seq = 0
+        self._seq = mark.seq
+        self._call_seq = mark.call_seq
 
     def emit(self, event: Event) -> None:
         """Append to the log; listeners hear of it after the commit."""

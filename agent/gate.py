@@ -36,9 +36,7 @@ class Breakpoint(msgspec.Struct, frozen=True):
         """Whether this breakpoint stops at a verdict."""
         if not (fnmatch.fnmatchcase(pending.stage, self.stage) and fnmatch.fnmatchcase(pending.item, self.item)):
             return False
-        if self.band is not None and not (
-            pending.p_yes is not None and self.band[0] <= pending.p_yes <= self.band[1]
-        ):
+        if self.band is not None and not (pending.p_yes is not None and self.band[0] <= pending.p_yes <= self.band[1]):
             return False
         return pending.defaulted or not self.defaulted
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from agent.audit.labels import label_outcomes
 from agent.context import RunContext
 from agent.events import DiffReady, DiffResolved, RunFinished, RunStarted
 from agent.flow.checking import Checks
@@ -41,12 +42,14 @@ class Run:
         *,
         hidden: tuple[str, ...] = (),
         apply_when_complete: bool = False,
+        resumed: bool = False,
     ) -> None:
         self.ctx = ctx
         self.task = task
         self.workspace = workspace
         self.hidden = hidden
         self.apply_when_complete = apply_when_complete
+        self.resumed = resumed
         self.outcome = Outcome()
         self.checks = Checks(ctx, workspace)
         self._task: asyncio.Task[Any] | None = None
@@ -70,7 +73,8 @@ class Run:
 
     async def _phases(self) -> None:
         self._announce()
-        self.outcome.baseline = await self.checks.baseline()
+        known = self.ctx.log.first_checks(self.ctx.run_id) if self.resumed else None
+        self.outcome.baseline = await self.checks.baseline(known)
         found = await survey(self.ctx, self.workspace, self.task, self.hidden)
         plan = await plan_run(self.ctx, found, self.outcome.baseline)
         self.outcome.planned = plan.steps
@@ -88,7 +92,7 @@ class Run:
     def _announce(self) -> None:
         workspace, target = self.workspace, self.ctx.router.target("function_implement")
         places = (str(workspace.repo), workspace.branch, workspace.base, str(workspace.root))
-        self.ctx.emit(RunStarted(self.task, *places, target.model))
+        self.ctx.emit(RunStarted(self.task, *places, target.model, self.ctx.run_id if self.resumed else ""))
         for note in workspace.notes:
             self.ctx.notice("info", note)
 
@@ -134,6 +138,7 @@ class Run:
             self.ctx.notice("error", result.text)
             return False, result.text
         self.ctx.emit(DiffResolved("applied", result.text))
+        label_outcomes(self.ctx.log, self.ctx.run_id)
         await self.workspace.keep()
         return True, result.text
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from pathlib import Path
 
 from textual import on
@@ -226,10 +225,10 @@ class HistoryScreen(Screen[None]):
         run = self.run
         if run is None or not _may_resume(run):
             return
-        if "resume_run" in self.services.extra and run.place:
-            self.run_worker(self._resume(run), group="resume", exclusive=True, exit_on_error=False)
+        if run.place:
+            self.post_message(HomeScreen.Start(run.task, self.repo, run.run_id))
             return
-        why = "its worktree is gone" if not run.place else "runs cannot be taken up in the middle here"
+        why = "its worktree is gone"
         text = f"The task is started anew, since {why}. Every verdict it had is reused, so that it soon is where it was."
 
         def answered(yes: bool | None) -> None:
@@ -237,15 +236,6 @@ class HistoryScreen(Screen[None]):
                 self.post_message(HomeScreen.Start(run.task, self.repo))
 
         self.app.push_screen(Confirm("Start the task again?", text, "Start", "Not now"), answered)
-
-    async def _resume(self, run: RunSummary) -> None:
-        try:
-            going = self.services.extra["resume_run"](run.run_id)
-            if inspect.isawaitable(going):
-                await going
-        except Exception as error:
-            self.app.notify(f"{error} {getattr(error, 'hint', '')}".strip(), title="The run cannot go on", severity="error",
-                            markup=False, timeout=20)  # fmt: skip
 
     def action_delete(self) -> None:
         """Delete the selected run, after asking."""

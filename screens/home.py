@@ -50,11 +50,11 @@ class HomeScreen(Screen[None]):
     AUTO_FOCUS = ""
 
     class Start(Message):
-        """The person wants this task done there."""
+        """The person wants this task done there; ``resume`` is the run to go on with, if it is not a new one."""
 
-        def __init__(self, task: str, repo: Path) -> None:
+        def __init__(self, task: str, repo: Path, resume: str = "") -> None:
             super().__init__()
-            self.task, self.repo = task, repo
+            self.task, self.repo, self.resume = task, repo, resume
 
     class Return(Message):
         """Back to the run that goes on."""

@@ -54,8 +54,8 @@ class RunHandle(Protocol):
 class StartRun(Protocol):
     """Makes a run ready. Whatever can be refused is refused here, before anything is changed."""
 
-    async def __call__(self, task: str, repo: Path, config: Config, *, gate: Gate) -> RunHandle:
-        """The handle of a new run.
+    async def __call__(self, task: str, repo: Path, config: Config, *, gate: Gate, resume: str = "") -> RunHandle:
+        """The handle of a new run, or with ``resume`` (its id) of an earlier one that goes on.
 
         Raises:
             Exception: its text says what is wrong, as a sentence for the person; a ``hint`` attribute says what to do.

@@ -92,20 +92,21 @@ class CraApp(App[int]):
 
     # -- the run
 
-    def start_task(self, task: str, repo: Path) -> None:
-        """Start a run and show it."""
+    def start_task(self, task: str, repo: Path, resume: str = "") -> None:
+        """Start a run and show it; with ``resume`` (its id) an earlier one goes on."""
         if self.session is not None and self.session.live:
             self.notify("A run is going on. F3 goes back to it; stop it there before starting another.", severity="warning")
             return
-        run_work(self, self._launch, task, repo, group="launch")
+        run_work(self, self._launch, task, repo, resume, group="launch")
 
-    async def _launch(self, task: str, repo: Path) -> None:
+    async def _launch(self, task: str, repo: Path, resume: str = "") -> None:
         gate = Gate()
         if self.home is not None:
             self.home.show_busy("getting ready…")
         try:
             config = await asyncio.to_thread(self.services.load_config, repo)
-            handle = await self.services.start_run(task, repo, config, gate=gate)
+            more = {"resume": resume} if resume else {}
+            handle = await self.services.start_run(task, repo, config, gate=gate, **more)
         except Exception as error:
             text = f"{error} {getattr(error, 'hint', '')}".strip()
             self.notify(text, title="The run cannot start", severity="error", timeout=20)
@@ -156,7 +157,7 @@ class CraApp(App[int]):
 
     @on(HomeScreen.Start)
     def _start(self, event: HomeScreen.Start) -> None:
-        self.start_task(event.task, event.repo)
+        self.start_task(event.task, event.repo, event.resume)
 
     @on(HomeScreen.Return)
     def _return(self) -> None:

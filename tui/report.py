@@ -52,7 +52,9 @@ def _line(event: ev.Event) -> str:
 def _verdict(event: ev.CallFinished) -> str:
     word = "yes" if event.verdict else "no "
     marks = "".join(
-        f" [{name}]" for name, on in (("cached", event.cached), ("default", event.defaulted), ("override", event.overridden)) if on
+        f" [{name}]"
+        for name, on in (("cached", event.cached), ("default", event.defaulted), ("override", event.overridden))
+        if on
     )
     p_yes = f" {event.p_yes:.2f}" if event.p_yes is not None else ""
     return f"{event.stage} {event.item}: {word}{p_yes}{marks}"

@@ -71,15 +71,15 @@ class EngineRun:
         await self.run.aclose()
 
 
-async def start_run(task: str, repo: Path, config: Config, *, gate: Gate) -> EngineRun:
-    """A run that is ready to be executed. A demo's hidden files stay hidden.
+async def start_run(task: str, repo: Path, config: Config, *, gate: Gate, resume: str = "") -> EngineRun:
+    """A run that is ready to be executed, or with ``resume`` an earlier one to go on with. A demo's hidden files stay so.
 
     Raises:
         PreflightError: it cannot begin; the sentence says why, ``hint`` what to do.
     """
     from agent.flow.launch import open_run
 
-    return EngineRun(await open_run(task, repo, config=config, gate=gate, hidden=hidden_files(repo)))
+    return EngineRun(await open_run(task, repo, config=config, gate=gate, hidden=hidden_files(repo), resume=resume))
 
 
 def hidden_files(repo: Path) -> tuple[str, ...]:

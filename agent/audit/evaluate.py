@@ -54,9 +54,7 @@ def labelled_set(reader: LogReader, stages: Sequence[str] = ()) -> list[Pair]:
     return pairs
 
 
-async def evaluate(
-    ctx: RunContext, pairs: Sequence[Pair], progress: Progress | None = None, repo: str = ""
-) -> RunFinished:
+async def evaluate(ctx: RunContext, pairs: Sequence[Pair], progress: Progress | None = None, repo: str = "") -> RunFinished:
     """Ask every question of ``pairs`` of the models that ``ctx`` routes to, as a run: all of it is in the log.
 
     The run's row must be there (``AuditLog.start_run``). Up to ``models.concurrency`` calls are in flight; an answer that a
@@ -200,9 +198,7 @@ async def run_evaluation(
                 run_id, task=_title(model, len(pairs)), repo=str(repo), model=model, version=__version__,
                 config=msgspec.json.encode(config).decode(),
             )  # fmt: skip
-            ctx = RunContext(
-                run_id=run_id, config=config, log=log, router=router, gate=gate, thresholds=thresholds
-            )
+            ctx = RunContext(run_id=run_id, config=config, log=log, router=router, gate=gate, thresholds=thresholds)
             finished = await evaluate(ctx, pairs, progress, repo=str(repo))
         finally:
             log.close()

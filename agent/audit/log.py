@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlite_utils import Database
@@ -28,6 +28,7 @@ from agent.events import (
     RunFinished,
     encode_event,
 )
+from agent.values import CheckResult
 
 Listener = Callable[[Envelope], None]
 
@@ -69,6 +70,14 @@ class LogError(Exception):
     """The log cannot be read or written; the text says which file and what to do."""
 
 
+class Mark(NamedTuple):
+    """How far a run had come: its last event's and call's number, and its seconds."""
+
+    seq: int = 0
+    call_seq: int = 0
+    seconds: float = 0.0
+
+
 class AuditLog:
     """The single writer of one log file. Use it from one thread: that of the event loop."""
 
@@ -87,6 +96,29 @@ class AuditLog:
         self._write()
         row = {"id": run_id, "started_at": now_text(), **fields}
         self._insert("runs", row)
+
+    def reopen_run(self, run_id: str) -> Mark:
+        """Take a run up again that did not end, or was stopped: its row counts as going on. Returns where it was.
+
+        Raises:
+            LogError: if there is no such run.
+        """
+        self._write()
+        (seq, seconds) = self._connection.execute(
+            "select max(seq), max(t) from events where run_id = ?", (run_id,)
+        ).fetchone()
+        (call_seq,) = self._connection.execute("select max(seq) from calls where run_id = ?", (run_id,)).fetchone()
+        if seq is None:
+            raise LogError(f"There is no run {run_id} in {self.path}. Look at the list of runs for its name.")
+        self._connection.execute("update runs set finished_at = null, status = null, reason = null where id = ?", (run_id,))
+        return Mark(seq, call_seq or 0, seconds or 0.0)
+
+    def first_checks(self, run_id: str) -> CheckResult | None:
+        """The baseline that a run measured before its first change."""
+        row = self._connection.execute(
+            "select baseline from checks where run_id = ? order by event_seq limit 1", (run_id,)
+        ).fetchone()
+        return None if row is None else msgspec.json.decode(row[0], type=CheckResult)
 
     def append(self, envelope: Envelope, listeners: tuple[Listener, ...] = ()) -> None:
         """Log an event; ``listeners`` hear of it after the commit."""
@@ -118,9 +150,7 @@ class AuditLog:
         """The verdict, written before it is used."""
         self._update_call(call_id, verdict)
 
-    def add_label(
-        self, call_id: int, label: bool | None, source: LabelSource, note: str = "", guideline: str = ""
-    ) -> int:
+    def add_label(self, call_id: int, label: bool | None, source: LabelSource, note: str = "", guideline: str = "") -> int:
         """Append a label (None takes the earlier ones back). Returns its id."""
         self._write()
         value = None if label is None else int(label)
@@ -191,9 +221,7 @@ class AuditLog:
 
     def _insert(self, table: str, row: dict[str, Any]) -> int:
         marks = ", ".join("?" * len(row))
-        cursor = self._connection.execute(
-            f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values())
-        )
+        cursor = self._connection.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values()))
         return int(cursor.lastrowid or 0)
 
     def _update_call(self, call_id: int, values: CallAnswer | CallVerdict) -> None:

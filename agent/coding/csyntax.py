@@ -223,9 +223,7 @@ def _parameters(parameter_list: tree_sitter.Node) -> Iterator[Parameter]:
             raw = node.text or b""
             slot = len(raw[:at].decode("utf-8", "replace"))
             spelled = text_of(name)
-            yield Parameter(
-                text=text, name=spelled, slot=slot, type=one_line(text[:slot] + text[slot + len(spelled) :])
-            )
+            yield Parameter(text=text, name=spelled, slot=slot, type=one_line(text[:slot] + text[slot + len(spelled) :]))
         else:
             raw = node.text or b""
             at = _abstract_slot(declarator) - node.start_byte

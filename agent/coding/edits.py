@@ -92,9 +92,7 @@ def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
         reopened = _index(lines, position + 1, _OPEN)
         if middle < 0 or close < 0 or -1 < reopened < close:
             missing = "=======" if middle < 0 or -1 < reopened < middle else ">>>>>>> REPLACE"
-            problems.append(
-                f"The edit block at line {position + 1} of the reply has no {missing} line, so it was not used."
-            )
+            problems.append(f"The edit block at line {position + 1} of the reply has no {missing} line, so it was not used.")
             position = reopened if reopened > 0 else len(lines)
             continue
         edits.append(Edit(path, "\n".join(lines[position + 1 : middle]), "\n".join(lines[middle + 1 : close])))

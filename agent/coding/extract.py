@@ -52,9 +52,7 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
     if declared is None:
         return Extracted(problems=(f"The signature {signature!r} could not be read.",))
     blocks = [
-        block
-        for block in code_blocks(reply)
-        if block.language not in ("bash", "sh", "shell", "console", "text", "makefile")
+        block for block in code_blocks(reply) if block.language not in ("bash", "sh", "shell", "console", "text", "makefile")
     ]
     if not blocks:
         return Extracted(problems=("The reply holds no code. Reply with the whole function in one ```c block.",))
@@ -104,9 +102,7 @@ def _find(code: str, declared: CFunction, known: Collection[str]) -> tuple[str, 
         return text, text.encode(), (f"{strangers[0].name} was renamed to {declared.name}.",)
     names = ", ".join(one.name for one in defined)
     return (
-        f"The reply defines {names}, not {declared.name}."
-        if names
-        else f"The reply has no definition of {declared.name}."
+        f"The reply defines {names}, not {declared.name}." if names else f"The reply has no definition of {declared.name}."
     )
 
 
@@ -186,9 +182,7 @@ def _renamed(source: bytes, function: CFunction, name: str) -> str:
     return _slice(bytes(text), renamed.start, renamed.end) if renamed else ""
 
 
-def _with_declared_head(
-    text: str, written: CFunction, declared: CFunction
-) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _with_declared_head(text: str, written: CFunction, declared: CFunction) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """The function under its declared head. Parameter names are the writer's own, since the body uses them."""
     if len(written.parameters) != len(declared.parameters) or written.variadic != declared.variadic:
         problem = f"{declared.name} must be declared exactly as `{definition_head(declared)}`, not as `{written.head}`."
@@ -206,9 +200,7 @@ def _with_declared_head(
 
 def _helpers(source: bytes, text: str, known: Collection[str]) -> tuple[str, ...]:
     """The other pieces of ``source`` that ``text`` needs, directly or through one another, and that nobody has yet."""
-    available = [
-        piece for piece in pieces_of(source) if not set(piece.names) & set(known) and "main" not in piece.names
-    ]
+    available = [piece for piece in pieces_of(source) if not set(piece.names) & set(known) and "main" not in piece.names]
     wanted: set[int] = set()
     queue = [text]
     while queue:

@@ -99,9 +99,7 @@ def _runs(lines: Sequence[str], wanted: Sequence[str]) -> list[int]:
     if not wanted:
         return []
     first, size = wanted[0], len(wanted)
-    return [
-        at for at in range(len(lines) - size + 1) if lines[at] == first and list(lines[at : at + size]) == list(wanted)
-    ]
+    return [at for at in range(len(lines) - size + 1) if lines[at] == first and list(lines[at : at + size]) == list(wanted)]
 
 
 def _within(text: str, search: str, replace: str) -> Match | int | None:
@@ -131,9 +129,7 @@ def _indent(line: str) -> str:
 def _reindented(new: Sequence[str], wanted: Sequence[str], old: Sequence[str]) -> list[str]:
     """``new`` with the indentation of ``old`` where the model wrote that of ``wanted``."""
     pairs = [
-        (_indent(ours), _indent(theirs.rstrip("\r\n")))
-        for ours, theirs in zip(wanted, old, strict=True)
-        if ours.strip()
+        (_indent(ours), _indent(theirs.rstrip("\r\n"))) for ours, theirs in zip(wanted, old, strict=True) if ours.strip()
     ]
     shifts = sorted(set(pairs), key=lambda pair: -len(pair[0]))
     fitted = []

@@ -56,10 +56,7 @@ def is_test_path(path: str) -> bool:
     stem = PurePosixPath(path).stem
     in_folder = any(part in ("test", "tests", "testing") for part in parts[:-1])
     return (
-        in_folder
-        or stem.startswith("test_")
-        or stem.endswith(("_test", "_tests"))
-        or stem in ("test", "tests", "conftest")
+        in_folder or stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem in ("test", "tests", "conftest")
     )
 
 
@@ -141,9 +138,7 @@ def source_of(header: str, files: Iterable[str] | Mapping[str, bytes]) -> str:
         include = re.compile(
             rb'^[ \t]*#[ \t]*include[ \t]*[<"](?:[^">\n]*/)?' + re.escape(stem).encode() + rb'\.h[>"]', re.M
         )
-        users = [
-            path for path in sources if include.search(files[path]) and not re.search(rb"\bmain\s*\(", files[path])
-        ]
+        users = [path for path in sources if include.search(files[path]) and not re.search(rb"\bmain\s*\(", files[path])]
         if len(users) == 1:
             return users[0]
     parts = list(folder.parts)
@@ -169,9 +164,7 @@ def find_open_types(files: Mapping[str, bytes], open_functions: Sequence[OpenFun
         for spelling, doc in fact.named.items():
             if spelling in defined or spelling in found:
                 continue
-            typedefs = tuple(
-                dict.fromkeys(alias for other in facts.values() for alias in other.typedefs.get(spelling, ()))
-            )
+            typedefs = tuple(dict.fromkeys(alias for other in facts.values() for alias in other.typedefs.get(spelling, ())))
             names = re.compile(
                 r"\b(?:" + "|".join([re.escape(spelling).replace(r"\ ", r"\s+"), *map(re.escape, typedefs)]) + r")\b"
             )

@@ -60,9 +60,7 @@ def _type_names(node: tree_sitter.Node) -> tuple[str, ...]:
         tag = inner.child_by_field_name("name")
         if tag is not None:
             names.append(text_of(tag))
-        names += [
-            text_of(part.child_by_field_name("name") or part) for part in walk(inner) if part.type == "enumerator"
-        ]
+        names += [text_of(part.child_by_field_name("name") or part) for part in walk(inner) if part.type == "enumerator"]
     if node.type == "type_definition":
         for declarator in node.children_by_field_name("declarator"):
             names += [text_of(part) for part in walk(declarator) if part.type == "type_identifier"][:1]

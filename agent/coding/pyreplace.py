@@ -151,9 +151,7 @@ def _fitted(code: str, node: _Node, column: int, old_body: int | None, unit: str
 def _string_lines(node: _Node) -> set[int]:
     """Lines that lie inside a string which is no docstring: their leading white space is data."""
     docs = {
-        id(child.value)
-        for child in ast.walk(node)
-        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+        id(child.value) for child in ast.walk(node) if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
     }
     frozen: set[int] = set()
     for child in ast.walk(node):
@@ -186,9 +184,7 @@ def _with_extras(data: bytes, file: TextFile, code: str, tree: ast.Module, node:
             helpers.append(text)
     lines = read_text(data).text.splitlines(keepends=True)
     if helpers:
-        top = next(
-            (one for one in current.body if one.lineno <= _line_of(current, symbol) <= (one.end_lineno or 0)), None
-        )
+        top = next((one for one in current.body if one.lineno <= _line_of(current, symbol) <= (one.end_lineno or 0)), None)
         at = (_first_line(top) if isinstance(top, _Node) else top.lineno) - 1 if top is not None else len(lines)
         lines[at:at] = [file.with_newlines("\n\n\n".join(helpers) + "\n\n\n")]
     if imports:

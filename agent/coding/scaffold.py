@@ -168,9 +168,7 @@ class _Scaffold:
         """The ideas, with functions that the task spells out and none of them names given to the first header; a header that
         the plan names takes the place of an invented path when there is only one of each."""
         named = {function.name for idea in ideas for function in idea.functions}
-        missing = [
-            FunctionIdea(one.function.name, one.contract) for one in self.exact if one.function.name not in named
-        ]
+        missing = [FunctionIdea(one.function.name, one.contract) for one in self.exact if one.function.name not in named]
         planned = [path for path in self.targets if path.endswith(".h")]
         first = ideas[0]
         path = planned[0] if len(planned) == 1 and len(ideas) == 1 else first.path

@@ -58,8 +58,10 @@ def structs_in(text: str) -> list[SpelledStruct]:
 
 def _is_member(text: str) -> bool:
     """Whether the text is the declaration of one struct member."""
-    return "(" not in text and not parse_c(f"struct s {{ {text}; }};".encode()).has_error and bool(
-        re.search(r"\w[\s*]+\w+(?:\[\w*\])?$", text)
+    return (
+        "(" not in text
+        and not parse_c(f"struct s {{ {text}; }};".encode()).has_error
+        and bool(re.search(r"\w[\s*]+\w+(?:\[\w*\])?$", text))
     )
 
 

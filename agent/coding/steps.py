@@ -164,9 +164,7 @@ class _Step:
             source = self._source(path, name)
             system = words.symbol_system(language)
             if source:
-                prompt = words.symbol_question(
-                    said, name, path, source, language, failure=self.failure, trouble=trouble
-                )
+                prompt = words.symbol_question(said, name, path, source, language, failure=self.failure, trouble=trouble)
             else:
                 prompt = words.new_symbol_question(said, name, path, language, failure=self.failure, trouble=trouble)
         else:
@@ -252,9 +250,7 @@ class _Step:
         fresh = undefined_names(result.data) - undefined_names(self._now(result.path) or b"")
         fresh -= set(self.step.target_symbols)  # the step is about to write those
         if fresh:
-            return (
-                f"{', '.join(sorted(fresh))} is not defined in {result.path}. Use only names that it has, or import it."
-            )
+            return f"{', '.join(sorted(fresh))} is not defined in {result.path}. Use only names that it has, or import it."
         if name and any(stub.name == name for stub in find_py_stubs(result.data)):
             return f"{name} is still a stub: write the code that does what its docstring says."
         return ""

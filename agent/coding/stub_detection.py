@@ -103,12 +103,8 @@ def _does_nothing(nodes: list[tree_sitter.Node], function: CFunction) -> bool:
 
 
 def _void_cast(statement: tree_sitter.Node) -> bool:
-    inner = (
-        statement.named_children[0] if statement.type == "expression_statement" and statement.named_children else None
-    )
-    return (
-        inner is not None and inner.type == "cast_expression" and text_of(inner).replace(" ", "").startswith("(void)")
-    )
+    inner = statement.named_children[0] if statement.type == "expression_statement" and statement.named_children else None
+    return inner is not None and inner.type == "cast_expression" and text_of(inner).replace(" ", "").startswith("(void)")
 
 
 def _inside_void_cast(node: tree_sitter.Node) -> bool:

@@ -55,15 +55,11 @@ def _zero_is_a_value(function: CFunction) -> bool:
 
 def result_declaration(function: CFunction, name: str) -> str:
     """A declaration of ``name`` with the return type of ``function``, without storage and outer qualifiers."""
-    before = re.sub(
-        r"\b(?:static|extern|inline|__inline__|__inline|_Noreturn|const|volatile)\b\s*", "", function.before
-    )
+    before = re.sub(r"\b(?:static|extern|inline|__inline__|__inline|_Noreturn|const|volatile)\b\s*", "", function.before)
     return f"{before.strip()} {name}{function.after}"
 
 
-def stub_file(
-    prototypes: Iterable[CFunction], *, header: str, system_headers: Iterable[str] = (), comment: str = ""
-) -> str:
+def stub_file(prototypes: Iterable[CFunction], *, header: str, system_headers: Iterable[str] = (), comment: str = "") -> str:
     """A whole new source file: ``#include`` lines, then one stub a prototype. ``header`` is spelled as in the include."""
     lines = [f"/* {comment} */", ""] if comment else []
     lines.append(f'#include "{header}"')

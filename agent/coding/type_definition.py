@@ -50,9 +50,7 @@ def extract_type(reply: str, wanted: OpenType, *, known: Collection[str] = (), f
     body = next((found for node in walk(parse_c(source)) if (found := _body(node, wanted))), None)
     if body is None:
         if finish != "stop":
-            return ExtractedType(
-                problem=f"The reply was cut off before {wanted.spelling} was complete. Write it shorter."
-            )
+            return ExtractedType(problem=f"The reply was cut off before {wanted.spelling} was complete. Write it shorter.")
         return ExtractedType(problem=f"The reply does not define `{wanted.spelling} {{ ... }};`.")
     if not any(child.type == "field_declaration" for child in body.named_children):
         return ExtractedType(problem=f"`{wanted.spelling}` needs members.")

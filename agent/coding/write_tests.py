@@ -39,9 +39,7 @@ async def implement_tests(
     path = next(iter(step.target_files), "")
     if not path or files.exists(path):
         reason = (
-            f"{path} exists already: tests are only added, in files of their own."
-            if path
-            else "The step names no file."
+            f"{path} exists already: tests are only added, in files of their own." if path else "The step names no file."
         )
         ctx.emit(EditRejected(path, reason))
         return StepOutcome(False, step.id, reason=reason)
@@ -61,9 +59,7 @@ async def implement_tests(
         )
         calls.append(asked.call_id)
         text = max((block.text for block in code_blocks(asked.text)), key=len, default="").strip("\n") + "\n"
-        trouble = (
-            "The reply was cut off. Write fewer tests." if asked.finish != "stop" else problem_with(text, language)
-        )
+        trouble = "The reply was cut off. Write fewer tests." if asked.finish != "stop" else problem_with(text, language)
         if not trouble:
             files.write_bytes(path, text.encode())
             compiled = await compile(path, "") if language == "c" else None

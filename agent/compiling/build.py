@@ -83,9 +83,7 @@ class Build:
         """Link the objects of ``paths`` (compiled before). ``shared`` links a library without a ``main`` that may leave
         nothing undefined."""
         label = " ".join(paths)
-        self.emit(
-            CompileStarted(label, f"{Path(self.compiler.path).name} {label} {' '.join(libraries)}".strip(), link=True)
-        )
+        self.emit(CompileStarted(label, f"{Path(self.compiler.path).name} {label} {' '.join(libraries)}".strip(), link=True))
         outcome = await link(
             self.compiler,
             [self.object_path(p) for p in paths],

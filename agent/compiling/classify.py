@@ -221,9 +221,7 @@ class _Ladder:
             decisive = [
                 f
                 for f in wanted
-                if f.symptom.error
-                or (f.symptom.diagnostic.file, f.symptom.diagnostic.line) in lines
-                or self._explains(f)
+                if f.symptom.error or (f.symptom.diagnostic.file, f.symptom.diagnostic.line) in lines or self._explains(f)
             ]
             if not decisive:
                 wanted_first = wanted
@@ -251,9 +249,7 @@ class _Ladder:
                 if needed.system
                 else "the project's headers"
             )
-            self._answer(
-                f"Which header declares {', '.join(f'`{s}`' for s in needed.symbols)}?", f"{needed.text} ({hint})"
-            )
+            self._answer(f"Which header declares {', '.join(f'`{s}`' for s in needed.symbols)}?", f"{needed.text} ({hint})")
         text = "; ".join(f"{n.text} is missing in {n.file} for {', '.join(n.symbols)}" for n in includes)
         return self._done(
             ERROR_CAT_MISSING_INCLUDE, f"{text}.", includes=tuple(includes), suggested_include=includes[0].header
@@ -320,9 +316,7 @@ class _Ladder:
         return None
 
     def _logic(self) -> CompilerErrorClassification | None:
-        unexplained = [
-            f for f in self.findings if f.outcome == "unknown" and f.symptom.kind in ("implicit", "unknown_type")
-        ]
+        unexplained = [f for f in self.findings if f.outcome == "unknown" and f.symptom.kind in ("implicit", "unknown_type")]
         unexplained = [f for f in unexplained if f.symptom.error or not self.errors]
         for finding in self.findings:
             if finding.outcome in ("order", "misspelt", "value", "tag_missing", "source_only", "opaque") and (

@@ -110,28 +110,20 @@ class Compiler(NamedTuple):
                 if self.format == "sarif"
                 else ["-fno-color-diagnostics"]
             )
-            return plain + (
-                ["-fdiagnostics-format=sarif", "-Wno-sarif-format-unstable"] if self.format == "sarif" else []
-            )
+            return plain + (["-fdiagnostics-format=sarif", "-Wno-sarif-format-unstable"] if self.format == "sarif" else [])
         return []
 
     def read(self, stderr: str) -> tuple[Diagnostic, ...]:
         """The diagnostics in this compiler's output, errors first, whatever format it came in."""
         parsed = (
-            parse_gcc_json(stderr)
-            if self.format == "gcc-json"
-            else parse_sarif(stderr)
-            if self.format == "sarif"
-            else None
+            parse_gcc_json(stderr) if self.format == "gcc-json" else parse_sarif(stderr) if self.format == "sarif" else None
         )
         return tuple(ordered(parse_text(stderr) if parsed is None else parsed))
 
 
 @lru_cache(maxsize=32)
 def _probe(path: str, _mtime: int) -> Compiler:
-    banner = (
-        _run_probe([path, "--version"]).split("\n", 1)[0].strip() or _run_probe([path, "-v"]).split("\n", 1)[0].strip()
-    )
+    banner = _run_probe([path, "--version"]).split("\n", 1)[0].strip() or _run_probe([path, "-v"]).split("\n", 1)[0].strip()
     lowered = banner.lower()
     family: Family = "clang" if "clang" in lowered else "tcc" if "tcc" in lowered else "other"
     if family == "other" and ("gcc" in lowered or "free software" in lowered or _is_gcc(path)):
@@ -257,7 +249,5 @@ async def _run(compiler: Compiler, command: list[str], cwd: Path, timeout: float
     structured = compiler.format != "text" and text.lstrip()[:1] in ("[", "{")
     readable = render(found) if structured and found else "" if structured else text
     if not ok and not found:
-        found = (
-            Diagnostic("fatal", readable.strip()[:2000] or f"The compiler ended with exit code {done.exit_code}."),
-        )
+        found = (Diagnostic("fatal", readable.strip()[:2000] or f"The compiler ended with exit code {done.exit_code}."),)
     return CompileOutcome(ok, found, readable, shown, done.ms, target if ok else None, exit_code=done.exit_code)

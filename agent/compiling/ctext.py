@@ -147,9 +147,7 @@ class CText:
         self.guard = self._find_guard()
         self.defined: dict[str, int] = {}
         self._walk()
-        self.includes = [
-            self._include(d) for d in self.directives if d.keyword in ("include", "include_next", "import")
-        ]
+        self.includes = [self._include(d) for d in self.directives if d.keyword in ("include", "include_next", "import")]
         self.includes = [i for i in self.includes if i.name]
 
     @property
@@ -249,9 +247,7 @@ class CText:
                 elif top.taken is None and condition is not False:
                     condition = None
                 top.live = _both(top.outer, condition)
-                top.taken = (
-                    True if top.taken is True or condition is True else (top.taken if condition is False else None)
-                )
+                top.taken = True if top.taken is True or condition is True else (top.taken if condition is False else None)
                 d.depth, d.live, d.braces = self._depth(stack[:-1]), top.outer, braces
                 continue
             if d.keyword == "endif" and stack:

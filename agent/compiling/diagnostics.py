@@ -24,9 +24,7 @@ TOOL = re.compile(
     r"^(?:\S*[/\\])?(?:[\w.+-]*-)?(?:ld(?:\.\w+)?|ld64\.lld|lld-link|collect2|mold|cc1|gold|gcc|cc|clang|tcc|i386-tcc)(?:-[\d.]+)?(?:\.exe)?"
     r"\s?:\s+(?P<rest>.*)$"
 )
-_SECTION = re.compile(
-    r"^(?P<file>[^\s(][^(\n]*?)\s?:\((?P<section>[.*][^)]*|[\w.$]+[^)\d][^)]*)\)\s?[:：]\s*(?P<rest>.*)$"
-)
+_SECTION = re.compile(r"^(?P<file>[^\s(][^(\n]*?)\s?:\((?P<section>[.*][^)]*|[\w.$]+[^)\d][^)]*)\)\s?[:：]\s*(?P<rest>.*)$")
 _OBJECT = re.compile(
     r"^(?P<file>\S+\.(?:o|obj|a|so|lo|c|bc)(?:\([^)]*\))?)\s?:\s*(?:function (?P<function>\S+):\s*)?(?P<rest>.+)$"
 )

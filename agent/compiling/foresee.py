@@ -79,9 +79,7 @@ def _owners(finder: NameFinder, name: str, file: str, *, tag: bool) -> list[str]
     return found
 
 
-def _own_header(
-    finder: NameFinder, name: str, owners: list[str], file: str, line: int, like: Symptom
-) -> Finding | None:
+def _own_header(finder: NameFinder, name: str, owners: list[str], file: str, line: int, like: Symptom) -> Finding | None:
     """The project header that brings ``name``; None when it is active already, or only a source file has the name."""
     active = finder.project.active_headers(file, line)
     headers = tuple(o for o in owners if o.endswith(HEADER_SUFFIXES))

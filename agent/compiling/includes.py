@@ -131,9 +131,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 def _place(shape: CText, limit: int) -> int:
     """The line before which the include goes, at most ``limit``."""
     after = [
-        i.end_line
-        for i in shape.includes
-        if i.depth == 0 and i.live is not False and not i.braces and i.end_line < limit
+        i.end_line for i in shape.includes if i.depth == 0 and i.live is not False and not i.braces and i.end_line < limit
     ]
     line = max(after) + 1 if after else 0
     macro_end = _after_feature_macros(shape, limit)

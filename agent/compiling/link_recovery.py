@@ -61,9 +61,7 @@ def _verdicts(build: Build, paths: Sequence[str], outcome: CompileOutcome) -> li
 def _report_library(build: Build, label: str, wanted: Sequence[LinkVerdict], again: CompileOutcome) -> None:
     first = wanted[0]
     rung = Rung("Is a library not linked?", first.detail, "deterministic")
-    build.emit(
-        ErrorClassified(label, "logic_error", "deterministic", (rung,), context=first.detail, symbol=first.symbol)
-    )
+    build.emit(ErrorClassified(label, "logic_error", "deterministic", (rung,), context=first.detail, symbol=first.symbol))
     flags = " ".join(dict.fromkeys(v.flag for v in wanted))
     build.emit(RecoveryDone(label, "logic_error", f"linked with {flags}", again.ok, False, first.symbol))
     names = ", ".join(dict.fromkeys(v.symbol for v in wanted))

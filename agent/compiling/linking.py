@@ -115,9 +115,7 @@ def _in_project(symbol: str, project: ProjectFiles, table: HeaderTable, target: 
                 symbol,
             )
         if symbol in declared.statics:
-            return LinkVerdict(
-                "logic_error", f"`{symbol}` is static in {path}, so other files cannot reach it.", symbol
-            )
+            return LinkVerdict("logic_error", f"`{symbol}` is static in {path}, so other files cannot reach it.", symbol)
         if path != target:
             return LinkVerdict(
                 "logic_error",
@@ -125,9 +123,7 @@ def _in_project(symbol: str, project: ProjectFiles, table: HeaderTable, target: 
                 symbol,
                 path,
             )
-        return LinkVerdict(
-            "logic_error", f"`{symbol}` is defined in {path}, but in a part that is not compiled.", symbol
-        )
+        return LinkVerdict("logic_error", f"`{symbol}` is defined in {path}, but in a part that is not compiled.", symbol)
     return None
 
 

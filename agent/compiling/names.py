@@ -90,9 +90,7 @@ class NameFinder:
         own = self.project.declared(file)
         if name.startswith("struct "):
             if plain in own.tags:
-                return Finding(
-                    "order", name, symptom, file, line, detail=f"`{name}` is defined in {file}, below its use."
-                )
+                return Finding("order", name, symptom, file, line, detail=f"`{name}` is defined in {file}, below its use.")
             return None
         if plain in own.names() and symptom.kind != "syntax":
             return Finding(
@@ -101,9 +99,7 @@ class NameFinder:
                 "declare it above.",
             )  # fmt: skip
         if symptom.kind == "unknown_type" and plain in own.tags | own.declared_tags and not self.table.known(plain):
-            return Finding(
-                "tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`."
-            )
+            return Finding("tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`.")
         return None
 
     def _in_project_headers(self, symptom: Symptom, name: str, file: str, line: int) -> Finding | None:
@@ -270,9 +266,7 @@ class NameFinder:
     def _hidden(self, home: Home, name: str, symptom: Symptom, file: str, line: int, *, included: bool) -> Finding:
         plain = name.removeprefix("struct ")
         macro = home.feature_macro
-        have = (
-            f"<{home.header}> is included already, but" if included else f"`{plain}` comes from <{home.header}>, which"
-        )
+        have = f"<{home.header}> is included already, but" if included else f"`{plain}` comes from <{home.header}>, which"
         hides = "the strict -std hides it" if self.facts.strict else "it is hidden by default"
         detail = f"{have} declares `{plain}` only with a feature-test macro: {hides}. "
         detail += f"Compile with -D{macro} (or define it above the first include)"
@@ -287,9 +281,7 @@ class NameFinder:
         if name.startswith("struct "):
             return self._tag_elsewhere(symptom, name, plain, file, line)
         if symptom.kind == "unknown_type" and self.table.known(f"struct {plain}"):
-            return Finding(
-                "tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`."
-            )
+            return Finding("tag_missing", name, symptom, file, line, detail=f"`{plain}` is a tag: write `struct {plain}`.")
         if symptom.kind != "syntax":
             for path in self.project.paths():
                 if path != file and not path.endswith(".h") and self.project.mentions(path, plain):
@@ -350,18 +342,12 @@ class NameFinder:
 
     def _project_type(self, name: str) -> bool:
         """Whether a header of the project declares ``name`` as a type."""
-        return any(
-            self.project.mentions(h, name) and name in self.project.declared(h).types for h in self.project.headers()
-        )
+        return any(self.project.mentions(h, name) and name in self.project.declared(h).types for h in self.project.headers())
 
 
 def _worth_asking(symptom: Symptom, name: str) -> bool:
     """Whether all installed headers are to be searched for a name: not for what is most likely a forgotten variable."""
-    return (
-        symptom.kind in ("implicit", "unknown_type")
-        or name.startswith("struct ")
-        or bool(re.search(r"[A-Z]|_t$", name))
-    )
+    return symptom.kind in ("implicit", "unknown_type") or name.startswith("struct ") or bool(re.search(r"[A-Z]|_t$", name))
 
 
 def _about(symptom: Symptom, name: str) -> bool:

@@ -129,9 +129,7 @@ class _Trials:
             progressed = progressed or better
         return before, progressed
 
-    async def _alternatives(
-        self, needed: NeededInclude, before: CompileOutcome, line: int
-    ) -> tuple[CompileOutcome, bool]:
+    async def _alternatives(self, needed: NeededInclude, before: CompileOutcome, line: int) -> tuple[CompileOutcome, bool]:
         self._drop(needed, line)
         for header in needed.alternatives:
             if self.spent:
@@ -186,8 +184,7 @@ class _Trials:
 def helped(needed: NeededInclude, before: CompileOutcome, after: CompileOutcome) -> bool:
     """Whether an include is proven: fewer complaints about its names, and no new one that it can have caused."""
     if after.timed_out or (
-        any(d.severity == "fatal" for d in after.diagnostics)
-        and not any(d.severity == "fatal" for d in before.diagnostics)
+        any(d.severity == "fatal" for d in after.diagnostics) and not any(d.severity == "fatal" for d in before.diagnostics)
     ):
         return False
     names = [re.compile(rf"\b{re.escape(s.removeprefix('struct '))}\b") for s in needed.symbols]

@@ -117,9 +117,7 @@ async def classify_compiler_error(
         return check.classification
     if llm is None:
         return undecided(raw_error, check)
-    return await ask_questions(
-        raw_error, project, target, check, llm, function=function, signature=signature, system=system
-    )
+    return await ask_questions(raw_error, project, target, check, llm, function=function, signature=signature, system=system)
 
 
 def undecided(raw_error: str, check: Deterministic) -> CompilerErrorClassification:
@@ -223,9 +221,7 @@ async def _which_include(
     )
     header = header_in_reply(reply)
     needed = _existing(header, project, target, check, system) if header else None
-    answer = (
-        needed.text if needed else f"{header}: no such header, refused" if header else "no header's name in the answer"
-    )
+    answer = needed.text if needed else f"{header}: no such header, refused" if header else "no header's name in the answer"
     rungs.append(Rung("Which header?", answer, "model", call))
     return needed
 

@@ -214,9 +214,7 @@ class _Run:
         self._done(category, what, ok=True, consumed=False)
         return self._result(outcome, action, None, consumed=False)
 
-    def _retry(
-        self, outcome: CompileOutcome, verdict: CompilerErrorClassification | None, shown: str = ""
-    ) -> Recovered:
+    def _retry(self, outcome: CompileOutcome, verdict: CompilerErrorClassification | None, shown: str = "") -> Recovered:
         """A try of the function is spent. The prompt gets the current diagnostics, never those of before a fix."""
         return self._result(outcome, "retry", verdict, consumed=True, shown=shown)
 

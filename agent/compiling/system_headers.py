@@ -120,9 +120,7 @@ class SystemHeaders:
         if name not in self._others:
             plain = name.removeprefix("struct ").encode()
             word = re.compile(rb"\b" + plain + rb"\b")
-            mention = (
-                [h for h, data in self._contents() if plain in data and word.search(data)] if len(plain) > 3 else []
-            )
+            mention = [h for h, data in self._contents() if plain in data and word.search(data)] if len(plain) > 3 else []
             kinds = [(h, _kind_in(self._declared_by(h), name)) for h in mention[:_MAX_ASKED]]
             found = sorted(((h, k) for h, k in kinds if k), key=lambda pair: pair[1] == "macro")
             self._others[name] = tuple(Home(h, k, "", "other", i) for i, (h, k) in enumerate(found))

@@ -15,9 +15,7 @@ _MIB = 1 << 20
 def limits_of(ctx: RunContext) -> Limits:
     """The configured limits of a command, in bytes and seconds."""
     box = ctx.config.sandbox
-    return Limits(
-        memory=box.memory_mib * _MIB, file_size=box.file_mib * _MIB, processes=box.processes, cpu=box.cpu_seconds
-    )
+    return Limits(memory=box.memory_mib * _MIB, file_size=box.file_mib * _MIB, processes=box.processes, cpu=box.cpu_seconds)
 
 
 class Checks:
@@ -32,8 +30,9 @@ class Checks:
         self.best: CheckResult | None = None
         self.libraries: tuple[str, ...] = ()
 
-    async def baseline(self) -> CheckResult | None:
-        """The result before the first change; None, with a notice, when no checks are found."""
+    async def baseline(self, known: CheckResult | None = None) -> CheckResult | None:
+        """The result before the first change; None, with a notice, when no checks are found. A resumed run has ``known`` it
+        from its beginning, and measures where it is now besides."""
         if not self.command:
             self.ctx.notice(
                 "warning",
@@ -43,8 +42,9 @@ class Checks:
             )
             return None
         async with self.ctx.stage("baseline", title="checks before") as report:
-            self.before = self.best = await self._run("", baseline=True)
-            self.ctx.emit(ChecksRun(self.before))
+            now = await self._run("", baseline=True)
+            self.before, self.best = known or now, now
+            self.ctx.emit(ChecksRun(self.before, now if known else None))
             report.counts = _counts(self.before)
         return self.before
 

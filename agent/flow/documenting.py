@@ -24,7 +24,9 @@ async def document_changes(runner: StepRunner) -> None:
         now = await runner.checks.after_step("documentation") if done else None
         if runner.checks.regressed(now):
             await workspace.rollback(start)
-            ctx.notice("warning", "The comments made the checks worse, so all of them were taken out again.", "documentation")
+            ctx.notice(
+                "warning", "The comments made the checks worse, so all of them were taken out again.", "documentation"
+            )
         elif done:
             await workspace.commit("Document what changed")
 

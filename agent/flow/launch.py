@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from agent import __version__
-from agent.audit.log import AuditLog, log_path
+from agent.audit.log import AuditLog, Mark, log_path
 from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.config import Config, load
 from agent.context import RunContext
@@ -24,7 +24,6 @@ from agent.models.router import Router
 from agent.models.store import default_thresholds
 from agent.run import Run
 from agent.workspace.worktree import Workspace
-
 
 CODE = frozenset({"c", "python"})
 """Languages that a run can change."""
@@ -49,8 +48,9 @@ async def open_run(
     gate: Gate | None = None,
     hidden: tuple[str, ...] = (),
     apply_when_complete: bool = False,
+    resume: str = "",
 ) -> Run:
-    """A run that is ready to be executed.
+    """A run that is ready to be executed; with ``resume`` (a run's id) that run is taken up where its last commit is.
 
     Raises:
         PreflightError: no task, no such folder, nothing to read in it, no compiler for its C, no model.
@@ -72,13 +72,19 @@ async def open_run(
     router = Router(config.models, status=status)
     try:
         await require_models(router)
-        workspace = await Workspace.create(repo, new_run_id(), config.workspace.carry_uncommitted)
+        workspace = await _place(repo, config, resume)
     except BaseException:
         await router.aclose()
         raise
-    ctx = _context(task, repo, config, router, gate, workspace)
+    ctx = _context(task, repo, config, router, gate, workspace, bool(resume))
     status.ctx = ctx
-    return Run(ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete)
+    return Run(ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete, resumed=bool(resume))
+
+
+async def _place(repo: Path, config: Config, resume: str) -> Workspace:
+    if resume:
+        return await Workspace.reopen(repo, resume)
+    return await Workspace.create(repo, new_run_id(), config.workspace.carry_uncommitted)
 
 
 class StatusRelay:
@@ -143,15 +149,17 @@ async def require_models(router: Router) -> None:
 
 
 def _context(
-    task: str, repo: Path, config: Config, router: Router, gate: Gate | None, workspace: Workspace
+    task: str, repo: Path, config: Config, router: Router, gate: Gate | None, workspace: Workspace, resumed: bool
 ) -> RunContext:
     log = AuditLog(log_path(repo))
-    log.start_run(
-        workspace.run_id, task=task, repo=str(repo), model=config.models.coding, version=__version__,
-        config=msgspec.json.encode(config).decode(), branch=workspace.branch, base_commit=workspace.base,
-        worktree=str(workspace.root),
-    )  # fmt: skip
+    mark = log.reopen_run(workspace.run_id) if resumed else Mark()
+    if not resumed:
+        log.start_run(
+            workspace.run_id, task=task, repo=str(repo), model=config.models.coding, version=__version__,
+            config=msgspec.json.encode(config).decode(), branch=workspace.branch, base_commit=workspace.base,
+            worktree=str(workspace.root),
+        )  # fmt: skip
     return RunContext(
         run_id=workspace.run_id, config=config, log=log, router=router, gate=gate,
-        thresholds=thresholds_of(repo, config),
+        thresholds=thresholds_of(repo, config), mark=mark,
     )  # fmt: skip

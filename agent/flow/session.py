@@ -19,9 +19,7 @@ from agent.values import RunStatus
 
 
 @asynccontextmanager
-async def asking_session(
-    task: str, folder: Path, config: Config, *, need_model: bool = True
-) -> AsyncIterator[RunContext]:
+async def asking_session(task: str, folder: Path, config: Config, *, need_model: bool = True) -> AsyncIterator[RunContext]:
     """A context whose calls go to the log of ``folder``.
 
     Raises:
@@ -42,9 +40,7 @@ async def asking_session(
         run_id, task=task, repo=str(folder), model=config.models.reasoning, version=__version__,
         config=msgspec.json.encode(config).decode(),
     )  # fmt: skip
-    ctx = RunContext(
-        run_id=run_id, config=config, log=log, router=router, thresholds=thresholds_of(folder, config)
-    )
+    ctx = RunContext(run_id=run_id, config=config, log=log, router=router, thresholds=thresholds_of(folder, config))
     status.ctx = ctx
     ctx.emit(RunStarted(task, str(folder), model=config.models.reasoning))
     outcome: RunStatus = "failed"

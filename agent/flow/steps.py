@@ -31,9 +31,7 @@ _FACT_KINDS = ("function_implement", "type_definition")
 class StepRunner:
     """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order."""
 
-    def __init__(
-        self, ctx: RunContext, workspace: Workspace, found: Survey, checks: Checks, outcome: Outcome
-    ) -> None:
+    def __init__(self, ctx: RunContext, workspace: Workspace, found: Survey, checks: Checks, outcome: Outcome) -> None:
         self.ctx = ctx
         self.workspace = workspace
         self.found = found

@@ -1,4 +1,4 @@
-"""Independent functions written at the same time: the model is asked for several at once, files are touched one at a time."""
+"""Independent functions written at the same time: several are asked for at once, files are touched one at a time."""
 
 from __future__ import annotations
 

@@ -36,9 +36,7 @@ class Work(msgspec.Struct, frozen=True):
 class Worker:
     """Carries out single steps."""
 
-    def __init__(
-        self, ctx: RunContext, found: Survey, tree: WorkTree, compiler: RunCompiler, checks: Checks
-    ) -> None:
+    def __init__(self, ctx: RunContext, found: Survey, tree: WorkTree, compiler: RunCompiler, checks: Checks) -> None:
         self.ctx = ctx
         self.found = found
         self.tree = tree
@@ -56,7 +54,12 @@ class Worker:
             self._types.setdefault((item.path, item.name), item)
 
     async def do(
-        self, step: PlanStep, failure: str = "", *, anew: bool = False, lock: asyncio.Lock | None = None,
+        self,
+        step: PlanStep,
+        failure: str = "",
+        *,
+        anew: bool = False,
+        lock: asyncio.Lock | None = None,
         kept: Kept | None = None,
     ) -> Work:
         """Carry out ``step``. ``failure`` is what a check said; with ``anew`` the step was done before and is redone.
@@ -96,9 +99,7 @@ class Worker:
         )
 
     async def _type(self, wanted: OpenType) -> FunctionResult:
-        return await implement_type(
-            self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task
-        )
+        return await implement_type(self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task)
 
     async def _edit(self, step: PlanStep, failure: str) -> Work:
         if wants_mending(step, self.checks):
@@ -152,9 +153,7 @@ class Worker:
         return now.passed / total if total else float(now.ok)
 
 
-def _steps_of(
-    step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]
-) -> tuple[PlanStep, ...]:
+def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]) -> tuple[PlanStep, ...]:
     """A step for each type, then for each function that a scaffold laid down."""
     first = tuple(
         PlanStep(

@@ -86,9 +86,7 @@ class StageLlm:
         Raises:
             ModelError: if the model cannot answer; the row and the event say so.
         """
-        asked = await self.ask(
-            Question(system, state, prompt, item, False, schema, attempt, temperature, max_tokens, stop)
-        )
+        asked = await self.ask(Question(system, state, prompt, item, False, schema, attempt, temperature, max_tokens, stop))
         await self.ctx.log.durable()
         self.finished(asked, item, attempt=attempt)
         return asked
@@ -119,9 +117,7 @@ class StageLlm:
         ctx.log.answer_call(call_id, _answer(completion))
         return Asked(call_id, completion)
 
-    def finished(
-        self, asked: Asked, item: str, verdict: CallVerdict | None = None, *, attempt: int = 1
-    ) -> CallFinished:
+    def finished(self, asked: Asked, item: str, verdict: CallVerdict | None = None, *, attempt: int = 1) -> CallFinished:
         """Settle a call and tell the world. Returns the event."""
         got = asked.completion
         verdict = verdict or CallVerdict(None)
@@ -171,6 +167,4 @@ class StageLlm:
 
 
 def _answer(got: Completion) -> CallAnswer:
-    return CallAnswer(
-        got.text, got.p_yes, got.finish, got.prompt_tokens, got.cached_tokens, got.completion_tokens, got.ms
-    )
+    return CallAnswer(got.text, got.p_yes, got.finish, got.prompt_tokens, got.cached_tokens, got.completion_tokens, got.ms)

@@ -59,13 +59,9 @@ class _Host:
 
     def _fits(self, path: Path, context: int, speculative: bool) -> bool:
         p = self.process
-        return (
-            p is not None and p.alive and (p.path, p.speculative) == (path, speculative) and p.context >= context
-        )
+        return p is not None and p.alive and (p.path, p.speculative) == (path, speculative) and p.context >= context
 
-    async def _swap(
-        self, path: Path, context: int, speculative: bool, target: ModelTarget, status: StatusCallback
-    ) -> None:
+    async def _swap(self, path: Path, context: int, speculative: bool, target: ModelTarget, status: StatusCallback) -> None:
         old = self.process
         if old is not None and old.alive:
             why = "another model" if old.path != path else "a larger window"

@@ -93,9 +93,7 @@ class JsonClient:
                 if status == 503 and faults.LOADING.search(said) and loading_until > asyncio.get_running_loop().time():
                     await asyncio.sleep(LOADING_SECONDS)
                     continue
-                failure = faults.of_status(
-                    self.provider, self.base_url, target.model, target.api_key_env, status, said
-                )
+                failure = faults.of_status(self.provider, self.base_url, target.model, target.api_key_env, status, said)
                 if status not in _RETRY_STATUS or failure.kind in ("memory", "context", "not_pulled"):
                     raise failure
                 retry_after = _seconds(headers.get("retry-after"))

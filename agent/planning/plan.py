@@ -17,7 +17,6 @@ from agent.planning.open_steps import split_open
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_steps, ordered, repair_ids
 from agent.planning.targets import Menu, build_menu
 
-
 MAX_SUSPECTS = 8
 """Symbols tried in a repair; each costs a generation and a run of the checks."""
 
@@ -51,7 +50,11 @@ async def make_plan(
     plan = plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
     if plan is None:
         menu = build_menu(task, files, symbols, open_points)
-        plan = _only_choice(task, menu) or _let_checks_choose(task, menu, failing_checks) or await _ask(ctx, task, package_text, menu, open_points, edges)
+        plan = (
+            _only_choice(task, menu)
+            or _let_checks_choose(task, menu, failing_checks)
+            or await _ask(ctx, task, package_text, menu, open_points, edges)
+        )
         plan = _settle(plan, open_points, files)
     ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
     return plan
@@ -79,9 +82,7 @@ async def _ask(
     ctx: RunContext, task: str, package: str, menu: Menu, open_points: Sequence[OpenPoint], edges: Sequence[Edge]
 ) -> Plan:
     if ctx.config.orchestrator.decomposed_planning:
-        return await decomposed_plan(
-            ctx, task=task, package=package, menu=menu, open_points=open_points, edges=edges
-        )
+        return await decomposed_plan(ctx, task=task, package=package, menu=menu, open_points=open_points, edges=edges)
     return await monolithic_plan(ctx, task=task, package=package, menu=menu)
 
 

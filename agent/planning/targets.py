@@ -66,9 +66,7 @@ class Menu(Value, frozen=True):
         return tuple(t for t in self.targets if t.primary)
 
 
-def build_menu(
-    task: str, files: Sequence[str], symbols: Sequence[KnownSymbol], open_points: Sequence[OpenPoint]
-) -> Menu:
+def build_menu(task: str, files: Sequence[str], symbols: Sequence[KnownSymbol], open_points: Sequence[OpenPoint]) -> Menu:
     """Primary symbols first, then open points, other symbols, files; at most :data:`MAX_TARGETS`.
 
     Files of tests are no targets unless the task asks for tests: a model that may edit tests edits tests.

@@ -16,7 +16,4 @@ def context(task: str) -> str:
 
 def item(waiting: str, needed: str) -> str:
     """One ordered pair."""
-    return (
-        f"Part A: {waiting}\nPart B: {needed}\n\n"
-        "Does part A have to wait until part B is done? Answer yes or no."
-    )
+    return f"Part A: {waiting}\nPart B: {needed}\n\nDoes part A have to wait until part B is done? Answer yes or no."

@@ -26,8 +26,7 @@ def context(task: str) -> str:
 def item(first: str, second: str) -> str:
     """One pair."""
     return (
-        f"First change: {first}\nSecond change: {second}\n\n"
-        "Do these two changes belong to the same part? Answer yes or no."
+        f"First change: {first}\nSecond change: {second}\n\nDo these two changes belong to the same part? Answer yes or no."
     )
 
 

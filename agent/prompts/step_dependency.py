@@ -17,7 +17,4 @@ def context(task: str, part: str) -> str:
 
 def item(waiting: str, needed: str) -> str:
     """One ordered pair."""
-    return (
-        f"Step A: {waiting}\nStep B: {needed}\n\n"
-        "Does step A have to wait until step B is done? Answer yes or no."
-    )
+    return f"Step A: {waiting}\nStep B: {needed}\n\nDoes step A have to wait until step B is done? Answer yes or no."

@@ -79,9 +79,7 @@ def factor(path: str) -> float:
     return ASIDE if _ASIDE.search(path) else 1.0
 
 
-def _symbol_scores(
-    index: Index, facts: TaskFacts, paths: list[str]
-) -> tuple[dict[str, Document], dict[str, float]]:
+def _symbol_scores(index: Index, facts: TaskFacts, paths: list[str]) -> tuple[dict[str, Document], dict[str, float]]:
     entries = {entry.path: entry for entry in index.files()}
     documents = {d.symbol.key: d for path in paths for d in candidates_of(index, entries[path])}
     return documents, score_symbols(documents, facts)

@@ -82,9 +82,7 @@ class ContextPackage:
         """The context within ``budget`` tokens (by default that of its assembly)."""
         return self.context_for(budget=budget)
 
-    def context_for(
-        self, files: Collection[str] = (), symbols: Collection[str] = (), budget: int | None = None
-    ) -> str:
+    def context_for(self, files: Collection[str] = (), symbols: Collection[str] = (), budget: int | None = None) -> str:
         """The context of one step, without any call: what belongs to ``files`` and ``symbols`` first.
 
         ``symbols`` are qualified names or ``path:name``; those are shown in full whatever their class. Of ``files`` (paths)

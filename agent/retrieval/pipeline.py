@@ -120,9 +120,7 @@ def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[
     return 1 + limits.routing + open_files + pairs + min(left - pairs, round(first * 19 / 8))
 
 
-async def _analyse(
-    ctx: RunContext, index: Index, task: str, judge: bool, previous: ContextPackage | None
-) -> TaskFacts:
+async def _analyse(ctx: RunContext, index: Index, task: str, judge: bool, previous: ContextPackage | None) -> TaskFacts:
     async with ctx.stage("task_analysis", 1 if judge else 0, "task") as report:
         facts = await asyncio.to_thread(analyse, task, index)
         if previous is not None and previous.facts.text == task:

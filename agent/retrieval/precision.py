@@ -89,11 +89,7 @@ async def _pass(
         yes = [symbol for symbol in symbols if verdicts.get(symbol.key, False)]
         no = [symbol for symbol in symbols if not verdicts.get(symbol.key, False)]
         report.counts.update(asked=len(symbols), yes=len(yes), no=len(no))
-        ctx.emit(
-            CascadePass(
-                number, len(symbols), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)
-            )
-        )
+        ctx.emit(CascadePass(number, len(symbols), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)))
     return yes, no
 
 

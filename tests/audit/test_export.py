@@ -175,9 +175,7 @@ def test_sides_share_no_prompt_and_groups_stay_whole(filled: Filled, tmp_path: P
     for where in origin:
         sides[where["group"]].add(where["file"])
     assert all(len(files) == 1 for files in sides.values()) and len(sides) == 3
-    by_side = [
-        {json.dumps(row["prompt"]) for row in rows(tmp_path / "out" / f"{side}.jsonl")} for side in ("train", "test")
-    ]
+    by_side = [{json.dumps(row["prompt"]) for row in rows(tmp_path / "out" / f"{side}.jsonl")} for side in ("train", "test")]
     assert by_side[0] and by_side[1] and not by_side[0] & by_side[1]
 
 

@@ -76,8 +76,7 @@ def test_where_a_headers_functions_go() -> None:
     assert source_of("include/x/map.h", {}) == "src/map.c"
     assert source_of("map.h", {"lib/map.c": b""}) == "lib/map.c"
     assert (
-        source_of("api.h", {"impl.c": b'#include "api.h"\n', "main.c": b'#include "api.h"\nint main(void) {}'})
-        == "impl.c"
+        source_of("api.h", {"impl.c": b'#include "api.h"\n', "main.c": b'#include "api.h"\nint main(void) {}'}) == "impl.c"
     )
     assert source_of("api.h", {"test_api.c": b'#include "api.h"\n'}) == "api.c"
 

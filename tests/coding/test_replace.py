@@ -109,15 +109,11 @@ def test_the_same_again_is_no_change() -> None:
 def test_crlf_and_tabs_are_kept() -> None:
     source = b"class A:\r\n\tdef f(self):\r\n\t\treturn 1\r\n"
     result = replace_symbol(source, "python", "A.f", "def f(self):\n    if self:\n        return 2\n    return 3")
-    assert (
-        result.ok and result.data == b"class A:\r\n\tdef f(self):\r\n\t\tif self:\r\n\t\t\treturn 2\r\n\t\treturn 3\r\n"
-    )
+    assert result.ok and result.data == b"class A:\r\n\tdef f(self):\r\n\t\tif self:\r\n\t\t\treturn 2\r\n\t\treturn 3\r\n"
 
 
 def test_a_constant_and_a_class_are_symbols_too() -> None:
-    assert replace_symbol(PY, "python", "LIMIT", "```python\nLIMIT = 4\n```").data == PY.replace(
-        b"LIMIT = 3", b"LIMIT = 4"
-    )
+    assert replace_symbol(PY, "python", "LIMIT", "```python\nLIMIT = 4\n```").data == PY.replace(b"LIMIT = 3", b"LIMIT = 4")
     result = replace_symbol(PY, "python", "Tracker", "class Tracker:\n    x = 1")
     assert result.ok and b"class Tracker:\n    x = 1\n\n\ndef can_fit(x)" in result.data
 

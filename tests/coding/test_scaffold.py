@@ -127,9 +127,7 @@ def test_a_missing_function_is_the_problem() -> None:
 def test_merging_adds_what_is_missing_and_changes_nothing_else() -> None:
     existing = b"#ifndef A_H\n#define A_H\n#include <stddef.h>\n\n/* Kept. */\nint a(void);\n\n#endif /* A_H */\n"
     existing = existing.replace(b"\n", b"\r\n")
-    generated = (
-        "#ifndef A_H\n#define A_H\n#include <stdbool.h>\nint a(int changed);\n/* New. */\nbool b(void);\n#endif\n"
-    )
+    generated = "#ifndef A_H\n#define A_H\n#include <stdbool.h>\nint a(int changed);\n/* New. */\nbool b(void);\n#endif\n"
     result = merged(existing, generated)
     assert result == existing.replace(b"stddef.h>\r\n", b"stddef.h>\r\n#include <stdbool.h>\r\n").replace(
         b"int a(void);\r\n\r\n", b"int a(void);\r\n\r\n/* New. */\r\nbool b(void);\r\n\r\n"

@@ -106,9 +106,7 @@ async def test_a_new_method_and_a_new_function(tmp_path: Path) -> None:
     ]
     outcome, _, _ = await run(tmp_path, files, step, script)
     assert outcome.ok
-    expected = (
-        BUDGET + b"\n    def left(self):\n        return self.total - self.used\n\n\ndef helper():\n    return 1\n"
-    )
+    expected = BUDGET + b"\n    def left(self):\n        return self.total - self.used\n\n\ndef helper():\n    return 1\n"
     assert files.read_bytes("budget.py") == expected
 
 
@@ -164,9 +162,7 @@ async def test_c_symbols_are_compiled_before_they_count(tmp_path: Path) -> None:
 
 
 async def test_a_changed_header_is_compiled_through_its_source(tmp_path: Path) -> None:
-    files = tree(
-        tmp_path, a__h=b"struct s { int n; };\n", a__c=b'#include "a.h"\nint f(struct s *x) { return x->n; }\n'
-    )
+    files = tree(tmp_path, a__h=b"struct s { int n; };\n", a__c=b'#include "a.h"\nint f(struct s *x) { return x->n; }\n')
     compiled: list[str] = []
 
     async def compile(path: str, symbol: str = "", signature: str = "") -> Compiled:

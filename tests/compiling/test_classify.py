@@ -220,16 +220,12 @@ def test_the_two_extra_lines_of_old_gcc_say_nothing() -> None:
     )
     found = check(text, main_c="int f(void) { return count; }\n")
     assert (
-        found.classification is not None
-        and found.classification.category == "logic_error"
-        and len(found.diagnostics) == 1
+        found.classification is not None and found.classification.category == "logic_error" and len(found.diagnostics) == 1
     )
 
 
 def test_a_name_of_cpp_and_an_extension_under_a_strict_standard() -> None:
-    found = check(
-        "/usr/bin/ld: a.o: in function `main': undefined reference to `_Z1fv'\n", main_c="int f;\n"
-    ).classification
+    found = check("/usr/bin/ld: a.o: in function `main': undefined reference to `_Z1fv'\n", main_c="int f;\n").classification
     assert found is not None and found.category == "logic_error" and 'extern "C"' in (found.diagnostic_context or "")
     found = check(implicit("asm"), "-std=c99", main_c="int f;\n").classification
     assert found is not None and (found.category, found.flag) == ("logic_error", "-std=gnu17")

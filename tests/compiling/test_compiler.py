@@ -121,9 +121,7 @@ def test_canonical_homes_and_what_is_never_proposed() -> None:
     assert not any(table.never(h) for h in table.headers if table.names_of[h])
     assert table.proper("sys/errno.h") == "errno.h" and table.homes("_SC_PAGESIZE")[0].header == "unistd.h"
     assert (
-        table.library_flag("cbrt") == "-lm"
-        and table.library_flag("shm_open") == "-lrt"
-        and not table.library_flag("read")
+        table.library_flag("cbrt") == "-lm" and table.library_flag("shm_open") == "-lrt" and not table.library_flag("read")
     )
 
 

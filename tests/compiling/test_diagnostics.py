@@ -169,9 +169,7 @@ def test_gcc_json_holds_the_fix_and_survives_a_fatal_line_after_it() -> None:
 def test_sarif_after_a_warning_line() -> None:
     place = {"physicalLocation": {"artifactLocation": {"uri": "a.c"}, "region": {"startLine": 2, "startColumn": 3}}}
     result = {"level": "error", "message": {"text": "use of undeclared identifier 'x'"}, "locations": [place]}
-    found = parse_sarif(
-        "warning: sarif is unstable\n" + json.dumps({"version": "2.1.0", "runs": [{"results": [result]}]})
-    )
+    found = parse_sarif("warning: sarif is unstable\n" + json.dumps({"version": "2.1.0", "runs": [{"results": [result]}]}))
     assert found is not None and (found[0].file, found[0].line, found[0].column) == ("a.c", 2, 3)
 
 

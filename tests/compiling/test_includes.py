@@ -66,8 +66,7 @@ def test_an_include_below_the_use_does_not_count() -> None:
 
 def test_newlines_bom_and_a_missing_last_newline_are_kept() -> None:
     assert (
-        insert_include(b"#include <a.h>\r\nint f;\r\n", "b.h", False)[0]
-        == b'#include <a.h>\r\n#include "b.h"\r\nint f;\r\n'
+        insert_include(b"#include <a.h>\r\nint f;\r\n", "b.h", False)[0] == b'#include <a.h>\r\n#include "b.h"\r\nint f;\r\n'
     )
     assert insert_include(b"\xef\xbb\xbfint f;", "b.h", True)[0] == b"\xef\xbb\xbf#include <b.h>\nint f;"
     assert insert_include(b"#include <a.h>", "b.h", True) == (b"#include <a.h>\n#include <b.h>", 2)

@@ -65,9 +65,7 @@ async def test_results_stream() -> None:
 
 async def test_verify_recompiles_with_what_is_installed_and_leaves_nothing(tmp_path: Path) -> None:
     twin = MAIN.replace("f(", "g(").encode()
-    [plain, encoded] = await run(
-        [row(), row(files={}, files_b64={"main.c": base64.b64encode(twin).decode()})], verify=True
-    )
+    [plain, encoded] = await run([row(), row(files={}, files_b64={"main.c": base64.b64encode(twin).decode()})], verify=True)
     assert plain["how"] == encoded["how"] == "recompile" and plain["headers"] == ["string.h"]
 
 

@@ -47,9 +47,7 @@ def use(name: str, kind: str, number: int) -> str:
 
 def said(compiler: Compiler, source: bytes, folder: Path) -> list[Diagnostic]:
     (folder / "main.c").write_bytes(source)
-    bare = (
-        ["-fno-caret-diagnostics", "-ferror-limit=0"] if compiler.family == "clang" else ["-fno-diagnostics-show-caret"]
-    )
+    bare = ["-fno-caret-diagnostics", "-ferror-limit=0"] if compiler.family == "clang" else ["-fno-diagnostics-show-caret"]
     command = [compiler.path, "-fsyntax-only", "-std=gnu11", "-D_GNU_SOURCE", "-w", *bare, "main.c"]
     done = subprocess.run(command, cwd=folder, env=child_environment(), capture_output=True, check=False)
     return list(parse_text(done.stderr.decode("utf-8", "replace")))
@@ -103,9 +101,7 @@ def test_every_symbol_fails_is_classified_is_fixed(name: str, headers: tuple[str
     shift = includes.count(b"\n")
     after = said(compiler, includes + source, tmp_path)
     still = {d.line - shift for d in after if symptom_of(d).kind in NAMING}
-    lacking = {
-        f"{symbol} <{home.header}>" for line, (symbol, home) in at.items() if line in still and line in complained
-    }
+    lacking = {f"{symbol} <{home.header}>" for line, (symbol, home) in at.items() if line in still and line in complained}
     macros = _macros(compiler, includes, tmp_path)
     real = {s for s in lacking if s.split(" <")[0] not in macros}
     LACKING.setdefault(name, set()).update(real)

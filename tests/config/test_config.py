@@ -50,7 +50,8 @@ def test_repository_beats_person_and_overrides_merge(tmp_path: Path, monkeypatch
     monkeypatch.setenv("CRA_CONFIG_DIR", str(tmp_path / "user"))
     (tmp_path / "user").mkdir()
     (tmp_path / "user" / "config.toml").write_text(
-        '[models]\ncoding = "mine"\nseed = 7\n[models.overrides]\nscope = "small"\nprecision = {model = "p", max_tokens = 16}\n'
+        '[models]\ncoding = "mine"\nseed = 7\n'
+        '[models.overrides]\nscope = "small"\nprecision = {model = "p", max_tokens = 16}\n'
     )
     (tmp_path / "repo" / ".clean_room").mkdir(parents=True)
     (tmp_path / "repo" / ".clean_room" / "config.toml").write_text(

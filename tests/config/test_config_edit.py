@@ -131,7 +131,7 @@ def _saved(mine: ConfigDraft) -> Path:
         '[models.overrides]\nscope = "x"\n',
         '[compile]\nextra_flags = [\n  "-std=c11", # language\n  "-O1",\n]\n[models]\n',
         '[testing]\ntest_command = """\n[models]\n# seed = 3\n"""\n',
-        "[models]\r\ncoding = \"x\"\r\n\r\n# next\r\n[ui]\r\ntheme = \"nord\"\r\n",
+        '[models]\r\ncoding = "x"\r\n\r\n# next\r\n[ui]\r\ntheme = "nord"\r\n',
         "[models]",
         "# nothing but words",
     ],

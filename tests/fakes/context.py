@@ -42,9 +42,7 @@ async def run_context(
     config = merge({"models": models, **sections})
     log = AuditLog(log_path(folder))
     log.start_run(run_id, task="t", repo=str(folder))
-    ctx = Recorded(
-        run_id=run_id, config=config, log=log, router=Router(config.models), gate=gate, thresholds=thresholds
-    )
+    ctx = Recorded(run_id=run_id, config=config, log=log, router=Router(config.models), gate=gate, thresholds=thresholds)
     ctx.events = []
 
     def remember(envelope: Envelope) -> None:

@@ -1,10 +1,10 @@
 """A scripted model server over loopback HTTP: real protocols, faults to order, every request recorded.
 
-    async with ScriptedServer([("relevant", "yes")]) as server:
-        ...  # server.base_url, server.calls
+async with ScriptedServer([("relevant", "yes")]) as server:
+    ...  # server.base_url, server.calls
 
-    with ScriptedServer("no").run_in_thread() as server:   # for synchronous tests and child processes
-        ...
+with ScriptedServer("no").run_in_thread() as server:   # for synchronous tests and child processes
+    ...
 """
 
 from __future__ import annotations

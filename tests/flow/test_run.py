@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from agent import events as ev
+from agent.config import repo_config_path
+from agent.config_template import template
 from agent.flow.launch import PreflightError, open_run
 from agent.state import RunState
 from agent.workspace.demo import create_demo, load_demo
@@ -75,6 +77,15 @@ async def test_a_c_task_ends_complete_with_includes_found_without_a_model(ring: 
     assert sum(": Implement ring_" in line for line in log.splitlines()) == 8
 
 
+async def test_the_template_runs_a_whole_task_as_it_is_but_for_the_server(ring: Path) -> None:
+    path = repo_config_path(ring)
+    path.parent.mkdir()
+    path.write_text(template())
+    async with ScriptedServer(Coder(RING)) as server:
+        finished, _, _ = await play(ring, server, TASK)
+    assert finished.status == "complete", finished.reason
+
+
 async def test_the_change_is_applied_when_asked(ring: Path) -> None:
     async with ScriptedServer(Coder(RING)) as server:
         finished, heard, _ = await play(ring, server, TASK, apply_when_complete=True)
@@ -84,7 +95,9 @@ async def test_the_change_is_applied_when_asked(ring: Path) -> None:
 
 
 async def test_a_broken_first_version_is_written_again_with_the_error_shown(ring: Path) -> None:
-    coder = Coder(RING, first={"ring_push": "bool ring_push(ring_buffer *rb, int value)\n{\n    rb->size++;\n    return true;\n}"})
+    coder = Coder(
+        RING, first={"ring_push": "bool ring_push(ring_buffer *rb, int value)\n{\n    rb->size++;\n    return true;\n}"}
+    )
     async with ScriptedServer(coder) as server:
         finished, _, _ = await play(ring, server, TASK)
         prompts = [call.prompt for call in server.calls if "Write the function ring_push" in call.prompt]
@@ -245,3 +258,23 @@ async def test_binary_and_latin_1_files_are_skipped_and_counted(ring: Path) -> N
         finished, heard, _ = await play(ring, server, TASK)
     assert finished.status == "complete"
     assert of(heard, ev.IndexRefreshed)[0].skipped == 2
+
+
+async def test_a_stopped_run_is_taken_up_where_its_last_commit_is(ring: Path) -> None:
+    coder = Coder(RING)
+    async with ScriptedServer(coder) as server:
+        run = await open_run(TASK, ring, extra=settings(server))
+
+        def stop(envelope: ev.Envelope) -> None:
+            if isinstance(envelope.event, ev.StepFinished) and envelope.event.step_id == "s3":
+                run.stop()
+
+        run.ctx.listeners.append(stop)
+        await run.execute()
+        await run.aclose()
+        written = len(coder.asked)
+        finished, heard, state = await play(ring, server, TASK, resume=run.ctx.run_id)
+    assert finished.status == "complete" and finished.functions == 8 - written
+    assert finished.tests_before is not None and finished.tests_before.passed == 5
+    assert heard[0].seq > 20 and heard[0].run_id == run.ctx.run_id and state.branch == finished.branch
+    assert set(coder.asked[written:]).isdisjoint(coder.asked[:written])

@@ -120,9 +120,7 @@ async def test_killed_from_outside_it_comes_back(provider: EmbeddedProvider) -> 
     ("model", "kind", "says"),
     [("broken", "protocol", "not within the file bounds"), ("heavy", "memory", "does not fit into memory")],
 )
-async def test_a_model_that_cannot_be_loaded_says_why(
-    provider: EmbeddedProvider, model: str, kind: str, says: str
-) -> None:
+async def test_a_model_that_cannot_be_loaded_says_why(provider: EmbeddedProvider, model: str, kind: str, says: str) -> None:
     with pytest.raises(ModelError, match=says) as caught:
         await provider.complete(ask("Is it?", model=model))
     assert caught.value.kind == kind

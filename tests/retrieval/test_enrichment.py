@@ -15,8 +15,7 @@ from tests.retrieval.repos import TASK, worked_example
 from tests.retrieval.scripts import stage_of
 
 REPLY = (
-    '{"purpose": "Counts tokens\\n of a window", "domain": "context assembly", '
-    '"concepts": ["budget tracking", "tokens"]}'
+    '{"purpose": "Counts tokens\\n of a window", "domain": "context assembly", "concepts": ["budget tracking", "tokens"]}'
 )
 
 

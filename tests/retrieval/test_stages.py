@@ -293,9 +293,7 @@ async def test_over_budget_one_refilter_call_chooses_files(tmp_path: Path, open_
 
 
 @pytest.mark.parametrize("reply", ['{"keep": []}', '{"keep": ["nowhere.py"]}', "keep them all"])
-async def test_a_refilter_reply_that_cannot_be_used_falls_back_to_rank(
-    tmp_path: Path, open_index: Open, reply: str
-) -> None:
+async def test_a_refilter_reply_that_cannot_be_used_falls_back_to_rank(tmp_path: Path, open_index: Open, reply: str) -> None:
     index = open_index(big_repo(tmp_path / "repo"))
 
     def script(call: RecordedCall) -> Answer:

@@ -59,9 +59,7 @@ async def test_the_worked_example_makes_exactly_its_calls(tmp_path: Path, index:
         assert {s.name: s.detail_level for s in package.symbols} == CLASSES
 
 
-async def test_tiers_and_reasons_are_those_of_the_example(
-    tmp_path: Path, index: Index, server: ScriptedServer
-) -> None:
+async def test_tiers_and_reasons_are_those_of_the_example(tmp_path: Path, index: Index, server: ScriptedServer) -> None:
     async with run_context(tmp_path, server) as ctx:
         await run(ctx, index)
         scoped = {event.path: event for event in ctx.of(FileScoped)}
@@ -193,9 +191,7 @@ async def test_the_demo_repository_gives_the_example_too(
     index.close()
 
 
-async def test_the_demo_task_as_it_stands_asks_about_all_five_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_demo_task_as_it_stands_asks_about_all_five_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path / "data"))
     index = Index.open(create_demo("token_budget"))
     index.refresh()

@@ -113,7 +113,7 @@ def services(script: Callable[[ScriptedRun], Awaitable[None]] | None = None, **c
     """Services of a test; ``runs`` made are kept in ``extra``."""
     made: list[ScriptedRun] = []
 
-    async def start_run(task: str, repo: Path, config: Config, *, gate: Gate) -> ScriptedRun:
+    async def start_run(task: str, repo: Path, config: Config, *, gate: Gate, resume: str = "") -> ScriptedRun:
         assert script is not None
         made.append(ScriptedRun(gate, script))
         return made[-1]

@@ -333,14 +333,10 @@ async def test_resume_explains_or_starts_the_task_again(recorded: Filled) -> Non
         assert started == [("task of a3", recorded.repo)]
 
 
-async def test_resume_goes_on_where_the_engine_can(recorded: Filled) -> None:
-    asked: list[str] = []
-
-    async def resume_run(run_id: str) -> None:
-        asked.append(run_id)
-        raise RuntimeError("The branch of run a3 is gone: buf[i].")
-
-    app = history(recorded, resume_run=resume_run)
+async def test_resume_goes_on_where_the_worktree_is_still_there(recorded: Filled) -> None:
+    app = history(recorded)
+    asked: list[tuple[str, str]] = []
+    app.start_task = lambda task, repo, resume="": asked.append((task, resume))  # type: ignore[method-assign]
     work = recorded.repo / ".clean_room" / "work"
     work.mkdir()
     (work / "a3.json").write_text("{}")
@@ -349,7 +345,7 @@ async def test_resume_goes_on_where_the_engine_can(recorded: Filled) -> None:
         assert app.screen.run.place and "worktree is still there" in app.screen.query_one("#run-facts").plain
         await pilot.press("R")
         await settle(pilot)
-        assert asked == ["a3"] and isinstance(app.screen, HistoryScreen)
+        assert asked == [("task of a3", "a3")]
 
 
 async def test_f_keys_open_them_from_home(recorded: Filled) -> None:

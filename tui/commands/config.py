@@ -18,7 +18,9 @@ def config() -> None:
 
 
 @config.command()
-@click.option("--repo", type=click.Path(file_okay=False, path_type=Path), help="Write the repository's file instead of yours.")
+@click.option(
+    "--repo", type=click.Path(file_okay=False, path_type=Path), help="Write the repository's file instead of yours."
+)
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(repo: Path | None, force: bool) -> None:
     """Write a commented template whose values run as they are."""

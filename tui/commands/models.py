@@ -45,7 +45,9 @@ def pull(name: str) -> None:
 
 
 @models.command()
-@click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository whose configuration counts.")
+@click.option(
+    "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository whose configuration counts."
+)
 def check(repo: Path) -> None:
     """Look whether every model in use can be reached and is there."""
     from agent.config import load
@@ -83,5 +85,3 @@ def _progress() -> tuple[Callable[[int, int, str], None], Callable[[], None]]:
             click.echo(f"{label}: {share:.0%}", err=True)
 
     return tell, lambda: click.echo(err=True) if terminal else None
-
-

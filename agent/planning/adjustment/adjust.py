@@ -53,9 +53,7 @@ async def adjust(
         made = msgspec.structs.replace(made, rework=rework_order(failures, executed, ()))
     texts = tuple(failure.text for failure in failures)
     made = msgspec.structs.replace(made, calls=ctx.calls + ctx.cached_calls - before, failures=texts)
-    ctx.emit(
-        PlanAdjusted(tuple(remaining), made.revised_steps, made.rationale, made.changes_made, made.calls, made.how)
-    )
+    ctx.emit(PlanAdjusted(tuple(remaining), made.revised_steps, made.rationale, made.changes_made, made.calls, made.how))
     return made
 
 
