@@ -1,4 +1,4 @@
-"""The command line. Standard output is data, standard error narration; heavy imports wait for the command that needs them."""
+"""The command line. Standard output is data, standard error narration; heavy imports wait for their command."""
 
 from __future__ import annotations
 

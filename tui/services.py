@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
+
+import platformdirs
 
 from agent.audit.log import Listener, LogError
 from agent.audit.reader import CallTexts, LogReader
@@ -31,9 +36,39 @@ def engine_services(repo: Path | None = None) -> Services:
 
     readers = _Readers()
     return Services(
-        start_run, load_config=load, model_state=model_state, pull_model=pull_model, demos=demo_tasks,
-        prepare_demo=prepare_demo, recent_runs=readers.recent, call_texts=readers.texts,
-    )  # fmt: skip
+        start_run,
+        load_config=load,
+        model_state=model_state,
+        pull_model=pull_model,
+        predicted_calls=predicted_calls,
+        demos=demo_tasks,
+        prepare_demo=prepare_demo,
+        recent_runs=readers.recent,
+        call_texts=readers.texts,
+    )
+
+
+async def predicted_calls(task: str, repo: Path) -> int | None:
+    """About how many calls retrieval will make for a task; None where there is nothing to index. The index it takes lies in
+    the cache, so that looking at a folder leaves nothing in it."""
+    return await asyncio.to_thread(_predict, task, repo.resolve())
+
+
+def _predict(task: str, repo: Path) -> int | None:
+    from agent.index import Index, IndexUnavailable
+    from agent.retrieval.pipeline import predict_calls
+
+    cache = Path(os.environ.get("CRA_CACHE_DIR") or platformdirs.user_cache_dir("cra")) / "index"
+    cache.mkdir(parents=True, exist_ok=True)
+    try:
+        name = hashlib.sha256(str(repo).encode()).hexdigest()[:16]
+        index = Index.open(repo, db_path=cache / f"{name}.sqlite", hidden=hidden_files(repo))
+    except IndexUnavailable:
+        return None
+    try:
+        return predict_calls(index, task, load(repo)) if index.refresh().files else None
+    finally:
+        index.close()
 
 
 class EngineRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from tui import exit_codes
 
 def open_app(repo: str, *, task: str = "") -> int:
     """The window on a repository; without a terminal a sentence that says what to use instead. Returns the exit code."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    in_browser = bool(os.environ.get("TEXTUAL_DRIVER"))  # set by cra serve; then the pipes lead to a browser
+    if not in_browser and not (sys.stdin.isatty() and sys.stdout.isatty()):
         click.echo("cra: The application needs a terminal. Without one, use: cra run TASK --repo DIR", err=True)
         return exit_codes.USAGE
     from tui.launch import launch
