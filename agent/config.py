@@ -34,6 +34,7 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str = ""
     provider: Literal["", "embedded", "ollama", "openai", "systemone", "replay"] = ""
     base_url: str = ""
+    api_key_env: str = ""
     context_window: Annotated[int, Meta(ge=0)] = 0
     max_tokens: Annotated[int, Meta(ge=0)] = 0
 

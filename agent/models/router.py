@@ -128,7 +128,7 @@ class Router:
             thinking=models.thinking,
             keep_alive=models.keep_alive,
             # A key goes only to the server it was configured for.
-            api_key_env="" if own_server else models.api_key_env,
+            api_key_env=override.api_key_env or ("" if own_server else models.api_key_env),
         )
 
     def _override(self, stage: str, group: str) -> Override:
