@@ -161,7 +161,7 @@ async def test_a_stage_gets_its_own_model_and_the_next_call_goes_to_it(repo: Pat
 
 async def test_a_trial_that_takes_long_is_given_up_with_escape_and_blocks_nothing(repo: Path) -> None:
     user_config_path().write_text("")
-    async with ScriptedServer("yes", latency=60) as server:
+    async with ScriptedServer("yes", latency=20) as server:
         user_config_path().write_text(f'[models]\nprovider = "openai"\nbase_url = "{server.base_url}"\n')
         app = _app(repo)
         async with app.run_test(size=(120, 40)) as pilot:
