@@ -124,9 +124,9 @@ async def test_replay_answers_as_recorded() -> None:
 
 def test_a_stage_on_another_server_has_a_key_of_its_own() -> None:
     overrides = {
-        "scope": Override(model="m", base_url="http://localhost:9"),
-        "similarity": Override(model="m", base_url="http://localhost:9", api_key_env="OTHER_KEY"),
+        "scope": {"model": "m", "base_url": "http://localhost:9"},
+        "similarity": {"model": "m", "base_url": "http://localhost:9", "api_key_env": "OTHER_KEY"},
     }
-    router = Router(Models(provider="openai", base_url="http://localhost:8", api_key_env="MY_KEY", overrides=overrides))
-    keys = {stage: router.target(stage).api_key_env for stage in ("implement", "scope", "similarity")}
+    made = router(provider="openai", base_url="http://localhost:8", api_key_env="MY_KEY", overrides=overrides)
+    keys = {stage: made.target(stage).api_key_env for stage in ("implement", "scope", "similarity")}
     assert keys == {"implement": "MY_KEY", "scope": "", "similarity": "OTHER_KEY"}
