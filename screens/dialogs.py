@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
@@ -10,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from agent.gate import Breakpoint
+from agent.models.stages import STAGES
 from screens import STYLES
 from screens.text import MUTED, clean
 
@@ -70,11 +73,12 @@ class BreakpointDialog(ModalScreen["list[Breakpoint] | None"]):
         with Vertical(classes="dialog"):
             yield Static("Stop the run at…", markup=False, classes="question")
             yield Static(
-                "A decision whose stage and item match. * stands for anything: precision_*, ring_buffer.h:*, *test*.",
+                "A decision whose stage and item match. * stands for anything: precision_*, ring_buffer.h:*. A plain word"
+                " is looked for anywhere in the item.",
                 markup=False, classes="explanation",
             )  # fmt: skip
             yield Input(self.stage, placeholder="stage, such as precision_pass1 (empty: any)", id="stage", compact=True)
-            yield Input(self.item, placeholder="item, such as *can_fit (empty: any)", id="item", compact=True)
+            yield Input(self.item, placeholder="item, such as can_fit (empty: any)", id="item", compact=True)
             yield Input(
                 placeholder="only when P(yes) is between, such as 0.4-0.6; or: defaulted", id="when", compact=True
             )
@@ -114,17 +118,31 @@ class BreakpointDialog(ModalScreen["list[Breakpoint] | None"]):
             point = parse_breakpoint(stage, item, when)
         except ValueError as error:
             self.query_one("#set", Static).update(Content(str(error)))
-            self.query_one("#when").focus()
+            self.query_one("#stage" if not _is_stage(stage) else "#when").focus()
             return
         self.dismiss([*self.current, point])
+
+
+_WILD = set("*?[")
+
+
+def _is_stage(pattern: str) -> bool:
+    """Whether any stage is meant: an empty pattern stands for all."""
+    return not pattern or any(fnmatch.fnmatchcase(name, pattern) for name in STAGES)
 
 
 def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
     """A breakpoint from what was typed.
 
+    An item without a wildcard is looked for anywhere: what is asked about is shown by its name and known by file and name.
+
     Raises:
-        ValueError: when the condition cannot be read; its text says what is expected.
+        ValueError: when no stage is called so, or the condition cannot be read; its text says what is expected.
     """
+    if not _is_stage(stage):
+        raise ValueError(f"There is no stage {stage}, so the run would never stop there. A file or symbol goes below it.")
+    if item and not _WILD & set(item):
+        item = f"*{item}*"
     if when.lower() in ("", "always"):
         return Breakpoint(stage or "*", item or "*")
     if when.lower() in ("defaulted", "default"):

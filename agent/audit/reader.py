@@ -70,6 +70,10 @@ _TEXTS = (
     " completion_tokens, ms, error, attempt, binary"
 )
 _RUN = "id, task, repo, started_at, finished_at, status, reason, model, branch, calls, seconds"
+_COUNTED = _RUN.replace(
+    "calls,", "coalesce(nullif(calls, 0), (select count(*) from calls where calls.run_id = runs.id)) as calls,"
+)
+"""A run that goes on or was killed has written no count of its own yet."""
 
 
 class LogReader:
@@ -90,7 +94,7 @@ class LogReader:
 
     def runs(self, limit: int = 50) -> list[RunRow]:
         """The newest runs first."""
-        rows = self._all(f"select {_RUN} from runs order by started_at desc, rowid desc limit ?", limit)
+        rows = self._all(f"select {_COUNTED} from runs order by started_at desc, rowid desc limit ?", limit)
         return [RunRow(*(_or_default(field, value) for field, value in zip(_RUN_FIELDS, row, strict=True))) for row in rows]
 
     def events(self, run_id: str, after: int = 0) -> Iterator[Envelope]:

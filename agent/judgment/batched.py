@@ -61,7 +61,7 @@ async def ask_structured(
             return _read(kind, asked.text, asked.finish, check)
         except ValueError as error:
             problem = str(error)
-    raise Unreadable(f"The reply of {llm.target.model} in stage {llm.stage} could not be used: {problem}")
+    raise Unreadable(f"The reply of {llm.target.model} in stage {llm.stage} could not be used: {problem.rstrip('.')}.")
 
 
 def _read(kind: type[S], text: str, finish: str, check: Any) -> S:

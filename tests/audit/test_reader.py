@@ -57,7 +57,7 @@ def test_events_calls_and_runs(tmp_path: Path) -> None:
     assert [envelope.seq for envelope in reader.events("r1", after=2)] == [3, 4]
     assert [call.item for call in reader.calls("r1")] == ["f1.c", "f2.c", "f3.c"]
     (run,) = reader.runs()
-    assert (run.run_id, run.task, run.status, run.calls) == ("r1", "a [task]", "", 0)
+    assert (run.run_id, run.task, run.status, run.calls) == ("r1", "a [task]", "", 3), "counted while the run goes on"
     reader.close()
     log.close()
 

@@ -375,6 +375,9 @@ def test_breakpoints_are_read_or_refused_with_a_sentence() -> None:
     assert parse_breakpoint("scope", "", "") == Breakpoint("scope", "*")
     assert parse_breakpoint("", "*fit", "0.4-0.6").band == (0.4, 0.6)
     assert parse_breakpoint("", "", "defaulted").defaulted
+    assert parse_breakpoint("precision_*", "ring_push", "") == Breakpoint("precision_*", "*ring_push*")
+    with pytest.raises(ValueError, match="no stage ring_push"):
+        parse_breakpoint("ring_push", "", "")
     for wrong in ("soon", "0.9-0.1", "1-2"):
         with pytest.raises(ValueError, match=r"0\.4-0\.6"):
             parse_breakpoint("", "", wrong)
