@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from agent.context import RunContext
 from agent.events import ChecksRun, ChecksStarted
 from agent.values import CheckResult
 from agent.workspace.checks import compare, find_test_command, run_checks, worse
 from agent.workspace.sandbox import Limits
+from agent.workspace.untouched import Untouched
 from agent.workspace.worktree import Workspace
 
 _MIB = 1 << 20
@@ -86,7 +89,13 @@ class Checks:
     async def _execute(self) -> CheckResult:
         timeout = float(self.ctx.config.testing.timeout_seconds)
         env = {"LDLIBS": " ".join(self.libraries)} if self.libraries else None
-        return await run_checks(self.workspace.root, self.command, timeout, limits=limits_of(self.ctx), env=env)
+        files = await asyncio.to_thread(Untouched, self.workspace)
+        result = await run_checks(self.workspace.root, self.command, timeout, limits=limits_of(self.ctx), env=env)
+        changed = await asyncio.to_thread(files.restore)
+        if changed:
+            names = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+            self.ctx.notice("warning", f"The checks changed {names}; what was there before was put back.", "checks")
+        return result
 
 
 def _counts(result: CheckResult) -> dict[str, int]:

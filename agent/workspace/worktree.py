@@ -120,6 +120,11 @@ class Workspace:
         full = self.resolve(path)
         self._written.add(full.relative_to(self.top.resolve()).as_posix())
 
+    @property
+    def written(self) -> frozenset[str]:
+        """Paths, relative to the checkout, written through here since the last commit."""
+        return frozenset(self._written)
+
     # History of the run.
 
     async def commit(self, message: str) -> str:

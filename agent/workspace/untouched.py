@@ -1,0 +1,71 @@
+"""What a command did to the files of a run, undone: code that is measured runs beside the tests that measure it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path, PurePosixPath
+
+from agent.workspace.git import run_git
+from agent.workspace.paths import write_atomically
+from agent.workspace.protected import is_protected
+from agent.workspace.worktree import Workspace
+
+_CHANGED = ("diff", "--name-only", "--no-renames", "--no-relative", "--ignore-submodules", "-z", "HEAD")
+_LOOSE = ("ls-files", "-z", "--others", "--exclude-standard")
+_READ_BY_RUNNERS = frozenset({".py", ".c", ".h", ".ini", ".toml", ".cfg", ".mk", ".cmake"})
+
+
+class Untouched:
+    """Remembers the files of a run's checkout before a command; :meth:`restore` puts back what the command changed.
+
+    That is every tracked file that nobody else wrote meanwhile, test files that are not committed yet, and new files that
+    a test runner would read the next time. What builds leave otherwise stays, so that they need not be repeated. Blocking.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace, self._top = workspace, workspace.top
+        self._dirty = _names(self._top, *_CHANGED)
+        self._loose = _names(self._top, *_LOOSE)
+        self._tests = {path: self._bytes(path) for path in self._dirty | self._loose if is_protected(path)}
+
+    def restore(self) -> list[str]:
+        """Put everything back. Returns the paths, relative to the checkout, that had been changed.
+
+        Raises:
+            WorkspaceError: a file cannot be put back.
+        """
+        written = self._workspace.written
+        changed = _names(self._top, *_CHANGED) - self._dirty - written
+        if changed:
+            run_git(self._top, "--literal-pathspecs", "checkout", "-q", "HEAD", "--", *sorted(changed))
+        for path, data in self._tests.items():
+            if data is not None and path not in changed and self._bytes(path) != data:
+                write_atomically(self._top / path, data)
+                changed.add(path)
+        new = _names(self._top, *_LOOSE) - self._loose - written
+        for path in filter(_is_read_by_a_runner, new):
+            with contextlib.suppress(OSError):
+                os.unlink(self._top / path)
+            changed.add(path)
+        return sorted(changed)
+
+    def _bytes(self, path: str) -> bytes | None:
+        full = self._top / path
+        try:  # a pipe put in a file's place would never end
+            return full.read_bytes() if stat.S_ISREG(full.lstat().st_mode) else None
+        except OSError:
+            return None
+
+
+def _names(top: Path, *words: str) -> set[str]:
+    return {os.fsdecode(part) for part in run_git(top, *words).stdout.split(b"\0") if part}
+
+
+def _is_read_by_a_runner(path: str) -> bool:
+    return (is_protected(path) and PurePosixPath(path).suffix in _READ_BY_RUNNERS) or _is_makefile(path)
+
+
+def _is_makefile(path: str) -> bool:
+    return PurePosixPath(path).name.casefold() in ("makefile", "gnumakefile")

@@ -1,0 +1,45 @@
+"""Checks run code that a model wrote: what it does to the files that measure it is undone."""
+
+import os
+
+from agent.workspace.untouched import Untouched
+from agent.workspace.worktree import Workspace
+from tests.workspace.support import git, make_repo
+
+FILES = {"a.c": "int a;\n", "tests/test_a.c": "int main(void) { return 1; }\n", "Makefile": "test:\n"}
+
+
+async def _space(tmp_path):
+    return await Workspace.create(make_repo(tmp_path / "repo", FILES), "r1")
+
+
+async def test_tests_that_a_command_rewrote_deleted_or_added_are_as_before(tmp_path):
+    space = await _space(tmp_path)
+    files = Untouched(space)
+    (space.root / "tests/test_a.c").write_text("int main(void) { return 0; }\n")
+    (space.root / "Makefile").unlink()
+    (space.root / "tests/conftest.py").write_text("raise SystemExit(0)\n")
+    (space.root / "a.o").write_text("object")
+    assert files.restore() == ["Makefile", "tests/conftest.py", "tests/test_a.c"]
+    assert (space.root / "tests/test_a.c").read_text() == FILES["tests/test_a.c"]
+    assert (space.root / "Makefile").exists() and not (space.root / "tests/conftest.py").exists()
+    assert (space.root / "a.o").exists(), "what a build leaves is not built again"
+    assert files.restore() == [] and git(space.root, "status", "--porcelain").strip() == "?? a.o"
+
+
+async def test_a_test_that_is_not_committed_yet_is_put_back_too_even_from_a_pipe(tmp_path):
+    space = await _space(tmp_path)
+    space.write("tests/test_b.c", "int b;\n")
+    files = Untouched(space)
+    (space.root / "tests/test_b.c").unlink()
+    os.mkfifo(space.root / "tests/test_b.c")
+    assert files.restore() == ["tests/test_b.c"]
+    assert (space.root / "tests/test_b.c").read_text() == "int b;\n"
+
+
+async def test_what_the_run_itself_writes_meanwhile_stays(tmp_path):
+    space = await _space(tmp_path)
+    files = Untouched(space)
+    space.write("a.c", "int a = 2;\n")
+    assert files.restore() == []
+    assert (space.root / "a.c").read_text() == "int a = 2;\n"
