@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -9,6 +10,35 @@ from agent import events as ev
 from agent.values import CheckResult
 
 Printer = Callable[[ev.Envelope], None]
+
+_REASON = 400  # characters
+_STEERING = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+
+
+def harmless(text: str) -> str:
+    """``text`` without what would steer a terminal, and with nothing that cannot be encoded."""
+    return text.translate(_STEERING).encode("utf-8", "replace").decode()
+
+
+def guarded(show: Printer, gone: Callable[[], None]) -> Printer:
+    """``show`` until nobody reads its output any more (as after ``| head``): then ``gone`` is called, once, and the rest
+    goes nowhere."""
+    over = False
+
+    def print_on(envelope: ev.Envelope) -> None:
+        nonlocal over
+        if over:
+            return
+        try:
+            show(envelope)
+        except BrokenPipeError:
+            over = True
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # what is still buffered must not fail at exit
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+            gone()
+
+    return print_on
 
 
 def json_printer() -> Printer:
@@ -22,12 +52,12 @@ def json_printer() -> Printer:
 
 
 def plain_printer() -> Printer:
-    """Narration: a line for what matters, none for what does not."""
+    """Narration: a line for what matters, none for what does not. Codes that would steer the terminal are left out."""
 
     def show(envelope: ev.Envelope) -> None:
         line = _line(envelope.event)
         if line:
-            print(f"{envelope.t:7.1f}s  {line}", flush=True)
+            print(f"{envelope.t:7.1f}s  {harmless(line)}", flush=True)
 
     return show
 
@@ -113,7 +143,8 @@ def _counts(result: CheckResult) -> str:
 
 
 def _finished(event: ev.RunFinished) -> str:
-    parts = [f"{event.status}: {event.reason}", f"{event.calls} calls in {event.seconds:.0f} s"]
+    reason = event.reason if len(event.reason) <= _REASON else f"{event.reason[:_REASON].rstrip()} …"
+    parts = [f"{event.status}: {reason}", f"{event.calls} calls in {event.seconds:.0f} s"]
     if event.cached_calls:
         parts.append(f"{event.cached_calls} more from the log")
     if event.functions or event.functions_failed:

@@ -12,10 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.config import Config, merge, parse, repo_config_path, user_config_path
+from agent.events import Envelope, Notice
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder
 from tui.cli import cli, main
+from tui.report import plain_printer
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = [
@@ -244,6 +246,24 @@ def test_run_json_ends_with_what_came_of_it(ring: Path) -> None:
 
 
 # -- the browser
+
+
+def test_when_nobody_reads_on_the_run_stops_without_a_word(ring: Path) -> None:
+    with ScriptedServer(Coder((SOLUTIONS / "ring_buffer.c").read_bytes())).run_in_thread() as server:
+        to_server(ring, server)
+        line = [sys.executable, "-m", "tui", "run", load_demo("ring_buffer").task, "--repo", str(ring), "--json"]
+        child = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert child.stdout is not None and child.stderr is not None
+        assert json.loads(child.stdout.readline())["type"] == "RunStarted"
+        child.stdout.close()
+        said = child.stderr.read()
+        child.stderr.close()
+    assert (child.wait(60), said) == (130, "")
+
+
+def test_narration_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    plain_printer()(Envelope("r", 1, 0.5, Notice("error", "a\x1b[2J[/b]\x00\tb \udcff\x9b31m")))
+    assert capsys.readouterr().out == "    0.5s  error: a[2J[/b]\tb ?31m\n"
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.org", "::"])

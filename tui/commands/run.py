@@ -35,14 +35,14 @@ async def run_task(
 ) -> int:
     """Execute one task and report it on the terminal. Returns the exit code."""
     from agent.flow.launch import PreflightError, open_run
-    from tui.report import json_printer, plain_printer
+    from tui.report import guarded, json_printer, plain_printer
 
     try:
         started = await open_run(task, repo, extra=extra or {}, hidden=hidden, apply_when_complete=apply_it)
     except PreflightError as error:
         click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
         return error.exit_code
-    started.ctx.listeners.append(json_printer() if as_json else plain_printer())
+    started.ctx.listeners.append(guarded(json_printer() if as_json else plain_printer(), started.stop))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, started.stop)
