@@ -129,7 +129,8 @@ async def test_a_model_that_cannot_be_loaded_says_why(provider: EmbeddedProvider
 
 async def test_a_load_that_is_cancelled_leaves_no_process(provider: EmbeddedProvider) -> None:
     task = asyncio.create_task(provider.preload(ask("").target))
-    await asyncio.sleep(0.15)
+    while not provider.told:  # type: ignore[attr-defined]
+        await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

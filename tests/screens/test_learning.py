@@ -322,7 +322,7 @@ async def test_delete_asks_and_deletes(recorded: Filled) -> None:
 async def test_resume_explains_or_starts_the_task_again(recorded: Filled) -> None:
     app = history(recorded)
     started: list[tuple[str, Path]] = []
-    app.start_task = lambda task, repo: started.append((task, repo))  # type: ignore[method-assign]
+    app.start_task = lambda task, repo, resume="": started.append((task, repo))  # type: ignore[method-assign]
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
         assert app.screen.check_action("resume", ())

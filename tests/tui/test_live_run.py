@@ -81,7 +81,7 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
 
 
 async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path) -> None:
-    async with ScriptedServer(Coder(RING)) as server:
+    async with ScriptedServer(Coder(RING), latency=0.15) as server:  # slow enough for a key to come in between
         _configure(ring, server)
         app = _app(ring)
         async with app.run_test(size=(120, 40)) as pilot:
