@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from agent.audit.labels import label_outcomes
+from agent.audit.log import LogError
 from agent.context import RunContext
 from agent.events import DiffReady, DiffResolved, RunFinished, RunStarted
 from agent.flow.checking import Checks
@@ -18,6 +19,7 @@ from agent.flow.repair import Repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
 from agent.gate import Stopped
+from agent.index import IndexUnavailable
 from agent.judgment.batched import Unreadable
 from agent.judgment.binary import AllOmitted
 from agent.models.types import ModelError
@@ -26,7 +28,7 @@ from agent.values import RunStatus
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
 
-_BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError, NothingToRead)
+_BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError, NothingToRead, IndexUnavailable)
 """Errors that end a run with a sentence. Anything else is a fault of ours and ends it with its traceback in the log."""
 
 
@@ -55,13 +57,19 @@ class Run:
         self._task: asyncio.Task[Any] | None = None
 
     async def execute(self) -> RunFinished:
-        """Do the task. Every way out ends in a RunFinished event; work done so far stays on the run's branch."""
+        """Do the task. Every way out ends in a RunFinished event; work done so far stays on the run's branch.
+
+        Raises:
+            LogError: if the log cannot be written any more; then there is no such event.
+        """
         broken: tuple[RunStatus, str] | None = None
         self._task = asyncio.current_task()
         try:
             await self._phases()
         except (Stopped, asyncio.CancelledError):
             broken = "stopped", "The person stopped the run."
+        except LogError:
+            raise  # there is nowhere left to say anything
         except _BREAKS_OFF as error:
             broken = self._broken_off(error)
         except Exception as error:
@@ -162,6 +170,5 @@ class Run:
 
     async def aclose(self) -> None:
         """Commit the log and let go of models."""
-        await self.ctx.log.durable()
         await self.ctx.router.aclose()
         self.ctx.log.close()

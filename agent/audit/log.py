@@ -7,6 +7,7 @@ waits for that commit. Listeners (panes, ``--json``) are told only what has been
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Callable
@@ -89,6 +90,7 @@ class AuditLog:
         self._waiters: list[asyncio.Future[None]] = []
         self._scheduled = False
         self._in_transaction = False
+        self._failure: LogError | None = None
         self._known_prompts: set[str] = set()
 
     def start_run(self, run_id: str, **fields: Any) -> None:
@@ -104,18 +106,18 @@ class AuditLog:
             LogError: if there is no such run.
         """
         self._write()
-        (seq, seconds) = self._connection.execute(
+        (seq, seconds) = self._execute(
             "select max(seq), max(t) from events where run_id = ?", (run_id,)
         ).fetchone()
-        (call_seq,) = self._connection.execute("select max(seq) from calls where run_id = ?", (run_id,)).fetchone()
+        (call_seq,) = self._execute("select max(seq) from calls where run_id = ?", (run_id,)).fetchone()
         if seq is None:
             raise LogError(f"There is no run {run_id} in {self.path}. Look at the list of runs for its name.")
-        self._connection.execute("update runs set finished_at = null, status = null, reason = null where id = ?", (run_id,))
+        self._execute("update runs set finished_at = null, status = null, reason = null where id = ?", (run_id,))
         return Mark(seq, call_seq or 0, seconds or 0.0)
 
     def first_checks(self, run_id: str) -> CheckResult | None:
         """The baseline that a run measured before its first change."""
-        row = self._connection.execute(
+        row = self._execute(
             "select baseline from checks where run_id = ? order by event_seq limit 1", (run_id,)
         ).fetchone()
         return None if row is None else msgspec.json.decode(row[0], type=CheckResult)
@@ -124,7 +126,7 @@ class AuditLog:
         """Log an event; ``listeners`` hear of it after the commit."""
         self._write()
         event = envelope.event
-        self._connection.execute(
+        self._execute(
             "insert into events (run_id, seq, t, type, data) values (?, ?, ?, ?, ?)",
             (envelope.run_id, envelope.seq, envelope.t, type(event).__name__, encode_event(event).decode()),
         )
@@ -159,14 +161,14 @@ class AuditLog:
 
     def find_cached(self, cache_key: str) -> CachedCall | None:
         """The newest answered call with this key."""
-        row = self._connection.execute(
+        row = self._execute(
             "select id, raw, p_yes, coalesce(cached_from, id) from calls"
             " where cache_key = ? and raw is not null and coalesce(error, '') = '' order by id desc limit 1",
             (cache_key,),
         ).fetchone()
         if row is None:
             return None
-        label = self._connection.execute(
+        label = self._execute(
             "select label from labels join calls on calls.id = labels.call_id"
             " where calls.cache_key = ? and labels.source != 'outcome' order by labels.id desc limit 1",
             (cache_key,),
@@ -174,7 +176,13 @@ class AuditLog:
         return CachedCall(row[3], row[1], row[2], None if label is None or label[0] is None else bool(label[0]))
 
     async def durable(self) -> None:
-        """Return once everything written so far is committed."""
+        """Return once everything written so far is committed.
+
+        Raises:
+            LogError: if it could not be; nothing is written from then on.
+        """
+        if self._failure is not None:
+            raise self._failure
         if not self._in_transaction:
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -182,27 +190,40 @@ class AuditLog:
         await waiter
 
     def flush(self) -> None:
-        """Commit now and tell the listeners."""
+        """Commit now and tell the listeners. What cannot be committed is told to nobody but those who wait for it."""
         self._scheduled = False
         if self._in_transaction:
             self._in_transaction = False
-            self._connection.execute("commit")
+            with contextlib.suppress(LogError):
+                self._execute("commit")
         pending, self._pending = self._pending, []
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():
-                waiter.set_result(None)
-        for listener, envelope in pending:
-            listener(envelope)
+                waiter.set_result(None) if self._failure is None else waiter.set_exception(self._failure)
+        for listener, envelope in pending if self._failure is None else ():
+            _tell(listener, envelope)
 
     def close(self) -> None:
         """Commit and close."""
         self.flush()
         self.db.close()
 
+    def _execute(self, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+        if self._failure is not None:
+            raise self._failure
+        try:
+            return self._connection.execute(statement, values)
+        except sqlite3.Error as error:
+            self._failure = LogError(
+                f"The audit log {self.path} cannot be written ({error}), so the run was broken off. Free some space or "
+                "mend the folder; what was committed before is kept, and the run can be resumed."
+            )
+            raise self._failure from error
+
     def _write(self) -> None:
         if not self._in_transaction:
-            self._connection.execute("begin immediate")
+            self._execute("begin immediate")
             self._in_transaction = True
         if not self._scheduled:
             try:
@@ -215,20 +236,20 @@ class AuditLog:
         sha = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if sha not in self._known_prompts:
             safe = text.encode("utf-8", "replace").decode()
-            self._connection.execute("insert or ignore into prompts (sha, text) values (?, ?)", (sha, safe))
+            self._execute("insert or ignore into prompts (sha, text) values (?, ?)", (sha, safe))
             self._known_prompts.add(sha)
         return sha
 
     def _insert(self, table: str, row: dict[str, Any]) -> int:
         marks = ", ".join("?" * len(row))
-        cursor = self._connection.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values()))
+        cursor = self._execute(f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values()))
         return int(cursor.lastrowid or 0)
 
     def _update_call(self, call_id: int, values: CallAnswer | CallVerdict) -> None:
         self._write()
         row = msgspec.structs.asdict(values)
         marks = ", ".join(f"{name} = ?" for name in row)
-        self._connection.execute(f"update calls set {marks} where id = ?", (*row.values(), call_id))
+        self._execute(f"update calls set {marks} where id = ?", (*row.values(), call_id))
 
     def _project(self, envelope: Envelope) -> None:
         event = envelope.event
@@ -249,7 +270,7 @@ class AuditLog:
                 row = {"step_id": event.step_id, "baseline": _json(event.baseline), "now": now}
                 self._insert("checks", {**place, **row})
             case RunFinished():
-                self._connection.execute(
+                self._execute(
                     "update runs set finished_at = ?, status = ?, reason = ?, calls = ?, seconds = ? where id = ?",
                     (now_text(), event.status, event.reason, event.calls, event.seconds, envelope.run_id),
                 )
@@ -257,3 +278,15 @@ class AuditLog:
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def _tell(listener: Listener, envelope: Envelope) -> None:
+    """One listener's fault is reported and costs the others nothing."""
+    try:
+        listener(envelope)
+    except Exception as error:
+        context = {"message": f"A listener failed on event {envelope.seq}", "exception": error}
+        try:
+            asyncio.get_running_loop().call_exception_handler(context)
+        except RuntimeError:
+            raise error from None

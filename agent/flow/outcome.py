@@ -93,7 +93,13 @@ def _why(outcome: Outcome) -> str:
     step, why = next(iter(outcome.steps_failed.items()))
     more = len(outcome.steps_failed) - 1
     others = f" (and {more} more)" if more else ""
-    return f"Step {step} failed{others}: {why}"
+    return f"Step {step} failed{others}: {_first_line(why)}"
+
+
+def _first_line(text: str, limit: int = 300) -> str:
+    """What a sentence can carry of a reason that may go on with a check's whole output."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def _is(count: int) -> str:

@@ -85,10 +85,19 @@ class Index:
                         f"The index {self._store.path} is being written by another process. Try again "
                         "when that has finished."
                     ) from error
-                self._store.rebuild()
-                return self._refresh(progress)
+                return self._again(progress)
             finally:
                 self._references.forget()
+
+    def _again(self, progress: Progress | None) -> RefreshReport:
+        """Rebuild a damaged database and read everything."""
+        try:
+            self._store.rebuild()
+            return self._refresh(progress)
+        except sqlite3.Error as error:
+            raise IndexUnavailable(
+                f"The index {self._store.path} cannot be written ({error}). Free some space or mend its folder."
+            ) from error
 
     def _refresh(self, progress: Progress | None) -> RefreshReport:
         began = time.monotonic()

@@ -139,3 +139,39 @@ def test_a_killed_process_loses_nothing_that_was_shown(tmp_path: Path) -> None:
 def test_the_folder_ignores_itself(tmp_path: Path) -> None:
     log_path(tmp_path)
     assert (tmp_path / ".clean_room" / ".gitignore").read_text() == "*\n"
+
+
+async def test_a_full_disk_ends_the_waiting_with_a_sentence(tmp_path: Path) -> None:
+    log = AuditLog(log_path(tmp_path))
+    log.start_run("r1", task="t", repo=".")
+    await log.durable()
+    (size,) = log.db.conn.execute("pragma page_count").fetchone()
+    log.db.conn.execute(f"pragma max_page_count = {size + 2}")
+    seen: list[int] = []
+    with pytest.raises(LogError, match=r"raw\.sqlite cannot be written"):
+        for seq in range(1, 200):
+            log.append(Envelope("r1", seq, 0.0, Notice("info", "x" * 3000)), (lambda envelope: seen.append(envelope.seq),))
+            await log.durable()
+    with pytest.raises(LogError):
+        await log.durable()
+    (count,) = log.db.conn.execute("select count(*) from events").fetchone()
+    assert count == len(seen)
+    log.close()
+
+
+async def test_a_listener_that_fails_costs_the_others_nothing(tmp_path: Path) -> None:
+    log = AuditLog(log_path(tmp_path))
+    log.start_run("r1", task="t", repo=".")
+    told: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
+    seen: list[int] = []
+
+    def broken(envelope: Envelope) -> None:
+        raise ValueError("no")
+
+    for seq in (1, 2):
+        log.append(Envelope("r1", seq, 0.0, Notice("info", "x")), (broken, lambda envelope: seen.append(envelope.seq)))
+    await log.durable()
+    await asyncio.sleep(0)
+    assert seen == [1, 2] and len(told) == 2
+    log.close()

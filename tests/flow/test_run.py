@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -204,6 +205,20 @@ async def test_a_killed_run_loses_nothing_shown_and_its_verdicts_are_reused(ring
         assert last >= max(shown) and answered
         finished, _, _ = await play(ring, server, TASK)
     assert finished.status == "complete" and finished.cached_calls >= answered
+
+
+async def test_a_log_that_cannot_grow_ends_the_run_with_a_sentence(ring: Path) -> None:
+    async with ScriptedServer(Coder(RING)) as server:
+        path = repo_config_path(ring)
+        path.parent.mkdir()
+        path.write_text(f'[models]\nprovider = "openai"\nbase_url = "{server.base_url}"\n')
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tui", "run", TASK, "--repo", str(ring),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700_000, 700_000)),
+        )  # fmt: skip
+        _, said = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 3 and b"raw.sqlite cannot be written" in said and b"Traceback" not in said
 
 
 @pytest.mark.parametrize("kind", ["missing", "file", "empty", "no_source"])
