@@ -11,7 +11,7 @@ _MAIN = re.compile(rb"^[^\n#/*]*\bmain\s*\(", re.M)
 
 async def link_changed(runner: StepRunner) -> None:
     """Compile and link what the run changed with the sources behind the headers it includes. Library flags that the linker
-    turned out to want are handed to the checks; functions that are missing are told."""
+    turned out to want are handed to the checks; functions that are missing are written, or told."""
     sources = _closure(runner, await runner.workspace.changed_files())
     if not sources:
         return
@@ -19,9 +19,12 @@ async def link_changed(runner: StepRunner) -> None:
         linked = await runner.compiler.link(sources)
         report.counts = {"objects": len(sources), "libraries": len(linked.libraries), "missing": len(linked.missing)}
     runner.checks.libraries = linked.libraries
-    if linked.missing:
-        names = ", ".join(linked.missing[:8])
-        runner.ctx.notice("warning", f"Declared and used, but defined nowhere: {names}.", "link")
+    for name in linked.missing:
+        step = runner.worker.step_for(name, runner.outcome.functions_done)
+        if step is None:
+            runner.ctx.notice("warning", f"{name} is declared and used, but defined nowhere.", "link")
+        else:
+            await runner.carry_out(step)
 
 
 def _closure(runner: StepRunner, changed: list[str]) -> list[str]:

@@ -43,6 +43,7 @@ class StepRunner:
         self.executed: list[PlanStep] = []
         self.rounds = 0
         self.redone: set[str] = set()
+        self.waited: set[str] = set()
 
     async def run(self, plan: Plan) -> None:
         """Carry out ``plan`` as far as it goes.
@@ -59,6 +60,9 @@ class StepRunner:
                 continue
             step = queue.pop(0)
             result, more = await self.carry_out(step)
+            if not result.success and (first := self._needed_first(step, queue)) is not None:
+                queue = [first, step, *(left for left in queue if left.id != first.id)]
+                continue
             if more:
                 queue = [*more, *queue]
                 self._announce(queue)
@@ -87,6 +91,15 @@ class StepRunner:
                 break
         why = "it did not improve the checks" if anew else "it broke checks that passed before"
         return await self._fail(step, start, f"{why}. {failure}".strip(), now), ()
+
+    def _needed_first(self, step: PlanStep, queue: list[PlanStep]) -> PlanStep | None:
+        """The step that defines what ``step`` was missing when it failed (seed 000: missing definition), once a step."""
+        name, self.compiler.needs = self.compiler.needs, ""
+        if not name or step.id in self.waited:
+            return None
+        self.waited.add(step.id)
+        found = next((left for left in queue if name in left.target_symbols), None)
+        return found or self.worker.step_for(name, self.outcome.functions_done)
 
     def _mended(self, queue: list[PlanStep]) -> bool:
         """Whether the checks of a repair, which failed, pass now: the steps that are left were guesses at its place."""

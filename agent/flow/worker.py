@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 import msgspec
 
@@ -52,6 +53,18 @@ class Worker:
             self._functions.setdefault((function.path, function.name), function)
         for item in self.found.types:
             self._types.setdefault((item.path, item.name), item)
+
+    def step_for(self, name: str, done: Collection[str] = ()) -> PlanStep | None:
+        """A step that defines an open function or type of this name (its tag or a typedef), None when there is none."""
+        for item in self._types.values():
+            if name in (item.name, item.spelling, *item.typedefs) and item.name not in done:
+                return PlanStep(
+                    f"d.{item.name}", f"Define {item.spelling}", (item.path,), (item.name,), kind="type_definition"
+                )
+        for function in self._functions.values():
+            if function.name == name and name not in done:
+                return PlanStep(f"d.{name}", f"Implement {name}", (function.path,), (name,), kind="function_implement")
+        return None
 
     async def do(
         self,
