@@ -75,7 +75,7 @@ class Repair:
         )
         by_id = {step.id: step for step in done}
         blamed = [by_id[name] for name in found.rework if name in by_id]
-        return blamed or done[:1] if len(done) == 1 else blamed
+        return blamed or (done if len(done) == 1 else [])  # where one step did all there is nobody else to blame
 
     @staticmethod
     def _failure(now: CheckResult) -> str:

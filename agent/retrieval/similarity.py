@@ -8,12 +8,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent.events import FilesGrouped
+from agent.graph import group
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import similarity as words
 from agent.prompts.task_context import task_context
 from agent.retrieval.allowance import Allowance
 from agent.retrieval.types import ScopedFile, TaskFacts
-from agent.retrieval.unionfind import UnionFind
 from agent.values import Value
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ async def group_files(
     """
     pairs = find_pairs(index, files, ctx.config.retrieval.min_co_change)
     asked = allowance.take(pairs[:MAX_PAIRS], SHARE)
-    sets = UnionFind(file.path for file in files)
+    related: list[tuple[str, str, float | None]] = []
     async with ctx.stage("similarity", len(asked)) as report:
         if asked:
             verdicts, _ = await run_binary_judgment(
@@ -85,13 +85,11 @@ async def group_files(
                 stage_name="similarity",
                 default_action="unrelated",
             )
-            for pair in asked:
-                if verdicts[pair.key]:
-                    sets.union(pair.a, pair.b)
+            related = [(pair.a, pair.b, None) for pair in asked if verdicts[pair.key]]
         if len(pairs) > len(asked):
             text = f"{len(asked)} of {len(pairs)} file pairs were asked about, most evidence first."
             ctx.notice("info", text, "similarity")
-        groups = tuple(sets.groups())
+        groups = group([file.path for file in files], related).groups
         ctx.emit(FilesGrouped(groups))
         report.counts.update(pairs=len(pairs), asked=len(asked), groups=len(groups))
     return groups

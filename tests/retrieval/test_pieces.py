@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.graph import group
 from agent.retrieval.allowance import Allowance
 from agent.retrieval.ranking import Bm25, best_first, fuse, stem
-from agent.retrieval.unionfind import UnionFind
 
 pairs = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30)
 
@@ -15,17 +15,15 @@ pairs = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30)
 @given(pairs)
 @settings(max_examples=60, deadline=None)
 def test_groups_are_the_connected_components(edges: list[tuple[int, int]]) -> None:
-    sets = UnionFind(range(12))
-    for a, b in edges:
-        sets.union(a, b)
+    groups = group(range(12), [(a, b, None) for a, b in edges]).groups
     reach = {n: {n} for n in range(12)}
     for _ in range(12):
         for a, b in edges:
             joined = reach[a] | reach[b]
             for n in joined:
                 reach[n] = reach[n] | joined
-    assert {frozenset(group) for group in sets.groups()} == {frozenset(members) for members in reach.values()}
-    assert [group[0] for group in sets.groups()] == sorted(min(group) for group in sets.groups())
+    assert {frozenset(members) for members in groups} == {frozenset(members) for members in reach.values()}
+    assert [members[0] for members in groups] == sorted(min(members) for members in groups)
 
 
 @given(st.lists(st.permutations(list("abcdef")), min_size=1, max_size=4))
