@@ -128,14 +128,14 @@ def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:
         code = one.source_line.strip() or (lines[one.line - 1].strip() if mine and 0 < one.line <= len(lines) else "")
         shown.append(f"error: {one.message}" + (f"\n    in this line: {code}" if code else ""))
     known = "\n".join(line for line in report.context.splitlines() if not _is_diagnostic(line))[:SHOWN_CONTEXT].strip()
-    shown += [_ADVICE.format(name=name) for name in _nonexistent(report)]
+    shown += [_ADVICE.format(name=name) for name in undeclared_calls(report.diagnostics)]
     said = "\n".join([_COMPILER_SAYS, *shown]) if shown else "It does not compile."
     return f"{said}\n{known}" if known else said
 
 
-def _nonexistent(report: CompileReport) -> list[str]:
+def undeclared_calls(diagnostics: Sequence[Diagnostic]) -> list[str]:
     """Functions that are called and that nobody declares: had a header declared them, it would be included by now."""
-    names = (found[1] for one in errors_of(report.diagnostics) if (found := _UNDECLARED_CALL.search(one.message)))
+    names = (found[1] for one in errors_of(diagnostics) if (found := _UNDECLARED_CALL.search(one.message)))
     return list(dict.fromkeys(names))
 
 

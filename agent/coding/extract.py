@@ -72,6 +72,20 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
     return Extracted(text, helpers, includes, problems, (*repairs, *more))
 
 
+def extract_helper(reply: str, name: str, *, known: Collection[str] = ()) -> tuple[str, ...]:
+    """The definition of ``name`` in ``reply`` as a static function, after the pieces it needs itself; () when the reply has
+    no whole definition of it. ``known`` names are not taken again."""
+    code = _joined(code_blocks(reply), name)
+    written = find_definition(code.encode(), name)
+    if written is None or parse_c(code.encode()[written.start : written.end]).has_error:
+        return ()
+    text = _slice(code.encode(), written.start, written.end)
+    if stub_evidence(text.encode(), find_definition(text.encode(), name) or written) != "none":
+        return ()
+    own = text if written.static else f"static {text}"
+    return (*_helpers(code.encode(), text, {*known, name}), own)
+
+
 def _joined(blocks: list[CodeBlock], name: str) -> str:
     """The blocks as one text; an example of use without the function itself is left out when others have the function."""
     having = [block for block in blocks if find_definition(block.text.encode(), name)]

@@ -16,23 +16,20 @@ from agent.coding.attempts import (
     errors_of,
     room_for,
     temperature_for,
+    undeclared_calls,
 )
-from agent.coding.c_context import (
-    headers_for,
-    names_in_scope,
-    reachable_headers,
-    top_of_file,
-    written_functions,
-)
+from agent.coding.c_context import reachable_headers
 from agent.coding.csyntax import find_definition
 from agent.coding.edits import changed_lines
 from agent.coding.extract import Extracted, extract_function
 from agent.coding.files import Files, LazyFiles
 from agent.coding.lay_stub import with_stub
+from agent.coding.missing_helper import with_missing_helpers
 from agent.coding.open_items import OpenFunction
 from agent.coding.place import place_function
 from agent.coding.spelled_out import with_documents
 from agent.coding.stub_detection import is_stub
+from agent.coding.surroundings import surroundings
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
 from agent.prompts import function_implement as words
@@ -155,10 +152,26 @@ class _Writer:
         key = "\n".join([*extracted.helpers, extracted.function_text]).strip()
         if key in self.seen or extracted.function_text.strip() in self.seen:
             self._reject("The reply is the same as one that failed before; asked again with more variety.")
+            self.previous = ""  # what is shown is what it copies
             return False
         self.seen.add(key)
         async with self.lock:
-            return await self._try(extracted, attempt)
+            if await self._try(extracted, attempt):
+                return True
+        return await self._try_with_helpers(extracted, attempt)
+
+    async def _try_with_helpers(self, extracted: Extracted, attempt: int) -> bool:
+        """Once more with the functions that the refused version calls and nobody has. They are asked for after the version
+        is taken back, so that the model sees the file as it is."""
+        names = undeclared_calls(self.last.diagnostics)
+        whole = await with_missing_helpers(
+            self.ctx, self.wanted, extracted, names, files=self.files, lock=self.lock, task=self.task, attempt=attempt,
+            calls=self.calls,
+        )  # fmt: skip
+        if whole is None:
+            return False
+        async with self.lock:
+            return await self._try(whole, attempt)
 
     async def _ask(self, attempt: int) -> Extracted:
         wanted = self.wanted
@@ -167,19 +180,16 @@ class _Writer:
         limit = llm.target.max_tokens if cut else min(llm.target.max_tokens, FIRST_REPLY_TOKENS)
         room = room_for(llm.target, limit) - len(self.task)
         async with self.lock:
-            everything = LazyFiles(self.files)
-            source = everything[wanted.path]
-            headers = headers_for(wanted.path, everything, first=wanted.header, limit=min(12_000, room * 6 // 10))
-            known = names_in_scope(wanted.path, reachable_headers(wanted.path, everything), everything) - {wanted.name}
+            around = surroundings(wanted, LazyFiles(self.files), self.task, room)
         asked = await llm.generate(
             system=words.SYSTEM,
-            state=words.state(self.task, headers, wanted.path, top_of_file(source)),
+            state=around.state,
             prompt=words.question(
                 wanted.name,
                 wanted.signature,
                 wanted.doc,
                 wanted.path,
-                written=written_functions(source, wanted.name, limit=min(3000, room // 5)),
+                written=around.written,
                 previous=self.previous,
                 trouble="\n".join(filter(None, [self.failure, self.trouble])),
             ),
@@ -190,7 +200,7 @@ class _Writer:
             stop=STOP if attempt == 1 else (),
         )
         self.calls.append(asked.call_id)
-        return extract_function(asked.text, wanted.signature, known=known, finish=asked.finish)
+        return extract_function(asked.text, wanted.signature, known=around.known, finish=asked.finish)
 
     async def _try(self, extracted: Extracted, attempt: int) -> bool:
         """Place and compile one candidate; the files are as before unless it is one to keep."""

@@ -55,13 +55,15 @@ def header_from_reply(
 
 def header_from_words(path: str, exact: Sequence[Spelled], structs: Sequence[SpelledStruct] = ()) -> str:
     """The header that declarations spelled out in words make by themselves: the structs whose members are told, an opaque
-    ``typedef struct T T;`` for other types that are only used behind a pointer, and contracts above prototypes."""
+    ``typedef struct T T;`` for other types that are only used behind a pointer, and contracts above prototypes. Rules that
+    are about no single function go to the top."""
     text = _with_comments(_with_exact("", exact), {}, exact)
     told = [one.name for one in structs]
     named = told + [name for name in opaque_types([one.function for one in exact]) if name not in told]
     typedefs = "\n".join(f"typedef struct {name} {name};" for name in named)
     bodies = [f"struct {one.name} {{\n" + "".join(f"    {m};\n" for m in one.members) + "};" for one in structs]
-    return guarded("\n\n".join(filter(None, [typedefs, *bodies, text.strip()])), path)
+    rules = "".join(block_comment(one.rules) for one in exact if one.rules)
+    return guarded("\n\n".join(filter(None, [rules, typedefs, *bodies, text.strip()])), path)
 
 
 def opaque_types(prototypes: Sequence[CFunction]) -> list[str]:

@@ -29,12 +29,18 @@ LONGEST_DOCUMENT = 6000
 
 _CONTRACT_CHARACTERS = 600
 
+_RULE = re.compile(r"(?<=\. )(?:An?|All|Each|Every|No)\s+\w")
+"""A sentence about a kind of thing (``A key's bucket is ...``), where one about the declared function goes on with ``it``, a
+verb or a condition."""
+
 
 class Spelled(msgspec.Struct, frozen=True):
-    """A declaration in prose, and the sentences that follow it up to the next one ("" when they say next to nothing)."""
+    """A declaration in prose, and the sentences that follow it up to the next one ("" when they say next to nothing).
+    ``rules`` are sentences behind the last declaration of a text that are about no single function."""
 
     function: CFunction
     contract: str = ""
+    rules: str = ""
 
 
 class SpelledStruct(msgspec.Struct, frozen=True):
@@ -95,7 +101,7 @@ def declarations_in(text: str) -> list[Spelled]:
     places = list(found.values())
     ends = [start for _, start, _ in places[1:]] + [len(text)]
     return [
-        Spelled(function, _contract(text[end:stop], last=stop == len(text)))
+        Spelled(function, *_said(text[end:stop], last=stop == len(text)))
         for (function, _, end), stop in zip(places, ends, strict=True)
     ]
 
@@ -120,15 +126,27 @@ def _is_type(text: str) -> bool:
     return "*" in text or any(word in TYPE_WORDS or word.endswith("_t") for word in re.findall(r"\w+", text))
 
 
-def _contract(text: str, *, last: bool) -> str:
-    """The sentences right behind a declaration, as a comment says them."""
+def _said(text: str, *, last: bool) -> tuple[str, str]:
+    """(contract, rules): the sentences right behind a declaration, as comments say them."""
     paragraph = text.lstrip("`;,: )\t").split("\n\n")[0].split("```")[0]
     said = re.sub(r"\s+", " ", paragraph).replace("`", "").strip(" -*")
     if not last or not said.endswith("."):
         said = said[: max(said.rfind("."), said.rfind(";")) + 1]
+    rule = _RULE.search(said) if last else None
+    rules = said[rule.start() :].strip() if rule else ""
+    return _sentence(said[: rule.start()] if rule else said), _cut(rules)
+
+
+def _sentence(said: str) -> str:
     said = said.strip().rstrip(";")
     if len(said) < 15 or re.match(r"(?:and|or|but|with|as|in|to)\b", said, re.I):
         return ""
-    if len(said) > _CONTRACT_CHARACTERS:
-        said = said[: said.rfind(".", 0, _CONTRACT_CHARACTERS) + 1] or said[:_CONTRACT_CHARACTERS]
+    said = _cut(said)
     return said[0].upper() + said[1:] + ("" if said.endswith(".") else ".")
+
+
+def _cut(said: str) -> str:
+    """``said`` as far as whole sentences fit into a comment."""
+    if len(said) <= _CONTRACT_CHARACTERS:
+        return said
+    return said[: said.rfind(".", 0, _CONTRACT_CHARACTERS) + 1] or said[:_CONTRACT_CHARACTERS]

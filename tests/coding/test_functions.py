@@ -221,3 +221,40 @@ async def test_garbage_ends_in_a_failure_with_a_reason(tmp_path: Path, reply: st
         result = await implement_function(ctx, wanted(files.root), files=files, compile=compile_in(files.root))
     assert not result.ok and "ring_push" in result.reason
     assert files.read_bytes("src/ring.c").decode() == SOURCE
+
+
+CALLS_NOBODY = """int ring_push(ring_t *r, int value)
+{
+    if (ring_is_full(r)) {
+        return 0;
+    }
+    r->items[r->count++] = value;
+    return 1;
+}"""
+ASKS_HELPER = "calls ring_is_full, which does not exist"
+HELPER = "int ring_is_full(const ring_t *r)\n{\n    return r->count == 8;\n}"
+
+
+async def test_a_helper_that_nobody_has_is_asked_for_by_itself(tmp_path: Path) -> None:
+    project(tmp_path / "repo")
+    files = FolderFiles(tmp_path / "repo")
+    server = ScriptedServer([(ASKS_HELPER, f"```c\n{HELPER}\n```"), ("ring_push", f"```c\n{CALLS_NOBODY}\n```")])
+    async with server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(ctx, wanted(files.root), files=files, compile=compile_in(files.root))
+    assert result.ok and result.attempts == 1 and len(result.calls) == len(server.calls) == 2
+    assert CALLS_NOBODY in server.calls[1].prompt and "TODO" not in server.calls[1].prompt
+    text = files.read_bytes("src/ring.c").decode()
+    assert text == SOURCE[: SOURCE.index("int ring_push")] + f"static {HELPER}\n\n{CALLS_NOBODY}\n"
+
+
+@pytest.mark.parametrize("reply", ["no", "```c\nint other(void) { return 1; }\n```", "```c\nint ring_is_full(ring_t *r)\n{"])
+async def test_a_helper_that_does_not_come_leaves_the_file_as_it_was(tmp_path: Path, reply: str) -> None:
+    project(tmp_path / "repo")
+    files = FolderFiles(tmp_path / "repo")
+    server = ScriptedServer([(ASKS_HELPER, reply), ("ring_push", f"```c\n{CALLS_NOBODY}\n```")])
+    async with server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(
+            ctx, wanted(files.root), files=files, compile=compile_in(files.root), max_attempts=2
+        )
+    assert not result.ok and "ring_is_full" in result.reason
+    assert files.read_bytes("src/ring.c").decode() == SOURCE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.coding.files import FolderFiles
-from agent.coding.header_text import header_from_reply, insert_at_end, merged
+from agent.coding.header_text import header_from_reply, header_from_words, insert_at_end, merged
 from agent.coding.scaffold import ScaffoldResult, scaffold
 from agent.coding.spelled_out import (
     SpelledStruct,
@@ -84,6 +84,20 @@ def test_a_document_that_the_task_names_is_part_of_it() -> None:
         ("map_free", "Frees everything; it does nothing for NULL."),
         ("map_get", "Is unspecified."),
     ]
+
+
+def test_a_rule_behind_the_last_declaration_is_about_no_single_function() -> None:
+    text = (
+        "`int map_put(map *m, int key)` stores it. It may grow. `int map_count(const map *m)` returns the number of keys. "
+        "If `m` is NULL it returns 0. A key's slot is its value modulo 16."
+    )
+    put, count = declarations_in(text)
+    assert (put.contract, put.rules) == ("Stores it. It may grow.", "")
+    assert count.contract == "Returns the number of keys. If m is NULL it returns 0."
+    assert count.rules == "A key's slot is its value modulo 16."
+    header = header_from_words("map.h", [put, count])
+    assert header.index("/* A key's slot is its value modulo 16. */") < header.index("typedef struct map map;")
+    assert "/* Returns the number of keys. If m is NULL it returns 0. */\nint map_count" in header
 
 
 async def test_an_interface_that_is_spelled_out_needs_no_model(tmp_path: Path) -> None:
