@@ -188,6 +188,15 @@ def parse(text: str, file: str) -> dict[str, dict[str, Any]]:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(file, "", f"this is not valid TOML: {error}") from None
+    return parse_values(raw, file)
+
+
+def parse_values(raw: dict[str, Any], file: str) -> dict[str, dict[str, Any]]:
+    """``raw`` itself, checked; ``file`` is where it stands, for the sentence.
+
+    Raises:
+        ConfigError: on an unknown section or key, or a value of the wrong kind.
+    """
     known = sections()
     for name, table in raw.items():
         if name not in known:

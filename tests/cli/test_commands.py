@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from agent.config import Config, merge, parse, repo_config_path, user_config_path
+from agent.config import Config, load, merge, parse, repo_config_path, user_config_path
 from agent.events import Envelope, Notice
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes import ScriptedServer
@@ -188,6 +188,20 @@ def test_demo_list_and_refusals(tmp_path: Path) -> None:
     (tmp_path / "full" / "mine.txt").write_text("mine")
     taken = cra("demo", "ring_buffer", "--headless", "--into", tmp_path / "full")
     assert taken.exit_code != 0 and contents(tmp_path / "full") == {"mine.txt": b"mine"}
+
+
+def test_a_setting_of_the_command_line_reaches_the_run_and_stays_with_the_demo(tmp_path: Path) -> None:
+    place = tmp_path / "ring"
+    with ScriptedServer(Coder((SOLUTIONS / "ring_buffer.c").read_bytes())).run_in_thread() as server:
+        address = ["--set", "models.provider=openai", "--set", f"models.base_url={server.base_url}"]
+        done = cra("demo", "ring_buffer", "--headless", "--into", place, *address, "--set", "models.coding=named-here")
+        assert done.exit_code == 0, done.output
+        assert "named-here" in {call.model for call in server.calls}
+        assert load(place).models.coding == "named-here"
+        again = cra("run", "Explain nothing", "--repo", place, "--set", "models.max_tokens=x")
+        assert again.exit_code != 0 and "models.max_tokens: expected a whole number" in str(again.exception)
+    assert cra("demo", "ring_buffer", "--headless", "--into", tmp_path / "no", "--set", "a").exit_code != 0
+    assert not (tmp_path / "no").exists()
 
 
 def test_models_list_and_check(tmp_path: Path) -> None:

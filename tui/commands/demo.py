@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tui import exit_codes
+from tui.commands.settings import set_option, write_settings
 
 
 @click.command()
@@ -18,7 +20,16 @@ from tui import exit_codes
 @click.option("--apply", "apply_it", is_flag=True, help="With --headless: apply the change if the run ends complete.")
 @click.option("--into", type=click.Path(path_type=Path), help="Folder for the copy (default: your data directory).")
 @click.option("--list", "list_them", is_flag=True, help="List the demos.")
-def demo(name: str, headless: bool, as_json: bool, apply_it: bool, into: Path | None, list_them: bool) -> None:
+@set_option("this copy, kept in it")
+def demo(
+    name: str,
+    headless: bool,
+    as_json: bool,
+    apply_it: bool,
+    into: Path | None,
+    list_them: bool,
+    settings: dict[str, dict[str, Any]],
+) -> None:
     """Copy the demo NAME (ring_buffer, token_budget or hash_table), with some history, and open it."""
     from agent.workspace.demo import create_demo, list_demos, load_demo
     from agent.workspace.git import WorkspaceError
@@ -32,6 +43,7 @@ def demo(name: str, headless: bool, as_json: bool, apply_it: bool, into: Path | 
         chosen = load_demo(name)
     except WorkspaceError as error:
         raise click.UsageError(str(error)) from None
+    write_settings(place, settings)
     if not headless:
         from tui.commands.app import open_app
 

@@ -6,10 +6,12 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tui import exit_codes
+from tui.commands.settings import set_option
 
 
 @click.command()
@@ -18,9 +20,13 @@ from tui import exit_codes
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line; the last is RunFinished.")
 @click.option("--apply", "apply_it", is_flag=True, help="Apply the change to your files if the run ends complete.")
 @click.option("--test-command", default="", help="The checks, instead of those configured or found.")
-def run(task: str, repo: Path, as_json: bool, apply_it: bool, test_command: str) -> None:
+@set_option("this run")
+def run(
+    task: str, repo: Path, as_json: bool, apply_it: bool, test_command: str, settings: dict[str, dict[str, Any]]
+) -> None:
     """Carry out TASK on a repository. The change stays on its branch unless --apply is given."""
-    extra: dict[str, dict[str, object]] = {"testing": {"test_command": test_command}} if test_command else {}
+    named = {"test_command": test_command} if test_command else {}
+    extra = {**settings, "testing": {**settings.get("testing", {}), **named}}
     sys.exit(asyncio.run(run_task(task, repo, as_json=as_json, apply_it=apply_it, extra=extra)))
 
 
@@ -30,7 +36,7 @@ async def run_task(
     *,
     as_json: bool,
     apply_it: bool,
-    extra: dict[str, dict[str, object]] | None = None,
+    extra: dict[str, dict[str, Any]] | None = None,
     hidden: tuple[str, ...] = (),
 ) -> int:
     """Execute one task and report it on the terminal. Returns the exit code."""

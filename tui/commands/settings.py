@@ -1,0 +1,46 @@
+"""The option ``--set`` of the commands that carry out a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def _read(_ctx: click.Context, _option: click.Parameter, words: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    from agent.config_set import settings_from
+
+    return settings_from(words)
+
+
+def set_option(where: str) -> Callable[[Any], Any]:
+    """``--set SECTION.KEY=VALUE``, repeatable; the command gets ``settings``, checked. ``where`` says what they hold for.
+
+    Raises:
+        ConfigError: from the command line, for a key or value that does not exist.
+    """
+    return click.option(
+        "--set",
+        "settings",
+        metavar="SECTION.KEY=VALUE",
+        multiple=True,
+        callback=_read,
+        help=f"A setting of the configuration for {where}, such as coding.samples=2. May be repeated.",
+    )
+
+
+def write_settings(repo: Path, settings: dict[str, dict[str, Any]]) -> None:
+    """Make ``settings`` the configuration of ``repo``, which has none of its own yet."""
+    import tomli_w
+
+    from agent.audit.log import log_path
+    from agent.config import repo_config_path
+
+    if settings:
+        log_path(repo)
+        path = repo_config_path(repo)
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text(tomli_w.dumps(settings), encoding="utf-8")
+        temporary.replace(path)
