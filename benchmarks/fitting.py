@@ -20,8 +20,8 @@ RECALL = 0.9
 """A filter stage should keep nine tenths of what it was given that matters, in as few items as it can (issue goal)."""
 
 
-RANKED = ("scope", "precision_pass1")
-"""Stages whose items come ranked (design section 6). They are filters; the others are split by balanced accuracy."""
+RANKED = ("scope", "precision_pass1", "precision_pass2")
+"""Stages whose items come ranked. They are filters; the others are split by balanced accuracy."""
 
 
 class Fit(msgspec.Struct, frozen=True):
@@ -35,6 +35,12 @@ class Fit(msgspec.Struct, frozen=True):
     auc_model: float
     auc_rank: float
     left_out: tuple[float, float, float]
+
+    @property
+    def leans_on_rank(self) -> bool:
+        """Whether the model adds nothing: left out, its choice holds no more gold than as many best-ranked."""
+        _, found, alone = self.left_out
+        return found <= alone
 
 
 def fit_stage(stage: str, points: Sequence[Point]) -> Fit:
@@ -125,7 +131,8 @@ def toml_block(fit: Fit) -> str:
         f"left out: keeps {share:.0%} with recall {found:.2f}, as many best-ranked {alone:.2f}; "
         f"AUC {fit.auc_model:.2f}, of rank {fit.auc_rank:.2f}"
     )
+    leans = "leans_on_rank = true\n" if fit.leans_on_rank else ""
     return (
-        f"[models.thresholds.{fit.stage}]\nthreshold = {fit.threshold}\nrank_weight = {fit.rank_weight}\n"
+        f"[models.thresholds.{fit.stage}]\nthreshold = {fit.threshold}\nrank_weight = {fit.rank_weight}\n{leans}"
         f'n = {fit.n}\nnote = "{note}"\n'
     )

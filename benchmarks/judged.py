@@ -1,8 +1,8 @@
 """What the configured model says about the candidates of real changes, and whether it beats rank alone.
 
 Every candidate is asked about in every stage, whatever an earlier stage said, so that each stage can be measured and
-fitted by itself. Gold files and symbols are the yes examples; the worked example of seed 002 (``demo_repos/token_budget``
-is made after it) would add a handful and is left out here, since no more than one task hangs on it.
+fitted by itself. The files and symbols that a change touched are the yes examples; the worked example of seed 002 comes
+as one more task, with its own verdicts.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from agent.retrieval.precision import format_symbol
 from agent.retrieval.scope import format_file
 from benchmarks.commits import Change, checkout
 from benchmarks.fitting import Fit, fit_stage, kept_share, toml_block
+from benchmarks.worked_example import GOLD, ID, worked_example
 
 STAGES = ("scope", "precision_pass1", "precision_pass2")
 
@@ -48,32 +49,40 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 async def judge_all(
-    rows: Sequence[Change], clones: Path, files: int, symbols: int, save: Path | None = None
+    rows: Sequence[Change], clones: Path, files: int, symbols: int, save: Path | None = None, *, example: bool = True
 ) -> list[Answer]:
-    """Ask about the ``files`` and ``symbols`` best-ranked candidates of each change; seeds are not asked about."""
+    """Ask about the ``files`` and ``symbols`` best-ranked candidates of each change; seeds are not asked about.
+
+    Changes whose answers ``save`` holds already are not asked again. ``example`` adds the worked example.
+    """
     config = load_config()
     router = Router(config.models)
-    answers: list[Answer] = []
+    answers = read_answers(save) if save is not None and save.is_file() else []
+    done = {answer.change for answer in answers}
     with tempfile.TemporaryDirectory() as folder:
+        tasks = [worked_example(Path(folder))] if example else []
+        tasks += [(row, checkout(clones, row)) for row in rows]
         log = AuditLog(log_path(Path(folder)))
         try:
-            for number, row in enumerate(rows, 1):
+            for number, (row, root) in enumerate(tasks, 1):
+                if row.id in done:
+                    continue
                 log.start_run(row.id, task=row.task, repo=row.repo)
                 ctx = RunContext(run_id=row.id, config=config, log=log, router=router)
                 began = time.perf_counter()
-                fresh = await _judge(ctx, row, clones, files, symbols)
+                fresh = await _judge(ctx, row, root, files, symbols)
                 answers += fresh
                 if save is not None:
                     save.write_text("".join(json.dumps(msgspec.to_builtins(a)) + "\n" for a in answers))
-                print(f"{number}/{len(rows)} {row.id}: {len(fresh)} calls, {time.perf_counter() - began:.0f} s", flush=True)
+                print(f"{number}/{len(tasks)} {row.id}: {len(fresh)} calls, {time.perf_counter() - began:.0f} s", flush=True)
         finally:
             await router.aclose()
             log.close()
     return answers
 
 
-async def _judge(ctx: RunContext, row: Change, clones: Path, files: int, symbols: int) -> list[Answer]:
-    index = Index.open(checkout(clones, row))
+async def _judge(ctx: RunContext, row: Change, root: Path, files: int, symbols: int) -> list[Answer]:
+    index = Index.open(root)
     try:
         index.refresh()
         found = ranked.rank(index, row.task, ctx.config.retrieval)
@@ -96,7 +105,7 @@ async def _ask(
     ctx: RunContext, row: Change, stage: str, system: str, context: str, items: list[tuple[str, str, int]]
 ) -> list[Answer]:
     answers: list[Answer] = []
-    gold = set(row.gold_files) | set(row.gold_symbols)
+    gold = set(GOLD[stage] if row.id == ID else row.gold_files if stage == "scope" else row.gold_symbols)
     await run_binary_judgment(
         items,
         system_prompt=system,

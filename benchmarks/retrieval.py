@@ -5,7 +5,7 @@
 ``FILE`` holds one change a line (see ``benchmarks/commits.py``), ``DIR`` the clones of their repositories. Without
 ``--judge`` no model is asked. ``--judge`` asks the configured model about every candidate and compares what it picks with
 the same number of best-ranked; ``--fit`` finds thresholds and rank weights from those answers and prints them as TOML for
-the model registry. ``--save`` keeps the answers, ``--from`` reads them back instead of asking again.
+the model registry. ``--save`` keeps the answers and goes on where it left off, ``--from`` reads them back instead of asking.
 """
 
 from __future__ import annotations

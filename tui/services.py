@@ -145,7 +145,23 @@ async def look_at_models(config: Config) -> ModelState:
             can_fetch = target.provider == "embedded" and entry_of(target.model) is not None
             return ModelState(False, info.text, info.hint, can_fetch)
     names = sorted({f"{target.model} ({target.provider})" for target, _ in found})
-    return ModelState(True, f"Ready: {', '.join(names)}")
+    return ModelState(True, f"Ready: {', '.join(names)}", weak_spots(config))
+
+
+def weak_spots(config: Config) -> str:
+    """A sentence on the retrieval stages whose model was measured to add nothing to the search's rank; "" when none."""
+    from agent.models.router import Router
+    from agent.models.store import default_thresholds
+
+    weak: dict[str, list[str]] = {}
+    router = Router(config.models)
+    for stage in ("scope", "precision_pass1", "precision_pass2", "precision_pass3"):
+        model = router.target(stage).model
+        default = default_thresholds(model).get(stage)
+        if default is not None and default.leans_on_rank:
+            weak.setdefault(model, []).append(stage.replace("precision_pass", "precision pass "))
+    said = [f"In {' and '.join(stages)} {model} adds little to the search's own order" for model, stages in weak.items()]
+    return f"{'; '.join(said)}: a stronger or a decision model would help there (F6, overrides)." if said else ""
 
 
 def demo_tasks() -> list[DemoTask]:

@@ -83,7 +83,7 @@ async def _pass(
                 item_key=lambda symbol: symbol.key,
                 stage_name=name,
                 default_action=("excluded", "not primary", "type_context")[number - 1],
-                rank=(lambda symbol: symbol.rank) if number == 1 else None,
+                rank=lambda symbol: symbol.rank,
             )
             verdicts.update(answered)
         yes = [symbol for symbol in symbols if verdicts.get(symbol.key, False)]

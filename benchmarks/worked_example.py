@@ -1,0 +1,30 @@
+"""The worked example of seed 002 as one more labelled task: the demo that is made after it, with the example's verdicts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.workspace.demo import create_demo, load_demo
+from benchmarks.commits import Change
+
+ID = "worked-example"
+_DEMO = "token_budget"
+
+RELEVANT_FILES = ("budget.py", "token_estimation.py", "context_assembly.py", "pipeline.py")
+PRIMARY = ("budget.py:BudgetTracker", "budget.py:BudgetTracker.can_fit", "budget.py:BudgetTracker.remaining")
+RELEVANT = (
+    *PRIMARY,
+    "token_estimation.py:estimate_tokens",
+    "token_estimation.py:estimate_tokens_conservative",
+    "token_estimation.py:CHARS_PER_TOKEN",
+    "context_assembly.py:assemble_context",
+)
+
+GOLD = {"scope": RELEVANT_FILES, "precision_pass1": RELEVANT, "precision_pass2": PRIMARY}
+"""What the example says yes to, by stage (seed 002, worked examples; seeds count as relevant files)."""
+
+
+def worked_example(folder: Path) -> tuple[Change, Path]:
+    """The task, and a fresh repository for it below ``folder``."""
+    task = load_demo(_DEMO).task
+    return Change(ID, _DEMO, "python", "", task, RELEVANT_FILES, PRIMARY), create_demo(_DEMO, folder / ID)
