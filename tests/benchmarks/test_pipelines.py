@@ -1,6 +1,9 @@
 """Decomposed against monolithic, measured on real child processes with a scripted model."""
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,8 @@ from benchmarks.pipeline_rows import Row, append_row, read_rows, table
 from benchmarks.pipelines import TOGGLES, main, plan_runs
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run_other_demos import fixes_budget
+
+ROOT = Path(__file__).parents[2]
 
 
 def at(server: ScriptedServer) -> list[str]:
@@ -102,3 +107,20 @@ def test_the_table_shows_medians_and_shares() -> None:
     assert table(rows).splitlines()[-1] == (
         "| ring_buffer | decomposed | 2 of 3 | 1 of 8, 2 of 8, 3 of 8 | 10 | 4 | 1000 / 200 | 20 |"
     )
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to see child processes")
+def test_a_measurement_broken_off_leaves_its_rows_and_no_process(tmp_path: Path) -> None:
+    save = tmp_path / "rows.jsonl"
+    append_row(save, row("ring_buffer", "decomposed"))
+    with ScriptedServer("yes", latency=60).run_in_thread() as server:
+        words = [sys.executable, "-m", "benchmarks.pipelines", "--demos", "ring_buffer", "--save", str(save), *at(server)]
+        measurement = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while not server.calls and time.monotonic() < until:
+            time.sleep(0.05)
+        [child] = Path(f"/proc/{measurement.pid}/task/{measurement.pid}/children").read_text().split()
+        measurement.terminate()
+        said, warned = measurement.communicate(timeout=60)
+    assert measurement.returncode == 130 and "Broken off" in warned and not Path(f"/proc/{child}").exists()
+    assert "| ring_buffer | decomposed | 1 of 1 |" in said and len(read_rows(save)) == 1
