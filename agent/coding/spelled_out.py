@@ -99,7 +99,7 @@ def declarations_in(text: str) -> list[Spelled]:
         if len(parsed) == 1 and _is_prototype(parsed[0], candidate):
             found.setdefault(parsed[0].name, (parsed[0], match.start(), match.end()))
     places = list(found.values())
-    ends = [start for _, start, _ in places[1:]] + [len(text)]
+    ends = [start for _, start, _ in places[1:]] + [len(text)] * bool(places)
     return [
         Spelled(function, *_said(text[end:stop], last=stop == len(text)))
         for (function, _, end), stop in zip(places, ends, strict=True)

@@ -100,6 +100,11 @@ def test_a_rule_behind_the_last_declaration_is_about_no_single_function() -> Non
     assert "/* Returns the number of keys. If m is NULL it returns 0. */\nint map_count" in header
 
 
+@pytest.mark.parametrize("text", ["", "Write a hash table.", "The function insert(key) stores it.\n\n    make test"])
+def test_words_that_declare_nothing_hold_no_declaration(text: str) -> None:
+    assert declarations_in(text) == []
+
+
 async def test_an_interface_that_is_spelled_out_needs_no_model(tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo/README.md").write_text(README)
