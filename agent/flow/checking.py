@@ -8,6 +8,7 @@ from agent.context import RunContext
 from agent.events import ChecksRun, ChecksStarted
 from agent.values import CheckResult
 from agent.workspace.checks import compare, find_test_command, run_checks, worse
+from agent.workspace.isolation import isolation, shortfall
 from agent.workspace.sandbox import Limits
 from agent.workspace.untouched import Untouched
 from agent.workspace.worktree import Workspace
@@ -44,6 +45,8 @@ class Checks:
                 "checks",
             )
             return None
+        if missing := shortfall(await asyncio.to_thread(isolation)):
+            self.ctx.notice("info", missing, "checks")
         async with self.ctx.stage("baseline", title="checks before") as report:
             now = await self._run("", baseline=True)
             self.before, self.best = known or now, now

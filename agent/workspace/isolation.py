@@ -1,18 +1,22 @@
 """How far a command can be shut in on this machine: bubblewrap, user namespaces, or nothing.
 
-Asked once a process by trying. With bubblewrap the command sees no network, cannot write outside its own place, and
-all its processes die with it; with ``unshare`` it sees no network; else limits and the scrubbed environment remain.
+Asked once a process by trying. With bubblewrap the command sees no network, cannot write outside its own place nor read
+the person's keys and tokens (``private.py``), and all its processes die with it; with ``unshare`` it sees no network; else
+limits and the scrubbed environment remain.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
+
+from agent.workspace.private import private_places
 
 Isolation = Literal["bwrap", "bwrap-net", "unshare", "none"]
 
@@ -39,7 +43,10 @@ def isolation() -> Isolation:
 
 
 def wrap(kind: Isolation, command: Sequence[str], cwd: Path, writable: Sequence[Path]) -> list[str]:
-    """The command line that runs ``command`` in ``cwd`` shut in by ``kind``; only ``writable`` and /tmp can be written."""
+    """The command line that runs ``command`` in ``cwd`` shut in by ``kind``.
+
+    With bubblewrap only ``writable`` and /tmp can be written, and what is private to the person is empty or not readable.
+    """
     if kind == "none":
         return list(command)
     if kind == "unshare":
@@ -58,7 +65,25 @@ def wrap(kind: Isolation, command: Sequence[str], cwd: Path, writable: Sequence[
         line += ["--ro-bind", str(repo), str(repo)]  # the person's own files, should they lie in /tmp
     for place in writable:
         line += ["--bind", str(place), str(place)]
+    folders, files = private_places((cwd, *writable))
+    for folder in folders:
+        line += ["--tmpfs", str(folder)]
+    for file in files:
+        line += ["--ro-bind", os.devnull, str(file)]  # a device that cannot be opened there: nothing is read
     return [*line, "--chdir", str(cwd), "--", *command]
+
+
+def shortfall(kind: Isolation) -> str:
+    """What a command can do that the strongest kind would keep it from, in a sentence; "" for that kind."""
+    if kind == "bwrap":
+        return ""
+    if kind == "bwrap-net":
+        return "Process namespaces do not work on this machine, so checks can see the other processes that run."
+    network = "" if kind == "unshare" else " and use the network"
+    return (
+        "bubblewrap does not work on this machine, so checks, which run code that a model wrote, can read what you can read "
+        f"and write what you can write{network}. Install bwrap to shut them in."
+    )
 
 
 def run_place(cwd: Path) -> Path:

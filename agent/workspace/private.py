@@ -1,0 +1,94 @@
+"""What a person keeps for themselves on this machine: keys, tokens, sessions. A project's checks have no use for it.
+
+The list names what programs write under these names by default. Toolchains below HOME (pyenv, cargo, rustup, virtual
+environments, ``.local``) are not on it, since builds and tests run by them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+_FOLDERS = (
+    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".oci", ".fly", ".terraform.d", ".password-store",
+    ".config/gh", ".config/glab-cli", ".config/gcloud", ".config/op", ".config/rclone", ".config/containers", ".config/sops",
+    ".config/hub", ".config/doctl", ".config/age", ".local/share/keyrings", ".local/share/kwalletd",
+    ".local/share/password-store", "Library/Keychains",
+    ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/Signal",
+)  # fmt: skip
+_FILES = (
+    ".netrc", ".authinfo", ".authinfo.gpg", ".git-credentials", ".config/git/credentials", ".npmrc", ".yarnrc",
+    ".yarnrc.yml", ".pypirc", ".pip/pip.conf", ".config/pip/pip.conf", ".config/pypoetry/auth.toml", ".cargo/credentials",
+    ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".m2/settings-security.xml",
+    ".gradle/gradle.properties", ".composer/auth.json", ".config/composer/auth.json", ".nuget/NuGet/NuGet.Config",
+    ".pgpass", ".my.cnf", ".mylogin.cnf", ".boto", ".s3cfg", ".vault-token", ".huggingface/token",
+    ".cache/huggingface/token", ".terraformrc", ".msmtprc", ".fetchmailrc", ".Xauthority", ".ICEauthority",
+    ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history",
+    ".local/share/fish/fish_history",
+)  # fmt: skip
+_NAMED = (
+    "GNUPGHOME", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AZURE_CONFIG_DIR", "KUBECONFIG", "DOCKER_CONFIG",
+    "GH_CONFIG_DIR", "CLOUDSDK_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "NETRC", "NPM_CONFIG_USERCONFIG",
+    "PIP_CONFIG_FILE", "PGPASSFILE", "VAULT_TOKEN_PATH", "XAUTHORITY", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR",
+)  # fmt: skip
+# Whoever may write to these commands a daemon that is not shut in; a network of its own does not keep a command from them.
+_SOCKETS = (
+    "/run/docker.sock", "/run/podman", "/run/containerd/containerd.sock", "/run/dbus/system_bus_socket",
+    "/run/systemd/private", "/tmp/.X11-unix",
+)  # fmt: skip
+
+
+def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]:
+    """Folders and files (sockets too) that are there and no command of a project may see; real paths, no duplicates.
+
+    Homes are the environment's and the account's. What holds one of ``spared``, a home or this interpreter is left out: a
+    repository kept in such a folder could not be worked on otherwise.
+    """
+    folders: dict[Path, None] = {}
+    files: dict[Path, None] = {}
+    homes = _homes()
+    kept = [Path(os.path.realpath(place)) for place in (*spared, *homes, Path(sys.prefix), Path(sys.base_prefix))]
+    for place in _candidates(homes):
+        real = Path(os.path.realpath(place))
+        try:
+            mode = real.stat().st_mode
+        except OSError:
+            continue
+        if real in _NEVER or any(one.is_relative_to(real) for one in kept):
+            continue
+        if stat.S_ISDIR(mode):
+            folders[real] = None
+        elif stat.S_ISREG(mode) or stat.S_ISSOCK(mode):
+            files[real] = None
+    inside = [place for place in folders if any(place != other and place.is_relative_to(other) for other in folders)]
+    for place in inside:
+        del folders[place]
+    return list(folders), [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
+
+
+def _candidates(homes: Iterable[Path]) -> Iterator[Path]:
+    for home in homes:
+        for name in (*_FOLDERS, *_FILES):
+            yield home / name
+    for variable in _NAMED:
+        for name in os.environ.get(variable, "").split(os.pathsep):
+            if os.path.isabs(name):
+                yield Path(name)
+    yield Path(f"/run/user/{os.getuid()}")
+    yield from map(Path, _SOCKETS)
+
+
+def _homes() -> set[Path]:
+    homes = {Path(os.path.expanduser("~"))}
+    with contextlib.suppress(KeyError):  # an account without an entry, as in some containers
+        homes.add(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    return {home for home in homes if home.is_absolute() and home != Path("/")}
+
+
+_NEVER = frozenset(map(Path, ("/", "/tmp", "/var", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/etc", "/usr")))
+"""Never covered, whatever a variable says: nothing would run without them."""
