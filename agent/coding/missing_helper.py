@@ -52,7 +52,7 @@ async def with_missing_helpers(
     helpers = list(extracted.helpers)
     for name in names:
         asked = await llm.generate(
-            system=words.HELPER_SYSTEM,
+            system=words.SYSTEM,
             state=around.state,
             prompt=words.helper_question(name, caller, wanted.path, around.written),
             item=f"{wanted.name} {name}",

@@ -50,20 +50,16 @@ def question(
     return "\n\n".join(parts)
 
 
-HELPER_SYSTEM = """You are an expert C programmer. You write one small helper function that another function calls.
-Reply with the helper only, as a static function in one ```c block, and nothing after it.
-Rules:
-- Keep its name, and take the arguments that the call gives it.
-- Do exactly what the task says about it. Do not repeat the calling function, structs or headers."""
-
-
 def helper_question(name: str, caller: str, path: str, written: Sequence[str] = ()) -> str:
-    """The helper ``name`` that ``caller``, a whole function, calls; ``written`` are definitions that stand in the file."""
+    """The helper ``name`` that ``caller``, a whole function, calls; ``written`` are definitions that stand in the file.
+
+    Asked under the same system prompt and state as the function, so that a server's prefix cache serves it.
+    """
     parts = []
     if written:
         parts.append(f"Already written in {path}:\n```c\n" + "\n\n".join(written) + "\n```")
     parts.append(f"This function calls {name}, which does not exist yet:\n```c\n{caller.strip()}\n```")
-    parts.append(f"Write the static function {name}.")
+    parts.append(f"Write only {name}, as a static function that takes the arguments of that call.")
     return "\n\n".join(parts)
 
 
