@@ -61,10 +61,10 @@ def main() -> None:
     if options.judge or options.read:
         from benchmarks.judged import judge_all, read_answers, report
 
-        rows = load(options.commits, options.only)
         if options.read:
             answers = read_answers(options.read)
         else:
+            rows = load(options.commits, options.only)
             answers = asyncio.run(judge_all(rows, options.clones, options.files, options.symbols, options.save))
         report(answers, fit=options.fit)
         return
