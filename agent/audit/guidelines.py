@@ -30,6 +30,10 @@ No: it is only called, or only needed as a type.
     "precision_pass3": """Yes: the task cannot be done well without seeing the symbol's body.
 No: its signature or type says enough.
 """,
+    "shared_helper": """Yes: at least two of the functions have to compute the value that the rule describes, so that one
+helper should hold it.
+No: one function alone needs it, or the rule describes no value that is computed.
+""",
     "part_grouping": """Yes: the two changes belong into one part: neither makes sense without the other.
 No: each can be made and checked alone.
 """,

@@ -25,6 +25,7 @@ from agent.coding.open_items import (
     in_dependency_order,
     source_of,
 )
+from agent.coding.shared_helper import lay_shared_helper
 from agent.coding.signature import definition_head
 from agent.coding.spelled_out import Spelled, declarations_in, headers_named, structs_in, with_documents
 from agent.context import RunContext
@@ -122,6 +123,9 @@ class _Scaffold:
         changed = tuple(path for path, data in self.before.items() if self._now(path) != data)
         everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
         mine = [one for one in find_open_functions(everything) if one.path in changed or one.header in changed]
+        rules = " ".join(one.rules for one in self.exact if one.rules)
+        if rules and mine:
+            await lay_shared_helper(self.ctx, rules, mine, files=self.files, compile=self.compile, task=self.task)
         return ScaffoldResult(
             True, changed, tuple(in_dependency_order(mine)), tuple(find_open_types(everything, mine)) if mine else ()
         )

@@ -26,7 +26,9 @@ _TEXT = (
     "stage_routing", "refilter", "task_analysis", "enrichment", "change_point_enum", "symbol_targeting", "step_design",
     "interface_enum", "adjustment_finalize", "meta_plan", "part_plan", "adjustment",
 )  # fmt: skip
-_BINARY = ("scope", "similarity", "part_grouping", "part_dependency", "step_dependency", "kb_pattern_relevance")
+_BINARY = (
+    "scope", "similarity", "part_grouping", "part_dependency", "step_dependency", "shared_helper", "kb_pattern_relevance",
+)  # fmt: skip
 _GROUPS = {
     "precision": ("precision_pass1", "precision_pass2", "precision_pass3"),
     "classify": ("error_classify_include", "error_classify_signature", "error_classify_definition"),
