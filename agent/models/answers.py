@@ -7,10 +7,12 @@ import re
 import unicodedata
 from typing import Any
 
-_THINK_BLOCK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THINK_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THINK_START = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\s*\1\s*$", re.DOTALL)
+_FENCE = re.compile(r"(`{3,}|~{3,})[^\n`]*\n")
+_LONGEST_ANSWER = 4096
+"""Characters; what goes on for longer is prose in which the words yes and no mean nothing."""
 _WORD = re.compile(r"[^\W_]+(?:['’_-][^\W_]+)*")
 _ANSWER_KEYS = ("verdict", "answer", "result", "decision", "response", "relevant", "value")
 _LEADING = re.compile(r"^[\W_]*(yes|no)(?![^\W_])")
@@ -24,11 +26,24 @@ _GOES_ON = re.compile(r"^[\s*_`\"'’”»)\]]*(?:$|[.,;:!(—–\n-]|(?:because
 def strip_thinking(text: str) -> str:
     """``text`` without its thinking: ``<think>…</think>`` blocks, everything before a closing tag whose opening tag is
     missing (some chat templates eat it), and an unclosed block, which is thinking that never came to an answer."""
-    text = _THINK_BLOCK.sub("", text)
+    text = _without_blocks(text)
     for end in list(_THINK_END.finditer(text))[-1:]:
         text = text[end.end() :]
     start = _THINK_START.search(text)
     return (text[: start.start()] if start else text).strip()
+
+
+def _without_blocks(text: str) -> str:
+    """Without what stands between an opening tag and the first closing tag of its name, in one pass over the text."""
+    kept, start, name = [], 0, ""
+    for tag in _THINK_TAG.finditer(text):
+        closing, word = bool(tag[1]), tag[2].lower()
+        if not name and not closing:
+            kept.append(text[start : tag.start()])
+            start, name = tag.start(), word
+        elif closing and word == name:
+            start, name = tag.end(), ""
+    return "".join([*kept, text[start:]])
 
 
 def parse_yes_no(text: str) -> bool | None:
@@ -40,6 +55,8 @@ def parse_yes_no(text: str) -> bool | None:
     text = unwrap_fence(strip_thinking(unicodedata.normalize("NFKC", text)))
     if text.lstrip()[:1] in ("{", "["):
         return _from_json(text)
+    if len(text) > _LONGEST_ANSWER:
+        return None
     text = text.lower()
     said = {"yes", "no"}.intersection(_WORD.findall(text))
     if len(said) != 1:
@@ -85,8 +102,11 @@ def _truth(value: Any) -> bool | None:
 
 def unwrap_fence(text: str) -> str:
     """The inside of a reply that is one Markdown fence from start to end; any other text as it is."""
-    match = _FENCE.match(text)
-    return match.group(2).strip() if match else text.strip()
+    text = text.strip()
+    opening = _FENCE.match(text)
+    if opening is None or not text.endswith(opening[1]) or opening.end() > len(text) - len(opening[1]):
+        return text
+    return text[opening.end() : -len(opening[1])].strip()
 
 
 def extract_json(text: str) -> str | None:

@@ -100,6 +100,12 @@ def not_json(url: str, raw: bytes) -> ModelError:
     return ModelError("protocol", f"The reply of {url} is not what a model server sends: {start!r}", hint)
 
 
+def never_ends(url: str, seconds: float) -> ModelError:
+    """A reply that comes in drops."""
+    text = f"The reply of {url} began and did not end within {seconds:.0f} seconds."
+    return ModelError("protocol", text, "Look at the server's own log, or check models.base_url.")
+
+
 def too_large(url: str, limit: int) -> ModelError:
     """A reply no answer needs."""
     text = f"The reply of {url} is larger than {limit >> 20} MiB and was not read."

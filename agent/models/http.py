@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
 import ssl
@@ -19,6 +20,9 @@ CONNECT_SECONDS = 5.0
 RETRIES = 3
 BACKOFF_SECONDS = 0.25
 LOADING_SECONDS = 0.5
+BODY_SECONDS = 60.0
+"""From the first byte of a reply to its last, at least: a single read waits anew each time, so a drop now and then would
+hold us for good."""
 MAX_REPLY_BYTES = 64 << 20
 """No answer is this long; a reply that is gets dropped unread."""
 
@@ -127,22 +131,35 @@ class JsonClient:
         extensions = {"timeout": timeout.as_dict()}
         request = httpx.Request(method, url, headers=headers, content=content, extensions=extensions)
         response = await self._open().handle_async_request(request)
+        patience = max(BODY_SECONDS, timeout.read or 0)
         try:
-            chunks, size = [], 0
-            async for chunk in response.aiter_bytes():
-                size += len(chunk)
-                if size > MAX_REPLY_BYTES:
-                    raise faults.too_large(self.base_url + path, MAX_REPLY_BYTES)
-                chunks.append(chunk)
+            async with asyncio.timeout(patience):
+                raw = await self._read(response, path)
+        except TimeoutError:
+            raise faults.never_ends(self.base_url + path, patience) from None
         finally:
             await response.aclose()
-        return response.status_code, b"".join(chunks), response.headers
+        return response.status_code, raw, response.headers
+
+    async def _read(self, response: httpx.Response, path: str) -> bytes:
+        chunks, size = [], 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > MAX_REPLY_BYTES:
+                raise faults.too_large(self.base_url + path, MAX_REPLY_BYTES)
+            chunks.append(chunk)
+        return b"".join(chunks)
 
 
 def _parse(raw: bytes) -> Any:
     try:
         return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    # Some servers send what JSON does not allow: bytes that are no UTF-8, half a surrogate pair, NaN among probabilities.
+    try:
+        return json.loads(raw.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.models import faults
+from agent.models import faults, fields
 from agent.models.openai import TOP_LOGPROBS
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
@@ -69,17 +69,18 @@ class OllamaProvider(HttpProvider):
         return {key: value for key, value in body.items() if key not in refused}
 
     def _read(self, request: CompletionRequest, reply: dict[str, Any]) -> Completion:
-        message = reply.get("message")
-        if not isinstance(message, dict):
-            raise faults.not_json(self.base_url, str(reply).encode())
         target = request.target
-        thinking = str(message.get("thinking") or "")
+        try:
+            message = reply["message"]
+            text, thinking = fields.text(message.get("content")), fields.text(message.get("thinking"))
+        except (KeyError, TypeError, AttributeError):
+            raise faults.not_json(self.base_url, repr(reply).encode("utf-8", "replace")) from None
         if request.yes_no:
             self._with_logprobs = bool(reply.get("logprobs"))
-        used, read = _int(reply.get("eval_count")), _int(reply.get("prompt_eval_count"))
+        used, read = fields.count(reply.get("eval_count")), fields.count(reply.get("prompt_eval_count"))
         finish = finish_of(str(reply.get("done_reason") or "stop"), used, target.max_tokens)
         return Completion(
-            text=with_thinking(str(message.get("content") or ""), thinking),
+            text=with_thinking(text, thinking),
             p_yes=p_yes(reply.get("logprobs")) if request.yes_no and not thinking else None,
             model=target.model,
             provider=self.name,
@@ -87,7 +88,7 @@ class OllamaProvider(HttpProvider):
             finish="context" if read >= target.context_window else finish,
             prompt_tokens=read,
             completion_tokens=used,
-            load_ms=_int(reply.get("load_duration")) / 1e6,
+            load_ms=fields.count(reply.get("load_duration")) / 1e6,
         )
 
     async def preload(self, target: ModelTarget) -> None:
@@ -112,7 +113,7 @@ class OllamaProvider(HttpProvider):
         if status != 200 or not isinstance(tags, dict):
             said = faults.message_of(tags)
             raise faults.of_status(self.name, self.base_url, target.model, target.api_key_env, status, said)
-        names = tuple(str(m.get("name") or m.get("model") or "") for m in tags.get("models") or ())
+        names = tuple(str(m.get("name") or m.get("model") or "") for m in fields.tables(tags.get("models")))
         if target.model not in names and f"{target.model}:latest" not in names:
             info = self.missing(target.model)
             return ModelInfo(ok=False, text=info.text, hint=info.hint, models=names)
@@ -129,14 +130,10 @@ class OllamaProvider(HttpProvider):
             shown = await self.client.post("/api/show", {"model": target.model}, target, retries=0)
         except ModelError:
             return None
-        found = (v for k, v in (shown.get("model_info") or {}).items() if k.endswith(".context_length"))
-        return _int(next(found, None)) or None
+        found = (v for k, v in fields.table(shown.get("model_info")).items() if k.endswith(".context_length"))
+        return fields.count(next(found, None)) or None
 
 
 def _keep_alive(text: str) -> str | int:
     """Ollama takes a duration (``30m``) or a number of seconds (-1 keeps the model for good)."""
     return int(text) if text.lstrip("-").isdigit() else text
-
-
-def _int(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) else 0

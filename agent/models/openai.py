@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agent.models import faults
+from agent.models import faults, fields
 from agent.models.http import LOADING_SECONDS
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
@@ -52,7 +52,7 @@ class OpenAIProvider(HttpProvider):
             await asyncio.sleep(LOADING_SECONDS)
             status, props = await self.client.get("/props", target.api_key_env)
         if status == 200 and isinstance(props, dict):
-            self._window = _int((props.get("default_generation_settings") or {}).get("n_ctx")) or None
+            self._window = fields.count(fields.table(props.get("default_generation_settings")).get("n_ctx")) or None
             return "llama"
         status, version = await self.client.get("/version", target.api_key_env)
         if status == 200 and isinstance(version, dict) and "version" in version:
@@ -116,23 +116,22 @@ class OpenAIProvider(HttpProvider):
         try:
             choice = reply["choices"][0]
             message = choice["message"]
-            text = message.get("content") or ""
-            thinking = message.get("reasoning_content") or message.get("reasoning") or ""
-            reason = choice.get("finish_reason") or "stop"
+            text = fields.text(message.get("content"))
+            thinking = fields.text(message.get("reasoning_content") or message.get("reasoning"))
+            reason = str(choice.get("finish_reason") or "stop")
         except (KeyError, IndexError, TypeError, AttributeError):
-            raise faults.not_json(self.base_url, str(reply).encode()) from None
-        usage = reply.get("usage") or {}
-        timings = reply.get("timings") or {}
-        details = usage.get("prompt_tokens_details") or {}
-        used = _int(usage.get("completion_tokens"))
+            raise faults.not_json(self.base_url, repr(reply).encode("utf-8", "replace")) from None
+        usage, timings = fields.table(reply.get("usage")), fields.table(reply.get("timings"))
+        details = fields.table(usage.get("prompt_tokens_details"))
+        used = fields.count(usage.get("completion_tokens"))
         return Completion(
             text=with_thinking(text, thinking),
-            p_yes=p_yes((choice.get("logprobs") or {}).get("content")) if request.yes_no and not thinking else None,
+            p_yes=p_yes(fields.table(choice.get("logprobs")).get("content")) if request.yes_no and not thinking else None,
             model=request.target.model,
             provider=self.name,
             finish=finish_of(reason, used, request.target.max_tokens),
-            prompt_tokens=_int(usage.get("prompt_tokens")),
-            cached_tokens=_int(details.get("cached_tokens") or timings.get("cache_n")),
+            prompt_tokens=fields.count(usage.get("prompt_tokens")),
+            cached_tokens=fields.count(details.get("cached_tokens") or timings.get("cache_n")),
             completion_tokens=used,
         )
 
@@ -144,14 +143,14 @@ class OpenAIProvider(HttpProvider):
         body = {"content": text} if kind == "llama" else {"model": target.model, "prompt": text}
         reply = await self.client.post("/tokenize", body, target)
         tokens = reply.get("tokens")
-        return len(tokens) if isinstance(tokens, list) else _int(reply.get("count")) or None
+        return len(tokens) if isinstance(tokens, list) else fields.count(reply.get("count")) or None
 
     async def inspect(self, target: ModelTarget) -> ModelInfo:
         status, reply = await self.client.get("/v1/models", target.api_key_env)
         if status != 200:
             said = faults.message_of(reply)
             raise faults.of_status(self.name, self.base_url, target.model, target.api_key_env, status, said)
-        names = tuple(str(m.get("id", "")) for m in (reply or {}).get("data") or ())
+        names = tuple(str(m.get("id", "")) for m in fields.tables(fields.table(reply).get("data")))
         kind = await self.kind(target)
         # llama-server serves the one model it was started with, whatever name is asked for.
         if kind != "llama" and names and target.model not in names:
@@ -181,7 +180,3 @@ def _extra_named(said: str, body: dict[str, Any]) -> str:
 
 def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:2] if part.isdigit())
-
-
-def _int(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) else 0

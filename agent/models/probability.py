@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from agent.models.fields import tables
+
 _STRIP = " \t\r\n\"'`*_.,:;!()[]{}▁Ġ“”‘’"
 
 
@@ -14,7 +16,7 @@ def word_of(token: str) -> str:
     return word if word in ("yes", "no") else ""
 
 
-def p_yes(tokens: list[dict[str, Any]] | None) -> float | None:
+def p_yes(tokens: Any) -> float | None:
     """P(yes) / (P(yes) + P(no)), each summed over the spellings among the alternatives of the answering token.
 
     The answering token is the first whose own text is yes or no; quotes, braces and keys of a constrained reply come
@@ -28,8 +30,8 @@ def p_yes(tokens: list[dict[str, Any]] | None) -> float | None:
     Returns:
         None when no token answers, or the server sent no alternatives.
     """
-    for entry in tokens or ():
-        alternatives = entry.get("top_logprobs") or ()
+    for entry in tables(tokens):
+        alternatives = tables(entry.get("top_logprobs"))
         if not word_of(str(entry.get("token", ""))) or not alternatives:
             continue
         mass = {"yes": 0.0, "no": 0.0}

@@ -5,10 +5,16 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import msgspec
+
 from agent.models import faults
 from agent.models.budget import check_budget
 from agent.models.http import JsonClient
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
+
+LONGEST_TOKEN = 64
+LONGEST_START = 4096
+"""Characters of a reply for each token it may have, and as many more whatever the limit is."""
 
 
 class HttpProvider:
@@ -42,7 +48,7 @@ class HttpProvider:
             raise
         if self._reachable is not True:
             self._tell("ready", request.target.model)
-        return _timed(completion, (time.perf_counter() - began) * 1000)
+        return _timed(_within(completion, request.target.max_tokens), (time.perf_counter() - began) * 1000)
 
     async def ask(self, request: CompletionRequest) -> Completion:
         """One exchange in the protocol of the subclass."""
@@ -94,12 +100,16 @@ class HttpProvider:
         return ModelInfo(ok=False, text=str(error), hint=error.hint)
 
 
+def _within(completion: Completion, max_tokens: int) -> Completion:
+    """A server that disregards ``max_tokens`` has its reply cut here: no vocabulary packs so much into a token."""
+    most = LONGEST_TOKEN * max_tokens + LONGEST_START
+    if len(completion.text) <= most:
+        return completion
+    return msgspec.structs.replace(completion, text=completion.text[:most], finish="length")
+
+
 def _timed(completion: Completion, ms: float) -> Completion:
-    return Completion(
-        text=completion.text, p_yes=completion.p_yes, model=completion.model, provider=completion.provider,
-        finish=completion.finish, prompt_tokens=completion.prompt_tokens, cached_tokens=completion.cached_tokens,
-        completion_tokens=completion.completion_tokens, ms=ms, load_ms=completion.load_ms,
-    )  # fmt: skip
+    return msgspec.structs.replace(completion, ms=ms)
 
 
 def with_thinking(text: str, thinking: str) -> str:

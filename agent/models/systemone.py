@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent.models import faults
+from agent.models import faults, fields
 from agent.models.budget import check_budget
 from agent.models.server import HttpProvider
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
@@ -57,20 +57,20 @@ class SystemOneProvider(HttpProvider):
         body = {"model": target.model, "state": requests[0].state or requests[0].prompt, "questions": questions}
         reply = await self.client.post("/v1/systemone", body, target)
         answers = reply.get("answers")
-        usage = reply.get("usage") or {}
+        usage = fields.table(reply.get("usage"))
         found = []
         for key in questions:
             p = _probability(answers.get(key) if isinstance(answers, dict) else None)
             if p is None:
-                raise faults.not_json(self.base_url + "/v1/systemone", str(reply).encode())
+                raise faults.not_json(self.base_url + "/v1/systemone", repr(reply).encode("utf-8", "replace"))
             found.append(
                 Completion(
                     text="yes" if p >= YES_AT else "no",
                     p_yes=p,
                     model=target.model,
                     provider=self.name,
-                    prompt_tokens=int(usage.get("input_tokens") or 0),
-                    completion_tokens=int(usage.get("output_tokens") or 0),
+                    prompt_tokens=fields.count(usage.get("input_tokens")),
+                    completion_tokens=fields.count(usage.get("output_tokens")),
                 )
             )
         return found

@@ -33,7 +33,8 @@ class Answer:
     """One reply. ``p_yes`` shapes the log-probabilities; left out, a plain yes is .9 and a plain no .1.
 
     ``fault`` is one of ``reset`` (connection closed without a byte), ``garbage`` (200, not JSON), ``huge`` (200, more
-    than any client should read), ``stream_error`` (200, JSON that holds only an error, as Ollama sends mid-stream).
+    than any client should read), ``stream_error`` (200, JSON that holds only an error, as Ollama sends mid-stream), ``raw``
+    (200, the bytes ``raw``), ``drip`` (200, a body that begins and goes on for ever, a space at a time).
     """
 
     text: str = "yes"
@@ -42,6 +43,7 @@ class Answer:
     status: int = 200
     error: str = ""
     fault: str = ""
+    raw: bytes = b""
     latency: float = 0.0
     logprobs: bool = True
     thinking: str = ""
@@ -83,6 +85,16 @@ def huge() -> Answer:
 def stream_error(message: str) -> Answer:
     """A 200 whose body is an error object."""
     return Answer(fault="stream_error", error=message)
+
+
+def raw(body: bytes) -> Answer:
+    """A 200 with exactly this body."""
+    return Answer(fault="raw", raw=body)
+
+
+def drip() -> Answer:
+    """A 200 whose body never ends."""
+    return Answer(fault="drip")
 
 
 def cut(text: str) -> Answer:

@@ -131,6 +131,8 @@ class ScriptedServer:
             return answer, b"<html>proxy says hello</html>"
         if answer.fault == "huge":
             return answer, b'{"choices":[{"message":{"content":"' + b"x" * (80 << 20) + b'"}}]}'
+        if answer.fault == "raw":
+            return answer, answer.raw
         if answer.fault == "stream_error":
             return answer, _encode({"error": answer.error})
         if answer.status != 200:
@@ -236,14 +238,21 @@ class _Connection(asyncio.Protocol):
             if self.transport is not None:
                 self.transport.abort()
             return
-        self.send(answer.status, out, answer.headers)
+        self.send(answer.status, out, answer.headers, endless=answer.fault == "drip")
 
-    def send(self, status: int, out: bytes, headers: dict[str, str] | None = None) -> None:
+    def send(self, status: int, out: bytes, headers: dict[str, str] | None = None, endless: bool = False) -> None:
         if self.transport is None:
             return
         extra = "".join(f"{k.replace('_', '-')}: {v}\r\n" for k, v in (headers or {}).items())
         head = (
             f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(out)}\r\n{extra}\r\n"
+            f"Content-Length: {1 << 30 if endless else len(out)}\r\n{extra}\r\n"
         )
-        self.transport.write(head.encode("latin-1") + out)
+        self.transport.write(head.encode("latin-1") + (b"" if endless else out))
+        if endless:
+            self.drip()
+
+    def drip(self) -> None:
+        if self.transport is not None:
+            self.transport.write(b" ")
+            asyncio.get_running_loop().call_later(0.02, self.drip)

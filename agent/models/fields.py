@@ -1,0 +1,41 @@
+"""Reading fields of a reply that a server may have filled with anything: the right type, or a harmless stand-in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LARGEST_COUNT = 2**53 - 1
+"""More tokens or milliseconds than this nobody counted; the log keeps integers of 64 bits."""
+
+
+def table(value: Any) -> dict[str, Any]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def tables(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; empty when it is none."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list | tuple) else []
+
+
+def count(value: Any) -> int:
+    """A count that is not negative; 0 for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_COUNT:
+        return 0
+    return int(value)
+
+
+def text(value: Any) -> str:
+    """A string, or the texts of a list of content parts, with what cannot be encoded (half a surrogate pair) as ``?``.
+
+    Raises:
+        TypeError: it is neither, and not null.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        parts = [part.get("text") if isinstance(part, dict) else part for part in value]
+        return "".join(text(part) for part in parts if isinstance(part, str))
+    if not isinstance(value, str):
+        raise TypeError(f"a text was expected, not {type(value).__name__}")
+    return value.encode("utf-8", "replace").decode()
