@@ -95,7 +95,9 @@ class StatusRelay:
 
     def __call__(self, status: str, text: str) -> None:
         """One message of a provider."""
-        if self.ctx is not None:
+        if self.ctx is not None and status == "notice":
+            self.ctx.notice("warning", text)
+        elif self.ctx is not None:
             self.ctx.emit(ModelStatus(status, text=text))  # type: ignore[arg-type]
 
 

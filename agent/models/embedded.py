@@ -1,7 +1,8 @@
-"""The embedded model: a llama.cpp server of our own, a child process on loopback, at most one at a time.
+"""The embedded model: a llama.cpp server of our own on loopback, at most one at a time.
 
 Two model servers on few cores collapse (design section 7), so all providers of one event loop share one host: another
-model, or a larger window, is loaded in the place of the one before, once its calls are through.
+model, or a larger window, is loaded in the place of the one before, once its calls are through. Programs of the same person
+that want the same model share one server (``embedded_share``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent.models.embedded_process import EmbeddedProcess, start
+from agent.models.embedded_process import EmbeddedProcess, obtain
 from agent.models.openai import OpenAIProvider
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
 
@@ -71,12 +72,12 @@ class _Host:
         else:
             status("loading", target.model)
         await self.stop()
-        self.process = await start(path, context, speculative, target.first_byte_timeout)
+        self.process = await obtain(path, context, speculative, target.first_byte_timeout, status)
         self.protocol = _Protocol(self.process.base_url, headers={"Authorization": f"Bearer {self.process.key}"})
-        status("ready", target.model)
+        status("ready", f"{target.model} (shared with another program)" if self.process.shared else target.model)
 
     async def stop(self) -> None:
-        """End the server, if there is one."""
+        """Give the server back, if there is one."""
         protocol, self.protocol = self.protocol, None
         process, self.process = self.process, None
         if protocol is not None:
@@ -95,7 +96,7 @@ class EmbeddedProvider:
         resolve: model name or path to its file.
         contexts: window needed per model name over all stages, so that the server starts with the largest at once.
         speculative: n-gram speculation; pays only where much text is re-emitted unchanged.
-        status: told ``loading`` and ``ready``.
+        status: told ``loading``, ``ready`` and ``notice``.
     """
 
     name = "embedded"

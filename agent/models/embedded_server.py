@@ -1,8 +1,9 @@
 """The child process that serves a GGUF model on loopback: ``python -m agent.models.embedded_server --model PATH``.
 
 The first line of its standard input is the API key that it demands. One JSON line on standard output says that it is
-ready (``{"port": …}``). It ends when its standard input does, hence with its parent, however that died. All that the
-native library prints goes to standard error.
+ready (``{"port": …}``). With ``--record`` and ``--lease`` it is shared between programs and ends when the last of them has
+let go of the lease (see ``embedded_watch``); without, it ends when its standard input does. All that the native library
+prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import sys
 import threading
 from typing import Any
 
+from agent.models.embedded_watch import under_watch
+
 NGRAM_DRAFT_TOKENS = 8
 """Tokens guessed at once under n-gram speculation. Guessing the library's 48 costs more than it wins on a CPU: a miss
 took re-emitted C code from 15.5 to 10.5 tokens a second (7 of 144 guessed tokens were right)."""
@@ -24,17 +27,24 @@ CACHE_MIB = 1024
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Serve while anybody wants it."""
     args = _arguments()
+    watcher = under_watch(args.record, args.lease) if args.record else 0
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     key = sys.stdin.readline().strip()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if not key:
+        return  # whoever started this has ended already
+    if not watcher:
+        threading.Thread(target=_end_with_input, daemon=True).start()
     import xllamacpp
 
     server = xllamacpp.Server(_parameters(xllamacpp, args, key))
     port = int(str(server.listening_address).rstrip("/").rpartition(":")[2])
     print(json.dumps({"port": port, "pid": os.getpid()}), file=out, flush=True)
+    if watcher:
+        os.waitpid(watcher, 0)
+        os._exit(0)
     threading.Event().wait()
 
 
@@ -44,6 +54,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--ctx", type=int, default=8192, help="window in tokens")
     parser.add_argument("--threads", type=int, default=1, help="threads; best: physical cores")
     parser.add_argument("--port", type=int, default=0, help="0: any free port")
+    parser.add_argument("--record", default="", help="file whose lock says that this server lives")
+    parser.add_argument("--lease", default="", help="file that every user of this server keeps locked")
     parser.add_argument("--speculative", action="store_true", help="n-gram speculation")
     return parser.parse_args()
 
@@ -70,7 +82,7 @@ def _parameters(xllamacpp: Any, args: argparse.Namespace, key: str) -> Any:
     return params
 
 
-def _end_with_parent() -> None:
+def _end_with_input() -> None:
     while sys.stdin.read(4096):
         pass
     os._exit(0)

@@ -25,7 +25,7 @@ class Router:
 
     Args:
         models: the ``[models]`` section.
-        status: told (loading | ready | unreachable, text) by every provider.
+        status: told (loading | ready | unreachable | notice, text) by every provider.
         lookup: recorded answers for the provider ``replay``.
         resolve: where an embedded model's file is; the store by default.
 

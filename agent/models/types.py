@@ -73,7 +73,7 @@ class ModelInfo(msgspec.Struct, frozen=True):
 
 
 StatusCallback = Callable[[str, str], None]
-"""Called with (status, text), status one of loading, ready, unreachable."""
+"""Called with (status, text), status one of loading, ready, unreachable, or notice: a sentence the person should read."""
 
 
 class ModelError(Exception):

@@ -7,7 +7,9 @@ import json
 import os
 import sys
 import threading
+import time
 
+from agent.models.embedded_watch import under_watch
 from tests.fakes import Answer, RecordedCall, ScriptedServer
 
 
@@ -20,25 +22,32 @@ def _script(call: RecordedCall) -> Answer:
     return Answer("yes", p_yes=0.8, latency=0.05)
 
 
-def _end_with_parent() -> None:
-    sys.stdin.read()
+def _argument(name: str) -> str:
+    return sys.argv[sys.argv.index(name) + 1]
+
+
+def _end_with(watcher: int) -> None:
+    os.waitpid(watcher, 0)
     os._exit(0)
 
 
 async def main() -> None:
     key = sys.stdin.readline().strip()
-    model = sys.argv[sys.argv.index("--model") + 1]
+    model = _argument("--model")
     if "broken" in model:
         print("tensor 'blk.3' data is not within the file bounds", file=sys.stderr, flush=True)
         sys.exit(1)
     if "heavy" in model:
         print("ggml_backend_cpu: failed to allocate buffer of size 99999", file=sys.stderr, flush=True)
         sys.exit(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if "slow" in model:
+        time.sleep(60)  # as the library does, without letting any other thread run
+    threading.Thread(target=_end_with, args=(watcher,), daemon=True).start()
     async with ScriptedServer(_script, api_key=key) as server:
         port = int(server.base_url.rpartition(":")[2])
         print(json.dumps({"port": port, "pid": os.getpid()}), flush=True)
         await asyncio.Event().wait()
 
 
+watcher = under_watch(_argument("--record"), _argument("--lease"))
 asyncio.run(main())

@@ -1,4 +1,4 @@
-"""The embedded provider: a real child process, one at a time, that never outlives its parent."""
+"""The embedded provider of one program: a real child process, one at a time, that never outlives its parent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,8 +15,7 @@ from agent.models import embedded_process
 from agent.models.cores import physical_cores
 from agent.models.embedded import EmbeddedProvider, _hosts
 from agent.models.types import CompletionRequest, ModelError, ModelTarget
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.models.processes import ROOT, gone
 
 
 @pytest.fixture
@@ -41,20 +39,6 @@ def ask(prompt: str, model: str = "small", window: int = 4096, yes_no: bool = Fa
     return CompletionRequest(system="s", prompt=prompt, stage="scope", target=target, yes_no=yes_no)
 
 
-def _gone(pid: int, seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        stat = Path(f"/proc/{pid}/stat")
-        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.05)
-    return False
-
-
 async def test_an_answer_its_probability_and_no_process_afterwards(provider: EmbeddedProvider) -> None:
     got = await provider.complete(ask("Is it?", yes_no=True))
     assert (got.text, got.provider, got.model) == ("yes", "embedded", "small")
@@ -62,7 +46,7 @@ async def test_an_answer_its_probability_and_no_process_afterwards(provider: Emb
     pid, arguments = (await provider.complete(ask("who"))).text.split(" ", 1)
     assert f"--ctx 4096 --threads {physical_cores()}" in arguments
     await provider.aclose()
-    assert await asyncio.to_thread(_gone, int(pid))
+    assert await asyncio.to_thread(gone, int(pid))
 
 
 async def test_one_process_serves_all_calls_and_all_providers(provider: EmbeddedProvider) -> None:
@@ -72,7 +56,7 @@ async def test_one_process_serves_all_calls_and_all_providers(provider: Embedded
     await provider.aclose()
     assert (await other.complete(ask("who"))).text == answers[0].text  # it lives as long as its last user
     await other.aclose()
-    assert await asyncio.to_thread(_gone, int(answers[0].text.split()[0]))
+    assert await asyncio.to_thread(gone, int(answers[0].text.split()[0]))
 
 
 async def test_another_model_takes_the_place_of_the_first(provider: EmbeddedProvider) -> None:
@@ -82,7 +66,7 @@ async def test_another_model_takes_the_place_of_the_first(provider: EmbeddedProv
     second = (await provider.complete(ask("who", model="large"))).text
     assert "/models/large.gguf" in second
     assert (await slow).text == "yes"
-    assert await asyncio.to_thread(_gone, first)
+    assert await asyncio.to_thread(gone, first)
     loading = [text for what, text in provider.told if what == "loading"]  # type: ignore[attr-defined]
     assert loading == ["small", "large (in place of small: another model is needed)"]
 
@@ -138,6 +122,20 @@ async def test_a_load_that_is_cancelled_leaves_no_process(provider: EmbeddedProv
     assert (await provider.complete(ask("Is it?"))).text == "yes"
 
 
+async def test_two_event_loops_of_one_program_share_one_server(provider: EmbeddedProvider) -> None:
+    first = (await provider.complete(ask("who"))).text
+
+    async def elsewhere() -> str:
+        made = EmbeddedProvider(lambda name: Path(f"/models/{name}.gguf"))
+        try:
+            return (await made.complete(ask("who"))).text
+        finally:
+            await made.aclose()
+
+    assert await asyncio.to_thread(asyncio.run, elsewhere()) == first
+    assert (await provider.complete(ask("who"))).text == first
+
+
 async def test_check_starts_nothing(provider: EmbeddedProvider) -> None:
     assert (await provider.check(ask("").target)).ok
     assert not provider.told  # type: ignore[attr-defined]
@@ -178,4 +176,4 @@ async def test_the_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     done = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-c", PARENT], capture_output=True, text=True, env=environment, cwd=ROOT
     )
-    assert await asyncio.to_thread(_gone, int(done.stdout))
+    assert await asyncio.to_thread(gone, int(done.stdout))
