@@ -16,7 +16,8 @@ from agent.index.symbols.c_branches import one_branch
 from agent.index.symbols.c_merge import merge
 from agent.index.symbols.c_nodes import declared_name, errors, is_prototype, static
 from agent.index.symbols.c_scan import Found, blanked, declarations, directives
-from agent.index.symbols.lexical import Lines, blank, is_licence, one_line, prose, text_of, uses
+from agent.index.symbols.c_words import NEVER_DECLARED, NEVER_USED, NO_CODE
+from agent.index.symbols.lexical import Lines, blank_bytes, is_licence, one_line, prose, text_of, uses
 
 LANGUAGE = "c"
 EXTENSIONS = (".c", ".h")
@@ -26,12 +27,6 @@ _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<(
 _INCLUDES = frozenset((b"include", b"import", b"include_next"))
 _GUARD = re.compile(rb"_H_*\Z|_INCLUDED_*\Z|_HPP_*\Z", re.I)
 _NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?P<call>\s*\((?!\s*\*))?")  # a member is no use of a name
-_KEYWORDS = frozenset(
-    b"alignas alignof auto break case char const continue default double else enum extern float for goto inline int long "
-    b"register restrict return short signed sizeof static struct switch typedef typeof union unsigned void volatile while "
-    b"_Alignas _Alignof _Atomic _Bool _Complex _Generic _Noreturn _Static_assert _Thread_local bool true false NULL size_t "
-    b"ssize_t include define ifdef ifndef endif elif undef pragma defined __attribute__ nullptr error line warning".split()
-)
 _CONTAINERS = frozenset(
     "translation_unit preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification "
     "declaration_list ERROR".split()
@@ -67,7 +62,7 @@ def parse(source: bytes) -> ParsedFile:
         reader.second_look(declarations(code))
     reader.macros()
     symbols = reader.finish()
-    references = reader.includes() + uses(reader.used_code(), symbols, reader.lines, _NAME, _KEYWORDS.__contains__)
+    references = reader.includes() + uses(reader.used_code(), symbols, reader.lines, _NAME, NEVER_USED.__contains__)
     return ParsedFile(LANGUAGE, symbols, tuple(references), reader.file_doc(), faults)
 
 
@@ -101,7 +96,7 @@ class _Reader:
         type_ = node.child_by_field_name("type")
         if type_ is not None:
             self.type_(type_, type_)
-        if name is None or body is None or body.type != "compound_statement" or name.text in _KEYWORDS:
+        if name is None or body is None or body.type != "compound_statement" or name.text in NEVER_DECLARED:
             if body is not None:
                 self.walk_children(body)
             return
@@ -119,7 +114,7 @@ class _Reader:
             self.type_(type_, node)
         for declarator in node.children_by_field_name("declarator"):
             name = declared_name(declarator)
-            if name is None or not name.text or name.text in _KEYWORDS:
+            if name is None or not name.text or name.text in NEVER_DECLARED:
                 continue
             kind: SymbolKind = "typedef" if typedef else "prototype" if is_prototype(declarator) else "global"
             if kind == "global" and node.has_error and type_ is not None and type_.start_byte == name.start_byte:
@@ -174,11 +169,11 @@ class _Reader:
                 self.add(Found(text_of(match.group(1)), "macro", start, end))
 
     def used_code(self) -> bytes:
-        """Blanked code without include lines, whose words are paths."""
+        """Blanked code without the names of directives, nor the lines of those whose words are paths or prose."""
         out = bytearray(self.code)
         for line in self.directives:
-            if line.group(1) in _INCLUDES:
-                out[line.start() : line.end()] = blank(line)
+            start, end = line.span() if line.group(1) in NO_CODE else line.span(1)
+            out[start:end] = blank_bytes(self.code[start:end])
         return bytes(out)
 
     def includes(self) -> list[Reference]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from agent.index.symbols.base import SymbolKind
 from agent.index.symbols.c_branches import Conditionals
+from agent.index.symbols.c_words import NEVER_DECLARED
 from agent.index.symbols.lexical import blank
 
 _NOISE = re.compile(
@@ -23,10 +24,6 @@ _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*", re.M)
 _PIECE = re.compile(
     rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])",
     re.M,
-)
-_NEVER_NAMES = frozenset(
-    b"if while for switch return sizeof do else case goto typedef struct union enum _Alignas _Alignof alignas alignof "
-    b"_Static_assert static_assert __attribute__ __attribute __declspec asm __asm__ __asm typeof __typeof__ defined".split()
 )
 _BASE_TYPES = frozenset(b"void char short int long float double signed unsigned _Bool bool const volatile".split())
 _TYPE_WORDS: dict[bytes, SymbolKind] = {b"struct": "struct", b"union": "union", b"enum": "enum"}
@@ -171,7 +168,7 @@ class _Scanner:
 
     def named(self) -> _Group | None:
         """The group that holds the parameters, judged by what stands before and behind each candidate."""
-        groups = [g for g in self.groups if g.name not in _NEVER_NAMES and g.name not in _BASE_TYPES and g.end > 0]
+        groups = [g for g in self.groups if g.name not in NEVER_DECLARED and g.name not in _BASE_TYPES and g.end > 0]
         if not groups or (self.words and self.words[0] == b"typedef"):
             return None
         telling = [g for g in groups if re.search(rb"[A-Za-z_]|\A\W*\Z", self.code[g.start + 1 : g.end - 1])]
