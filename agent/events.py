@@ -93,7 +93,7 @@ class ModelStatus(Event, frozen=True):
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-class CallStarted(Event, frozen=True):
+class CallStarted(Event, frozen=True, gc=False):
     call_id: int
     stage: str
     item: str
@@ -102,7 +102,7 @@ class CallStarted(Event, frozen=True):
     attempt: int = 1
 
 
-class CallFinished(Event, frozen=True):
+class CallFinished(Event, frozen=True, gc=False):
     """A call was answered and, if binary, its verdict is about to be used.
 
     ``p_yes`` is the model's probability of yes, ``score`` what was compared with ``threshold``. ``explanation`` is the
@@ -424,7 +424,7 @@ AnyEvent = (
 )  # fmt: skip
 
 
-class Envelope(msgspec.Struct, frozen=True, omit_defaults=True):
+class Envelope(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An event with its place in the run: ``seq`` from 1, ``t`` seconds since the run's start (monotonic clock)."""
 
     run_id: str

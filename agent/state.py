@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
 from agent import events as ev
 from agent.values import CheckResult, DetailLevel, Diagnostic, FailureSignal, PlanStep, Rung, RunStatus
 
@@ -17,9 +19,8 @@ Activity = Literal[
 _GENERATIONS = ("function_implement", "implement", "test_implement", "header_gen", "scaffold", "documentation")
 
 
-@dataclass(slots=True)
-class Call:
-    """One row of the call stream."""
+class Call(msgspec.Struct, gc=False):
+    """One row of the call stream. Plain values only, so that a hundred thousand of them are nothing to the collector."""
 
     call_id: int
     stage: str
@@ -69,14 +70,13 @@ class StepState:
     commit: str = ""
 
 
-@dataclass(slots=True)
-class SymbolState:
+class SymbolState(msgspec.Struct):
     """A symbol's way through the cascade: the verdict of each pass it was asked in, then its class."""
 
     symbol: str
     path: str = ""
     kind: str = ""
-    passes: dict[int, bool] = field(default_factory=dict)
+    passes: dict[int, bool] = msgspec.field(default_factory=dict)
     detail_level: DetailLevel | None = None
     reason: str = ""
 
@@ -182,9 +182,10 @@ class RunState:
         self.run_id = envelope.run_id
         self.t = envelope.t
         event = envelope.event
-        if not isinstance(event, ev.CallStarted | ev.CallFinished):
+        kind = type(event)
+        if kind is not ev.CallFinished and kind is not ev.CallStarted:
             self.log.append((envelope.t, event))
-        handler = _HANDLERS.get(type(event))
+        handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, event)
 
@@ -241,26 +242,31 @@ def _call_started(state: RunState, e: ev.CallStarted) -> None:
 
 
 def _call_finished(state: RunState, e: ev.CallFinished) -> None:
-    call = state.call(e.call_id)
-    if call is None:
+    place = state.call_index.get(e.call_id)
+    if place is None:
         return
+    call = state.calls[place]
     call.done = True
-    for name in (
-        "verdict", "p_yes", "score", "threshold", "source", "defaulted", "cached", "overridden", "ms",
-        "prompt_tokens", "cached_tokens", "completion_tokens", "explanation", "error",
-    ):  # fmt: skip
-        setattr(call, name, getattr(e, name))
-    call.model = e.model or call.model
+    call.verdict, call.p_yes, call.score, call.threshold = e.verdict, e.p_yes, e.score, e.threshold
+    call.source, call.defaulted, call.cached, call.overridden = e.source, e.defaulted, e.cached, e.overridden
+    call.ms, call.prompt_tokens, call.cached_tokens = e.ms, e.prompt_tokens, e.cached_tokens
+    call.completion_tokens, call.explanation, call.error = e.completion_tokens, e.explanation, e.error
+    if e.model:
+        call.model = e.model
     stage = state.stages.get(e.stage)
     if stage is not None:
         stage.asked += 1
-        stage.yes += bool(e.verdict)
+        if e.verdict:
+            stage.yes += 1
     if e.verdict is not None and e.stage.startswith("precision_pass"):
         _symbol(state, e.item).passes[int(e.stage[-1])] = e.verdict
 
 
 def _symbol(state: RunState, name: str) -> SymbolState:
-    return state.symbols.setdefault(name, SymbolState(name))
+    found = state.symbols.get(name)
+    if found is None:
+        found = state.symbols[name] = SymbolState(name)
+    return found
 
 
 def _indexed(state: RunState, e: ev.IndexRefreshed) -> None:

@@ -85,12 +85,13 @@ def events_of(reader: LogReader, run_id: str) -> list[Envelope]:
         return list(reader.events(run_id))
 
 
-def fold(envelopes: Iterable[Envelope]) -> RunState:
-    """The state that these events lead to."""
-    state = RunState()
+def fold(envelopes: Iterable[Envelope], state: RunState | None = None) -> RunState:
+    """The state that these events lead to, from the beginning or on from ``state``."""
+    state = RunState() if state is None else state
+    apply = state.apply
     with _no_collection():
         for envelope in envelopes:
-            state.apply(envelope)
+            apply(envelope)
     return state
 
 

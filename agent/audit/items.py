@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -16,7 +16,7 @@ LabelState = Literal["", "unlabelled", "labelled", "agrees", "disagrees", "perso
 """What a person may filter by; "" is everything. ``agrees`` and ``disagrees`` compare the label with the model."""
 
 
-class Item(msgspec.Struct):
+class Item(msgspec.Struct, gc=False):
     """One yes/no call. ``model_verdict`` is what the model itself said, whoever overruled it; None if unreadable.
 
     ``label`` is the last word on this call or, failing that, on another call with the same prompt (``own`` tells which);
@@ -76,34 +76,33 @@ def load_items(reader: LogReader, *, run_id: str = "", stage: str = "", model: s
     Raises:
         LogError: if the log cannot be read.
     """
-    rows = reader.select(_CALLS + " order by id")
-    items = [_item(row) for row in rows]
+    same: dict[str, str] = {}
+    items = [_item(row, same.setdefault) for row in reader.each(_CALLS + " order by id")]
     _mark_labels(items, reader.select(_LABELS))
     _mark_splits(items)
     wanted = (("run_id", run_id), ("stage", stage), ("model", model))
     return [item for item in items if all(not value or getattr(item, name) == value for name, value in wanted)]
 
 
-def _item(row: tuple[Any, ...]) -> Item:
-    verdict, p_yes, score, threshold = row[8:12]
-    defaulted, cached, overridden = (bool(value) for value in row[12:15])
-    said = None if verdict is None else bool(verdict)
-    own_word = _own_word(said, row[7], score, threshold, defaulted, overridden)
-    system_sha, state_sha, question = row[16:19]
+def _item(row: tuple[Any, ...], once: Callable[[str, str], str]) -> Item:
+    """``once`` keeps one copy of the names that thousands of calls share."""
+    (
+        call_id, run_id, seq, stage, name, model, provider, raw, verdict, p_yes, score, threshold, defaulted, cached,
+        overridden, ms, system_sha, state_sha, question,
+    ) = row  # fmt: skip
+    said = None if verdict is None else verdict != 0
+    own_word = said if said is not None and not defaulted and not overridden else None
+    if own_word is None and not defaulted:
+        own_word = _own_word(raw, score, threshold)
     return Item(
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], said, own_word, p_yes, score, threshold, defaulted,
-        cached, overridden, row[15], prompt_key(row[3], system_sha, state_sha, question),
-        system_sha,
+        call_id, once(run_id, run_id), seq, once(stage, stage), name, once(model, model), once(provider, provider), raw,
+        said, own_word, p_yes, score, threshold, defaulted != 0, cached != 0, overridden != 0, ms,
+        prompt_key(stage, system_sha, state_sha, question), once(system_sha, system_sha),
     )  # fmt: skip
 
 
-def _own_word(
-    verdict: bool | None, raw: str, score: float | None, threshold: float | None, defaulted: bool, overridden: bool
-) -> bool | None:
-    if defaulted:
-        return None
-    if not overridden and verdict is not None:
-        return verdict
+def _own_word(raw: str, score: float | None, threshold: float | None) -> bool | None:
+    """What the model said where the verdict is somebody else's."""
     if score is not None and threshold is not None:
         return score >= threshold
     return parse_yes_no(raw)
@@ -146,18 +145,19 @@ def _mark_splits(items: list[Item]) -> None:
         item.split = len(words.get(item.prompt, ())) > 1
 
 
-def has_state(item: Item, state: LabelState) -> bool:
-    """Whether an item is in a label state."""
-    match state:
-        case "":
-            return True
-        case "unlabelled":
-            return item.label is None
-        case "labelled":
-            return item.label is not None
-        case "agrees":
-            return item.agrees is True
-        case "disagrees":
-            return item.agrees is False
-        case _:
-            return item.label is not None and item.source == state
+def searched(item: Item) -> str:
+    """What the words of a filter are looked for in."""
+    return f"{item.stage} {item.item} {item.raw}".lower()
+
+
+STATES: dict[LabelState, Callable[[Item], bool]] = {
+    "": lambda item: True,
+    "unlabelled": lambda item: item.label is None,
+    "labelled": lambda item: item.label is not None,
+    "agrees": lambda item: item.agrees is True,
+    "disagrees": lambda item: item.agrees is False,
+    "person": lambda item: item.label is not None and item.source == "person",
+    "override": lambda item: item.label is not None and item.source == "override",
+    "outcome": lambda item: item.label is not None and item.source == "outcome",
+}
+"""Whether an item is in a label state."""

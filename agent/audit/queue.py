@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
 
-from agent.audit.items import Item, LabelState, has_state
+from agent.audit.items import STATES, Item, LabelState, searched
 from agent.models.answers import parse_yes_no
 
 Order = Literal["least_certain", "disagreement", "random", "newest", "oldest"]
@@ -33,16 +35,37 @@ class Filter(msgspec.Struct, frozen=True):
 
     def passes(self, item: Item) -> bool:
         """Whether an item is shown."""
-        return (
-            self.stage in ("", item.stage)
-            and self.run_id in ("", item.run_id)
-            and self.model in ("", item.model)
-            and (not self.verdict or item.verdict is (self.verdict == "yes"))
-            and (not self.answer or bool(getattr(item, self.answer)))
-            and (not self.disputed or item.split)
-            and has_state(item, self.state)
-            and (not self.text or self.text.lower() in f"{item.stage} {item.item} {item.raw}".lower())
-        )
+        return all(check(item) for check in self.checks())
+
+    def checks(self) -> list[Callable[[Item], object]]:
+        """One question an item has to answer with something true for every field that is set, the cheap ones first."""
+        found: list[Callable[[Item], object]] = []
+        if self.disputed:
+            found.append(attrgetter("split"))
+        if self.answer:
+            found.append(attrgetter(self.answer))
+        if self.verdict:
+            said = self.verdict == "yes"
+            found.append(lambda item: item.verdict is said)
+        if self.state:
+            found.append(STATES[self.state])
+        if self.stage:
+            found.append(lambda item: item.stage == self.stage)
+        if self.run_id:
+            found.append(lambda item: item.run_id == self.run_id)
+        if self.model:
+            found.append(lambda item: item.model == self.model)
+        if self.text:
+            text = self.text.lower()
+            found.append(lambda item: text in searched(item))
+        return found
+
+
+def passing(items: Iterable[Item], wanted: Filter) -> list[Item]:
+    """The items that pass, in the order given."""
+    for check in wanted.checks():
+        items = filter(check, items)
+    return list(items)
 
 
 def uncertainty(item: Item) -> tuple[float, str]:
@@ -51,12 +74,18 @@ def uncertainty(item: Item) -> tuple[float, str]:
     In order: an answer that could not be read; the distance of the score from its threshold, or of P(yes) from 0.5;
     different answers of models or runs; words that are no plain yes or no.
     """
+    doubt, why = _doubt(item)
+    return doubt, why.format(item)
+
+
+def _doubt(item: Item) -> tuple[float, str]:
+    """The number and the words, with places for the item's own figures: a queue is ordered by the number alone."""
     if item.defaulted or (item.model_verdict is None and not item.overridden):
         return 1.5, "the answer could not be read"
     if item.score is not None and item.threshold is not None:
-        return _near(item.score, item.threshold), f"score {item.score:.2f} beside the threshold {item.threshold:.2f}"
+        return _near(item.score, item.threshold), "score {0.score:.2f} beside the threshold {0.threshold:.2f}"
     if item.p_yes is not None:
-        return _near(item.p_yes, 0.5), f"P(yes) {item.p_yes:.2f} beside 0.50"
+        return _near(item.p_yes, 0.5), "P(yes) {0.p_yes:.2f} beside 0.50"
     if item.split:
         return 0.9, "models or runs answer it differently"
     if parse_yes_no(item.raw) is None:
@@ -74,18 +103,19 @@ def build_queue(
     items: list[Item], wanted: Filter | None = None, order: Order = "least_certain", seed: int = 0
 ) -> list[Item]:
     """The items that pass, in order. The same log, filter and seed give the same queue."""
-    kept = [item for item in items if (wanted or Filter()).passes(item)]
+    kept = passing(items, wanted or Filter())
+    kept.sort(key=attrgetter("call_id"))
     match order:
         case "least_certain":
-            return sorted(kept, key=lambda item: (-uncertainty(item)[0], item.call_id))
+            return sorted(kept, key=lambda item: -_doubt(item)[0])
         case "disagreement":
-            return sorted(kept, key=lambda item: (not item.split, item.prompt if item.split else "", item.call_id))
+            return sorted(kept, key=lambda item: (not item.split, item.prompt if item.split else ""))
         case "random":
             return sorted(kept, key=lambda item: hashlib.sha256(f"{seed}:{item.call_id}".encode()).digest())
         case "newest":
-            return sorted(kept, key=lambda item: -item.call_id)
+            return kept[::-1]
         case _:
-            return sorted(kept, key=lambda item: item.call_id)
+            return kept
 
 
 class Agreement(msgspec.Struct, frozen=True):

@@ -102,11 +102,13 @@ class LogReader:
         cursor = self._connection.execute(
             "select seq, t, data from events where run_id = ? and seq > ? order by seq", (run_id, after)
         )
+        decode, wrap = decode_event, Envelope
         for seq, t, data in cursor:
             try:
-                yield Envelope(run_id, seq, t, decode_event(data))
+                event = decode(data)
             except msgspec.ValidationError:
                 continue
+            yield wrap(run_id, seq, t, event)
 
     def call_texts(self, call_id: int) -> CallTexts | None:
         """One call with its texts."""
@@ -126,6 +128,17 @@ class LogReader:
         """
         return self._all(sql, *values)
 
+    def each(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query one by one, for those that are many.
+
+        Raises:
+            LogError: if the log cannot be read.
+        """
+        try:
+            yield from self._connection.execute(sql, values)
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
@@ -134,7 +147,10 @@ class LogReader:
         try:
             return self._connection.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise LogError(f"The audit log {self.path} cannot be read ({error}).") from error
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: sqlite3.Error) -> LogError:
+        return LogError(f"The audit log {self.path} cannot be read ({error}).")
 
 
 _TEXT_FIELDS = msgspec.structs.fields(CallTexts)
