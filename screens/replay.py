@@ -45,8 +45,7 @@ class Replay:
             came: list[Event] = []
         else:
             new = self.envelopes[self.position : position]
-            for envelope in new:
-                self.session.state.apply(envelope)
+            fold(new, self.session.state)
             came = [envelope.event for envelope in new]
         self.position = position
         self.t = self.envelopes[position - 1].t if position else 0.0
