@@ -36,12 +36,18 @@ class Row(msgspec.Struct, frozen=True):
     plan: str = ""
     model: str = ""
     commit: str = ""
+    wording: str = "plain"
     settings: tuple[str, ...] = ()
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> tuple[str, str, int, str]:
         """What makes a run the same run."""
-        return self.demo, self.mode, self.seed
+        return self.demo, self.mode, self.seed, self.wording
+
+    @property
+    def title(self) -> str:
+        """The demo as the table names it."""
+        return self.demo if self.wording == "plain" else f"{self.demo} ({self.wording})"
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -100,7 +106,7 @@ def notes(rows: Sequence[Row]) -> str:
     unsolved = [row for row in rows if not row.solved]
     if unsolved:
         lines += ["", "Not solved:", ""]
-        lines += [f"- {row.demo}, {row.mode}, seed {row.seed} ({row.status}): {row.reason}" for row in unsolved]
+        lines += [f"- {row.title}, {row.mode}, seed {row.seed} ({row.status}): {row.reason}" for row in unsolved]
     lines += ["", f"Model: {_each(row.model for row in rows)}. Commit: {_each(row.commit for row in rows)}."]
     extra = _each(" ".join(row.settings) for row in rows)
     return "\n".join(lines + ([f"Settings: {extra}."] if extra != "unknown" else []))
@@ -110,7 +116,7 @@ def grouped(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
     """Rows by demo and mode."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.demo, row.mode), []).append(row)
+        groups.setdefault((row.title, row.mode), []).append(row)
     return groups
 
 

@@ -8,8 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from agent.flow.launch import open_run
+from agent.flow.plan import open_points
+from agent.flow.survey import survey
+from agent.planning.asked_for import REPAIR
+from agent.planning.facts import plan_from_facts
+from agent.planning.new_c import plan_new_c
+from agent.workspace.demo import create_demo, list_demos
 from benchmarks.pipeline_rows import Row, append_row, read_rows, table
-from benchmarks.pipelines import TOGGLES, main, plan_runs
+from benchmarks.pipeline_run import OPEN, TOGGLES
+from benchmarks.pipelines import main, plan_runs
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run_other_demos import fixes_budget
 
@@ -65,9 +73,22 @@ def test_a_run_is_measured_kept_and_not_made_again(tmp_path: Path, capsys: pytes
 
 def test_every_toggle_is_on_or_off_and_the_rest_is_the_same() -> None:
     assert "decomposed_planning" in TOGGLES and "decomposed_error_classification" in TOGGLES and len(TOGGLES) >= 5
-    on, off = (run.words() for run in plan_runs(["hash_table"], ["decomposed", "monolithic"], 1, 3, ["coding.samples=2"]))
+    runs = plan_runs(["hash_table"], ["decomposed", "monolithic"], 1, 3, "plain", ["coding.samples=2"])
+    on, off = (run.words() for run in runs)
     assert [word.replace("true", "false") for word in on] == off != on
     assert on[len(TOGGLES) :] == ["models.seed=45", "coding.samples=2"]
+
+
+async def test_open_words_leave_the_plan_to_the_model_whatever_the_demo(tmp_path: Path) -> None:
+    async with ScriptedServer("yes") as server:
+        for demo in list_demos():
+            repo = create_demo(demo.name, tmp_path / demo.name)
+            models = {"provider": "openai", "base_url": server.base_url}
+            run = await open_run(OPEN[demo.name], repo, extra={"models": models}, hidden=demo.hidden)
+            found = await survey(run.ctx, run.workspace, run.task, demo.hidden)
+            await run.aclose()
+            assert plan_from_facts(run.task, open_points(found)) is None and not REPAIR.search(run.task)
+            assert plan_new_c(run.task, [path for path in found.package.included_files if found.writable(path)]) is None
 
 
 def test_a_run_over_the_limit_is_stopped_and_not_solved(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -194,9 +195,12 @@ def test_a_setting_of_the_command_line_reaches_the_run_and_stays_with_the_demo(t
     place = tmp_path / "ring"
     with ScriptedServer(Coder((SOLUTIONS / "ring_buffer.c").read_bytes())).run_in_thread() as server:
         address = ["--set", "models.provider=openai", "--set", f"models.base_url={server.base_url}"]
-        done = cra("demo", "ring_buffer", "--headless", "--into", place, *address, "--set", "models.coding=named-here")
+        words = ["--set", "models.coding=named-here", "--task", "Implement ring_max"]
+        done = cra("demo", "ring_buffer", "--headless", "--into", place, *address, *words)
         assert done.exit_code == 0, done.output
         assert "named-here" in {call.model for call in server.calls}
+        written = [re.findall(r"Write the function (\w+)", call.prompt) for call in server.calls]
+        assert {names[-1] for names in written if names} == {"ring_max"}
         assert load(place).models.coding == "named-here"
         again = cra("run", "Explain nothing", "--repo", place, "--set", "models.max_tokens=x")
         assert again.exit_code != 0 and "models.max_tokens: expected a whole number" in str(again.exception)

@@ -19,6 +19,7 @@ from tui.commands.settings import set_option, write_settings
 @click.option("--json", "as_json", is_flag=True, help="With --headless: print one event a line.")
 @click.option("--apply", "apply_it", is_flag=True, help="With --headless: apply the change if the run ends complete.")
 @click.option("--into", type=click.Path(path_type=Path), help="Folder for the copy (default: your data directory).")
+@click.option("--task", default="", help="Your own words, instead of the demo's task.")
 @click.option("--list", "list_them", is_flag=True, help="List the demos.")
 @set_option("this copy, kept in it")
 def demo(
@@ -27,6 +28,7 @@ def demo(
     as_json: bool,
     apply_it: bool,
     into: Path | None,
+    task: str,
     list_them: bool,
     settings: dict[str, dict[str, Any]],
 ) -> None:
@@ -47,9 +49,9 @@ def demo(
     if not headless:
         from tui.commands.app import open_app
 
-        sys.exit(open_app(str(place), task=chosen.task))
+        sys.exit(open_app(str(place), task=task or chosen.task))
     from tui.commands.run import run_task
 
     click.echo(f"The demo is in {place}", err=True)
-    code = asyncio.run(run_task(chosen.task, place, as_json=as_json, apply_it=apply_it, hidden=chosen.hidden))
+    code = asyncio.run(run_task(task or chosen.task, place, as_json=as_json, apply_it=apply_it, hidden=chosen.hidden))
     sys.exit(code if code in vars(exit_codes).values() else exit_codes.NOT_SOLVED)
