@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,23 +14,35 @@ from textual.binding import Binding, BindingType
 
 @dataclass(frozen=True)
 class Action:
-    """Something a person can do. ``action`` is what Textual runs; ``footer`` whether its key is shown at the bottom,
-    ``short`` the word used there when the label is long."""
+    """Something a person can do. ``action`` is what Textual runs; ``footer`` whether its key is shown at the bottom: on its
+    own screen, or on the screens named; ``short`` is the word used there when the label is long, ``other`` the word while
+    what it does is the other way round (its screen says when: :class:`~screens.keyed.KeyedScreen`). Where the footer is too
+    narrow, the highest ``spare`` goes first; 0 stays."""
 
     id: str
     keys: str
     label: str
     description: str
     action: str
-    footer: bool = False
+    footer: bool | tuple[str, ...] = False
     display: str = ""
     priority: bool = False
     short: str = ""
+    other: str = ""
+    spare: int = 0
 
     @property
     def group(self) -> str:
         """The screen it belongs to: the part of the id before the dot."""
         return self.id.partition(".")[0]
+
+    def in_footer(self, screen: str) -> bool:
+        """Whether its key is shown at the bottom of a screen."""
+        return self.footer if isinstance(self.footer, bool) else screen in self.footer
+
+    def word(self, turned: bool) -> str:
+        """The word in the footer; ``turned`` when it would do the other thing."""
+        return self.other if turned and self.other else self.short or self.label
 
 
 PANES = ("cascade", "compile", "plan", "adjust", "diff", "checks", "log")
@@ -39,23 +52,24 @@ QUEUES = ("to label", "disputed", "unreadable", "model was wrong", "labelled", "
 
 ACTIONS: tuple[Action, ...] = (
     Action("home.start", "f5,ctrl+r,ctrl+enter", "Start", "Start the task on the repository shown.", "start", True, "F5/^r"),
-    Action("home.fetch", "f2", "Fetch the model", "Download the default local model.", "fetch", True),
+    Action("home.fetch", "f2", "Fetch the model", "Download the default local model.", "fetch", True, short="Fetch"),
     Action("home.check", "f4", "Check the model", "Look again whether the model can be reached.", "check_model"),
-    Action("home.return", "f3", "Back to the run", "Go back to the run that is going on.", "return_to_run", True),
-    Action("run.pause", "space,p", "Pause/go on", "Pause at the next decision, go on.", "pause", True, "space",
-           short="Pause"),
+    Action("home.return", "f3", "Back to the run", "Go back to the run you left.", "return_to_run", True, short="Run"),
+    Action("run.pause", "space,p", "Pause", "Pause at the next decision; when paused, go on.", "pause", True, "space",
+           other="Go on"),
     Action("run.step", "s", "One decision", "Use this decision and wait at the next one.", "step", True, short="Step"),
     Action("run.stage", "S", "One stage", "Run to the end of the stage and wait there.", "step_stage", True, short="Stage"),
     Action("run.yes", "y", "Yes is right", "Of the waiting decision: yes is right.", "answer('yes')", True, short="Yes"),
     Action("run.no", "n", "No is right", "Of the waiting decision: no is right.", "answer('no')", True, short="No"),
     Action("run.skip", "K", "Rest of stage", "Accept the rest of this stage without asking.", "skip_stage"),
     Action("run.apply", "a", "Apply", "Apply the diff to your own tree.", "choose('apply')", True),
-    Action("run.keep", "k", "Keep", "Leave your tree alone; keep the work on its branch.", "choose('keep')", True),
+    Action("run.keep", "w", "Keep", "Leave your tree alone; keep the work on its branch.", "choose('keep')", True),
     Action("run.discard", "d", "Discard", "Throw the work and its branch away.", "choose('discard')", True),
-    Action("run.break", "b", "Breakpoint", "Stop at a stage, an item, an unsure answer.", "breakpoint", True, short="Break"),
+    Action("run.break", "b", "Breakpoint", "Stop at a stage, an item, an unsure answer.", "breakpoint", True, short="Break",
+           spare=1),
     Action("run.stop", "x", "Stop", "Stop the run; what is done so far is kept.", "stop", True),
-    Action("run.filter", "slash", "Filter", "Show only calls that contain these words.", "filter", True, "/"),
-    Action("run.relabel", "r", "Relabel", "Open the selected call for relabelling.", "relabel", True),
+    Action("run.filter", "slash", "Filter", "Show only calls that contain these words.", "filter", True, "/", spare=2),
+    Action("run.relabel", "r", "Relabel", "Open the selected call for relabelling.", "relabel", True, spare=3),
     Action("run.newest", "G,end", "Newest call", "Follow the newest call again.", "follow"),
     Action("run.down", "j", "Down", "Move down in the focused pane.", "move(1)"),
     Action("run.up", "k", "Up", "Move up in the focused pane.", "move(-1)"),
@@ -65,21 +79,26 @@ ACTIONS: tuple[Action, ...] = (
         Action(f"run.{name}", str(number), name.title(), f"Show the {name.title()} pane.", f"tab('{name}')")
         for number, name in enumerate(PANES, 1)
     ),
-    Action("run.pin", "t", "Pin the tab", "Keep this tab in front, or let the tabs follow the action.", "pin"),
+    Action("run.pin", "t", "Pin the tab", "Keep this tab in front, or let the tabs follow the action.", "pin",
+           other="Let the tabs follow"),
     Action("run.copy", "c", "Copy", "Copy what the focused pane shows.", "copy"),
-    Action("run.zoom", "z", "Enlarge", "Give the focused pane the whole screen, or take it back.", "zoom"),
-    Action("run.back", "q,escape", "Home", "Go to the home screen; a run goes on meanwhile.", "back", True, "q"),
+    Action("run.zoom", "z", "Enlarge", "Give the focused pane the whole screen, or take it back.", "zoom", other="Shrink"),
+    Action("run.escape", "escape", "Close", "Close the enlarged pane, the filter, the pane in front; then leave a run that"
+           " is over.", "escape"),
+    Action("run.back", "q", "Home", "Leave the screen; a run goes on meanwhile.", "back", True, other="Back"),
     Action("relabel.yes", "y", "Yes is right", "The right answer is yes.", "label('yes')", True, short="Yes"),
     Action("relabel.no", "n", "No is right", "The right answer is no.", "label('no')", True, short="No"),
     Action("relabel.agree", "enter", "Agree", "The model is right.", "agree", True),
     Action("relabel.skip", "s,space", "Skip", "Leave it for later; it stays in the queue.", "skip", True, "s"),
     Action("relabel.undo", "u", "Undo", "Take the last label back.", "undo", True),
     Action("relabel.redo", "U", "Redo", "Give the label again that was taken back.", "undo(True)"),
-    Action("relabel.comment", "c", "Comment", "Say why; it is kept with the label.", "comment", True, short="Note"),
-    Action("relabel.guidelines", "question_mark", "Guidelines", "What a yes means.", "guidelines", True, "?", short="Guide"),
-    Action("relabel.blind", "b", "Blind", "Hide the model's answers until you said yours, or show them.", "blind", True),
+    Action("relabel.comment", "c", "Comment", "Say why; it is kept with the label.", "comment", True, short="Note",
+           spare=3),
+    Action("relabel.guidelines", "g", "Guidelines", "What yes and no mean here.", "guidelines", True, short="Guide"),
+    Action("relabel.blind", "b", "Blind", "Hide the model's answers until you said yours, or show them.", "blind", True,
+           other="Show", spare=2),
     Action("relabel.order", "o", "Order", "The next order: certainty, disagreement, random, newest, oldest.", "order"),
-    Action("relabel.filter", "slash", "Filter", "Show only calls that pass a filter.", "filter", True, "/"),
+    Action("relabel.filter", "slash", "Filter", "Show only calls that pass a filter.", "filter", True, "/", spare=1),
     Action("relabel.previous", "left_square_bracket", "Previous", "To the previous call.", "go(-1)"),
     Action("relabel.next", "right_square_bracket", "Next", "To the next call.", "go(1)"),
     *(
@@ -100,34 +119,39 @@ ACTIONS: tuple[Action, ...] = (
     Action("history.diff", "d", "Compare", "Compare the selected run with the marked one.", "diff", True),
     Action("history.resume", "R", "Resume", "Go on with a run that did not end.", "resume", True),
     Action("history.relabel", "r", "Relabel", "Label the calls of this run.", "relabel", True),
-    Action("history.calibrate", "t", "Thresholds", "Fit thresholds to the labels.", "calibrate", True),
+    Action("history.calibrate", "t", "Thresholds", "Fit thresholds to the labels.", "calibrate", True, spare=1),
     Action("history.export", "e", "Export", "Write the labels of this run as training files.", "export"),
     Action("history.delete", "x,delete", "Delete", "Delete the run, its calls and labels; asks.", "delete", True, "x"),
     Action("history.copy", "c", "Copy", "Copy what the focused pane shows.", "copy"),
     Action("history.back", "q,escape", "Back", "Leave.", "back", True, "q"),
-    Action("replay.play", "space,p", "Play/pause", "Play the run on, or pause.", "play", True, "space", short="Play"),
+    Action("replay.play", "space,p", "Play", "Play the run on, or pause.", "play", True, "space", other="Pause"),
     Action("replay.faster", "plus,greater_than_sign", "Faster", "1x, 10x, 100x, at once.", "speed(1)", display="+"),
     Action("replay.slower", "minus,less_than_sign", "Slower", "Back towards 1x.", "speed(-1)", display="-"),
     Action("replay.event", "full_stop", "Next event", "One event further.", "event(1)", display="."),
     Action("replay.before", "comma", "Event before", "One event back.", "event(-1)", display=","),
     Action("replay.jump", "J", "Jump", "To an event, a time, a stage or a word.", "jump", True),
-    Action("toggles.search", "slash,ctrl+f", "Search", "Show only settings that contain these words.", "search", True, "/"),
+    Action("toggles.search", "slash,ctrl+f", "Search", "Show only settings that contain these words.", "search", True, "/",
+           spare=1),
     Action("toggles.save", "ctrl+s", "Save", "Show what would change in the file, then save it.", "save", True),
-    Action("toggles.file", "f2", "Other file", "Edit your own file, or this repository's.", "switch_file", True),
+    Action("toggles.file", "f2", "Other file", "Edit your own file, or this repository's.", "switch_file", True, spare=2),
     Action("toggles.reset", "f3", "Take out", "Take the focused setting out of the file.", "reset", True),
     Action("toggles.add", "a", "Add", "Give a stage or a group of stages its own model.", "add_override", True),
     Action("toggles.edit", "e", "Edit", "Change the chosen stage's model.", "edit_override", True),
     Action("toggles.remove", "d,delete", "Remove", "Take the chosen stage's own model out.", "remove_override", True, "d"),
-    Action("toggles.test", "t", "Test connection", "Look whether the chosen model can answer.", "try_connection", True),
-    Action("toggles.ask", "o", "Ask one question", "Ask the chosen model one yes/no question.", "try_question", True),
+    Action("toggles.test", "t", "Test connection", "Look whether the chosen model can answer.", "try_connection", True,
+           short="Test"),
+    Action("toggles.ask", "o", "Ask one question", "Ask the chosen model one yes/no question.", "try_question", True,
+           short="Ask"),
     Action("toggles.back", "escape,q", "Back", "Leave; asks when something is not saved.", "back", True, "esc"),
-    Action("app.history", "f9", "History", "Earlier runs: open, replay, compare, resume.", "open_screen('history')"),
+    Action("app.history", "f9", "History", "Earlier runs: open, replay, compare, resume.", "open_screen('history')",
+           ("home",)),
     Action("app.relabel", "f8", "Relabel calls", "Label calls: they become training pairs.", "open_screen('relabel')"),
     Action("app.calibrate", "f10", "Thresholds", "Fit thresholds to labels; compare models.", "open_screen('calibrate')"),
-    Action("app.toggles", "f6", "Settings", "Every setting, with what it does.", "open_screen('toggles')"),
+    Action("app.toggles", "f6", "Settings", "Every setting, with what it does.", "open_screen('toggles')", ("home",)),
     Action("app.help", "question_mark,f1", "Help", "Every key of this screen.", "help", True, "?"),
     Action("app.screenshot", "f12", "Screenshot", "Save what is on screen as an SVG picture.", "snapshot"),
-    Action("app.quit", "ctrl+q", "Quit", "Leave the application; asks while a run is going on.", "quit", True, "^q", True),
+    Action("app.quit", "ctrl+q", "Quit", "Leave the application; asks while a run is going on.", "quit", True, "^q", True,
+           spare=9),
 )  # fmt: skip
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
@@ -142,17 +166,26 @@ def bindings(group: str) -> list[BindingType]:
     """Textual bindings of a screen's actions; their ids let a keymap replace the keys."""
     return [
         Binding(
-            action.keys, action.action, action.short or action.label, show=action.footer, key_display=action.display or None,
+            action.keys, action.action, action.word(False), show=action.in_footer(group),
+            key_display=action.display or (action.keys.upper() if _FUNCTION_KEY.fullmatch(action.keys) else None),
             tooltip=action.description, id=action.id, priority=action.priority,
         )
         for action in of_group(group)
     ]  # fmt: skip
 
 
-_KEY_NAMES = {"question_mark": "?", "slash": "/", "full_stop": "."}
+_FUNCTION_KEY = re.compile(r"f\d+")
+_KEY_NAMES = {
+    "question_mark": "?", "slash": "/", "full_stop": ".", "comma": ",", "plus": "+", "minus": "-", "less_than_sign": "<",
+    "greater_than_sign": ">", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "esc",
+}  # fmt: skip
+
+
+def _key_name(key: str) -> str:
+    key = key.strip()
+    return _KEY_NAMES.get(key) or (key.upper() if _FUNCTION_KEY.fullmatch(key) else key.replace("ctrl+", "^"))
 
 
 def key_text(action: Action, keymap: Mapping[str, str]) -> str:
     """The keys of an action as a person reads them, after their own choice of keys."""
-    keys = keymap.get(action.id, action.keys)
-    return ", ".join(_KEY_NAMES.get(key.strip(), key.strip().replace("ctrl+", "^")) for key in keys.split(","))
+    return "  ".join(_key_name(key) for key in keymap.get(action.id, action.keys).split(","))

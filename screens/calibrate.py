@@ -2,115 +2,81 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
-from textual.widgets import Footer, Static
 
 from agent.audit.calibrate import Fit, apply_fits, fit_all
 from agent.audit.items import load_items
-from agent.audit.log import LogError
 from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.audit.scores import StageScore, score_models
 from agent.config_errors import ConfigError
 from agent.judgment.thresholds import Thresholds, load_thresholds, thresholds_path
-from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
-from screens.export_dialog import ExportDialog
-from screens.lines import LinesView
+from screens.log_screen import ListScreen
 from screens.panes.fit_lines import fit_lines
-from screens.panes.rows import RowList
 from screens.runner import Services
 from screens.table import make_screen
-from screens.text import GOOD, LABEL, MUTED, WARN, line, plural, stage_short
+from screens.text import GOOD, MUTED, WARN, line, plural, stage_short
+
+_HINT = "Label eight or more calls of one question and model, some yes, some no: then a threshold can be fitted."
 
 
-class CalibrateScreen(Screen[None]):
+class CalibrateScreen(ListScreen):
     """Fits thresholds to the labels of one repository."""
 
-    CSS_PATH = STYLES / "learning.tcss"
     BINDINGS = bindings("calibrate")
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     ACTION_GROUP = "calibrate"
+    NAME = "Thresholds"
+    ids = ("fits", "fit")
+    LIST_TITLE = "Questions and models"
+    EMPTY = "No label yet. F8 opens the calls to label."
 
     def __init__(self, services: Services, *, repo: Path) -> None:
-        super().__init__()
-        self.services, self.repo = services, repo
+        super().__init__(services, repo)
         self.fits: list[Fit] = []
         self.scores: list[StageScore] = []
 
-    def compose(self) -> ComposeResult:
-        """Stages and models on the left, what their labels say on the right."""
-        yield Static("", id="learn-title", markup=False)
-        with Horizontal(id="learn-body"):
-            yield RowList(id="fits", empty="No label yet. r on any call labels it.")
-            yield LinesView(id="fit")
-        yield Static("", id="learn-said", markup=False)
-        yield Footer(show_command_palette=True, compact=True)
+    def heading(self, width: int) -> Content:
+        """The names above the columns."""
+        return Content.styled(f"  {'question':<11} {'model':<{_room(width)}}    n expect", MUTED)
 
-    async def on_mount(self) -> None:
-        """Read the labels."""
-        rows = self.query_one("#fits", RowList)
-        rows.border_title = Content("Stages and models")
-        rows.heading = _heading
-        rows.focus()
-        await self._load()
-
-    async def _load(self) -> None:
-        try:
-            self.fits, self.scores = await asyncio.to_thread(self._read)
-        except (LogError, ConfigError) as error:
-            self.query_one("#learn-said", Static).update(Content(str(error)))
-        self._show()
-
-    def _read(self) -> tuple[list[Fit], list[StageScore]]:
-        reader = LogReader(self.repo / ".clean_room" / "raw.sqlite")
-        try:
-            items = load_items(reader)
-        finally:
-            reader.close()
+    def read(self, reader: LogReader) -> tuple[list[Fit], list[StageScore]]:
+        """Fits and scores."""
+        items = load_items(reader)
         return fit_all(items, Thresholds(load_thresholds(thresholds_path(self.repo)))), score_models(items)
 
-    def _show(self) -> None:
-        fits = self.fits
-        self.query_one("#fits", RowList).set_rows(len(fits), lambda row, width: _row(fits[row], width))
+    def take(self, found: tuple[list[Fit], list[StageScore]] | None, select: str) -> None:
+        """Stages and models on the left, what their labels say on the right."""
+        self.fits, self.scores = fits, _ = found or ([], [])
+        self.rows.set_rows(len(fits), lambda row, width: _row(fits[row], width))
         ready = sum(fit.better_than_chance for fit in fits)
-        text = f"{plural(len(fits), 'stage and model', 'stages and models')} with labels, {ready} ready to apply"
-        self.query_one("#learn-title", Static).update(line(("Calibrate", f"bold {LABEL}"), "  ", (text, MUTED)))
-        self._show_fit()
-        self.refresh_bindings()
+        count = plural(len(fits), "question and model", "questions and models")
+        self.name_it(f"{count} with labels, {ready} ready to apply")
+        self.show_facts()
 
-    def _show_fit(self) -> None:
-        view, fit = self.query_one("#fit", LinesView), self.fit
+    def show_facts(self) -> None:
+        """What the labels say about the selected one."""
+        fit = self.fit
         if fit is None:
-            view.set_lines([Content.styled("Label some calls; from eight labels on a threshold can be fitted.", MUTED)])
-            return
-        view.border_title = Content(f"{fit.stage} · {fit.model}")
-        view.set_lines(fit_lines(fit, self.scores, max(20, view.scrollable_content_region.width)))
+            self.facts.set_lines([Content.styled(_HINT, MUTED)])
+        else:
+            self.facts.border_title = Content(f"{fit.stage} · {fit.model}")
+            self.facts.set_lines(fit_lines(fit, self.scores, max(20, self.facts.scrollable_content_region.width)))
+        self.refresh_bindings()
 
     @property
     def fit(self) -> Fit | None:
         """The selected stage and model."""
-        place = self.query_one("#fits", RowList).cursor
+        place = self.rows.cursor
         return self.fits[place] if place < len(self.fits) else None
-
-    @on(RowList.Moved, "#fits")
-    def _moved(self) -> None:
-        self._show_fit()
-        self.query_one("#fit", LinesView).scroll_home(animate=False)
-        self.refresh_bindings()
 
     def on_resize(self, event: Resize) -> None:
         """The curve is drawn to the width."""
-        self.call_after_refresh(self._show_fit)
+        self.call_after_refresh(self.show_facts)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be done is offered."""
@@ -151,33 +117,20 @@ class CalibrateScreen(Screen[None]):
         except (OSError, ConfigError, ValueError) as error:
             self.app.notify(str(error), severity="error", markup=False, timeout=15)
             return
-        self.query_one("#learn-said", Static).update(Content(f"{plural(len(fits), 'threshold')} written to {path}"))
-        self.run_worker(self._load(), group="calibrate", exclusive=True, exit_on_error=False)
+        self.say(f"{plural(len(fits), 'threshold')} written to {path}")
+        self.reload()
 
     def action_relabel(self) -> None:
         """Label more of this stage and model."""
         fit = self.fit
         if fit is not None:
             wanted = Filter(stage=fit.stage, model=fit.model, state="unlabelled")
-            self.app.push_screen(
-                make_screen("relabel", self.services, repo=self.repo, wanted=wanted), lambda _: self._reload()
-            )
-
-    def _reload(self) -> None:
-        self.run_worker(self._load(), group="calibrate", exclusive=True, exit_on_error=False)
+            screen = make_screen("relabel", self.services, repo=self.repo, wanted=wanted)
+            self.app.push_screen(screen, lambda _: self.reload())
 
     def action_export(self) -> None:
         """Write training files."""
-        fit = self.fit
-        self.app.push_screen(ExportDialog(self.repo, Filter(stage=fit.stage) if fit else Filter()))
-
-    def action_copy(self) -> None:
-        """Copy what is said about the selected one."""
-        self.app.copy_to_clipboard(self.query_one("#fit", LinesView).plain)
-
-    def action_back(self) -> None:
-        """Leave."""
-        self.dismiss()
+        self.export_of(Filter(stage=self.fit.stage) if self.fit else Filter())
 
 
 def _expect(fit: Fit) -> str:
@@ -194,7 +147,3 @@ def _row(fit: Fit, width: int) -> Content:
 def _room(width: int) -> int:
     """Cells for the model's name."""
     return max(4, min(28, width - 27))
-
-
-def _heading(width: int) -> Content:
-    return Content.styled(f"  {'question':<11} {'model':<{_room(width)}}    n expect", MUTED)

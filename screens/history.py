@@ -6,11 +6,7 @@ import asyncio
 from pathlib import Path
 
 from textual import on
-from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Footer, Static
 
 from agent.audit.history import RunSummary, delete_run, diff_runs, events_of, list_runs
 from agent.audit.log import LogError
@@ -18,100 +14,74 @@ from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.events import Envelope
 from agent.workspace.git import WorkspaceError
-from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
-from screens.export_dialog import ExportDialog
 from screens.home import HomeScreen
-from screens.lines import LinesView
+from screens.log_screen import ListScreen
 from screens.panes.rows import RowList
 from screens.panes.run_facts import diff_lines, history_heading, history_row, run_facts
 from screens.replay import Replay, ReplayScreen
 from screens.runner import RecentRun, Services
 from screens.session import RunSession
 from screens.table import make_screen
-from screens.text import LABEL, MUTED, line, one_line, plural
+from screens.text import one_line, plural
 
 
-class HistoryScreen(Screen[None]):
+class HistoryScreen(ListScreen):
     """Lists the runs in one log. ``run`` is selected, if given."""
 
-    CSS_PATH = STYLES / "learning.tcss"
     BINDINGS = bindings("history")
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     ACTION_GROUP = "history"
+    NAME = "History"
+    ids = ("runs", "run-facts")
+    LIST_TITLE = "Runs"
+    EMPTY = "No run in this repository yet."
 
     def __init__(self, services: Services, *, repo: Path | None = None, run: RecentRun | None = None) -> None:
-        super().__init__()
-        self.services = services
-        self.repo = repo or Path(run.repo if run is not None else ".")
+        super().__init__(services, repo or Path(run.repo if run is not None else "."))
         self.first = run.run_id if run is not None else ""
         self.runs: list[RunSummary] = []
         self.marked = ""
         self.comparing = False
 
-    def compose(self) -> ComposeResult:
+    def heading(self, width: int) -> Content:
+        """The names above the columns."""
+        return history_heading(width)
+
+    def first_key(self) -> str:
+        """The run that was chosen."""
+        return self.first
+
+    def read(self, reader: LogReader) -> list[RunSummary]:
+        """The runs, newest first."""
+        return list_runs(reader, self.repo)
+
+    def take(self, found: list[RunSummary] | None, select: str) -> None:
         """The runs on the left, the selected one on the right."""
-        yield Static("", id="learn-title", markup=False)
-        with Horizontal(id="learn-body"):
-            yield RowList(id="runs", empty="No run in this repository yet.")
-            yield LinesView(id="run-facts")
-        yield Static("", id="learn-said", markup=False)
-        yield Footer(show_command_palette=True, compact=True)
-
-    async def on_mount(self) -> None:
-        """Read the log."""
-        rows = self.query_one("#runs", RowList)
-        rows.heading = history_heading
-        rows.border_title = Content("Runs")
-        rows.focus()
-        await self._load(self.first)
-
-    async def _load(self, select: str = "") -> None:
-        try:
-            self.runs = await asyncio.to_thread(self._read)
-        except LogError as error:
-            self.runs = []
-            self.query_one("#runs", RowList).empty = str(error)
-        if not self.is_attached:
-            return
-        places = [place for place, run in enumerate(self.runs) if run.run_id == select]
-        self._show(places[0] if places else None)
-
-    def _read(self) -> list[RunSummary]:
-        reader = LogReader(self._log)
-        try:
-            return list_runs(reader, self.repo)
-        finally:
-            reader.close()
-
-    @property
-    def _log(self) -> Path:
-        return self.repo / ".clean_room" / "raw.sqlite"
+        self.runs = found or []
+        self._show(next((place for place, run in enumerate(self.runs) if run.run_id == select), None))
 
     def _show(self, cursor: int | None = None) -> None:
-        runs, rows = self.runs, self.query_one("#runs", RowList)
-        rows.set_rows(len(runs), lambda row, width: history_row(runs[row], width, runs[row].run_id == self.marked), cursor)
-        where = f"{plural(len(runs), 'run')} in {one_line(self.repo.resolve().name)}"
-        self.query_one("#learn-title", Static).update(line(("History", f"bold {LABEL}"), "  ", (where, MUTED)))
-        self._show_facts()
+        runs = self.runs
+        self.rows.set_rows(
+            len(runs), lambda row, width: history_row(runs[row], width, runs[row].run_id == self.marked), cursor
+        )
+        self.name_it(f"{plural(len(runs), 'run')} in {one_line(self.repo.resolve().name)}")
+        self.show_facts()
 
-    def _show_facts(self) -> None:
+    def show_facts(self) -> None:
+        """Everything about the selected run."""
         self.comparing = False
-        view, run = self.query_one("#run-facts", LinesView), self.run
-        view.border_title = Content("Run" if run is None else f"Run {run.run_id}")
-        view.set_lines(run_facts(run) if run is not None else [])
+        run = self.run
+        self.facts.border_title = Content("Run" if run is None else f"Run {run.run_id}")
+        self.facts.set_lines(run_facts(run) if run is not None else [])
         self.refresh_bindings()
 
     @property
     def run(self) -> RunSummary | None:
         """The selected run."""
-        place = self.query_one("#runs", RowList).cursor
+        place = self.rows.cursor
         return self.runs[place] if place < len(self.runs) else None
-
-    @on(RowList.Moved, "#runs")
-    def _moved(self) -> None:
-        self._show_facts()
 
     @on(RowList.Chosen, "#runs")
     def _chosen(self) -> None:
@@ -120,8 +90,7 @@ class HistoryScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         """Back from another screen: labels may have come."""
         if self.is_mounted and self.runs:
-            selected = self.run
-            self.run_worker(self._load(selected.run_id if selected else ""), group="history", exit_on_error=False)
+            self.reload(self.run.run_id if self.run else "")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can be done is offered."""
@@ -136,36 +105,28 @@ class HistoryScreen(Screen[None]):
             return run is not None and _may_resume(run)
         return True
 
-    def _say(self, text: str) -> None:
-        if self.is_attached:
-            self.query_one("#learn-said", Static).update(Content(one_line(text)))
-
     # -- opening
 
     def action_open(self) -> None:
         """Everything the run showed, at its end; it can be played from the start."""
         if self.run is not None:
-            self._say(f"opening {self.run.run_id}…")
+            self.say(f"opening {self.run.run_id}…")
             self.run_worker(self._open(self.run), group="open", exclusive=True, exit_on_error=False)
 
     async def _open(self, run: RunSummary) -> None:
         try:
             replay = await asyncio.to_thread(self._replay, run)
         except LogError as error:
-            self._say(str(error))
+            self.say(str(error))
             return
         if not replay.envelopes:
-            self._say(f"Run {run.run_id} left no events, so there is nothing to show.")
+            self.say(f"Run {run.run_id} left no events, so there is nothing to show.")
             return
-        self._say("")
+        self.say("")
         self.app.push_screen(ReplayScreen(replay, self.services))
 
     def _replay(self, run: RunSummary) -> Replay:
-        reader = LogReader(self._log)
-        try:
-            envelopes: list[Envelope] = events_of(reader, run.run_id)
-        finally:
-            reader.close()
+        envelopes: list[Envelope] = self.with_log(lambda reader: events_of(reader, run.run_id))
         return Replay(RunSession(task=run.task, repo=self.repo, clock=self.services.clock), envelopes)
 
     # -- comparing
@@ -174,7 +135,7 @@ class HistoryScreen(Screen[None]):
         """Mark the selected run, or unmark it."""
         if self.run is not None:
             self.marked = "" if self.marked == self.run.run_id else self.run.run_id
-            self._say(f"{self.marked} is marked; select another run and press d." if self.marked else "")
+            self.say(f"{self.marked} is marked; select another run and press d." if self.marked else "")
             self._show()
 
     def action_diff(self) -> None:
@@ -187,22 +148,14 @@ class HistoryScreen(Screen[None]):
         newest_first = [run.run_id for run in self.runs]
         before, after = sorted((before, after), key=newest_first.index, reverse=True)
         try:
-            lines = await asyncio.to_thread(self._diff, before, after)
+            diff = await asyncio.to_thread(self.with_log, lambda reader: diff_runs(reader, before, after))
         except LogError as error:
-            self._say(str(error))
+            self.say(str(error))
             return
-        view = self.query_one("#run-facts", LinesView)
-        view.border_title = Content("Two runs")
-        view.set_lines(lines)
-        view.scroll_home(animate=False)
+        self.facts.border_title = Content("Two runs")
+        self.facts.set_lines(diff_lines(diff))
+        self.facts.scroll_home(animate=False)
         self.comparing = True
-
-    def _diff(self, before: str, after: str) -> list[Content]:
-        reader = LogReader(self._log)
-        try:
-            return diff_lines(diff_runs(reader, before, after))
-        finally:
-            reader.close()
 
     # -- what else can be done with a run
 
@@ -218,7 +171,7 @@ class HistoryScreen(Screen[None]):
     def action_export(self) -> None:
         """Write its labels."""
         if self.run is not None:
-            self.app.push_screen(ExportDialog(self.repo, Filter(run_id=self.run.run_id)))
+            self.export_of(Filter(run_id=self.run.run_id))
 
     def action_resume(self) -> None:
         """Go on with a run that did not end."""
@@ -270,17 +223,13 @@ class HistoryScreen(Screen[None]):
             return
         if self.marked == run.run_id:
             self.marked = ""
-        await self._load()
-        self._say(text)
-
-    def action_copy(self) -> None:
-        """Copy what is said on the right."""
-        self.app.copy_to_clipboard(self.query_one("#run-facts", LinesView).plain)
+        await self.load()
+        self.say(text)
 
     def action_back(self) -> None:
         """From a comparison to the run, or leave."""
         if self.comparing:
-            self._show_facts()
+            self.show_facts()
         else:
             self.dismiss()
 

@@ -11,19 +11,21 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
-from textual.widgets import Button, Footer, Input, OptionList, Static, TextArea
+from textual.widgets import Button, Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
+from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFinished
 from screens import STYLES
 from screens.actions import bindings
 from screens.home_model import ModelBox
+from screens.keyed import KeyedScreen, KeyFooter
 from screens.runner import DemoTask, RecentRun, Services
 from screens.session import RunSession
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, duration, line, one_line, plural
 from screens.workers import start
 
 _PREDICT_SECONDS = 0.4
+_TURNS = (GateWaiting, GateResolved, RunFinished, DiffResolved)
 _RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
 
 
@@ -40,7 +42,7 @@ _GUIDE = Content("\n").join(
 )
 
 
-class HomeScreen(Screen[None]):
+class HomeScreen(KeyedScreen[None]):
     """Where every task begins."""
 
     CSS_PATH = STYLES / "home.tcss"
@@ -78,6 +80,7 @@ class HomeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Task, repository and start on the left; model, ready-made tasks and runs on the right."""
         yield Static(_title(), id="home-title", markup=False)
+        yield Static("", id="home-run", markup=False)
         with Horizontal(id="home"):
             with Vertical(id="home-left"):
                 yield TextArea(
@@ -94,7 +97,7 @@ class HomeScreen(Screen[None]):
                 yield ModelBox(self.services, id="model", classes="box")
                 yield OptionList(id="demos", classes="box", markup=False, compact=True)
                 yield OptionList(id="recent", classes="box", markup=False, compact=True)
-        yield Footer(compact=True)
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Titles, lists, the model's state."""
@@ -103,8 +106,9 @@ class HomeScreen(Screen[None]):
         self.query_one("#demos").border_title = Content("Ready-made tasks")
         self.query_one("#demos").border_subtitle = Content("enter starts")
         self.query_one("#recent").border_title = Content("Recent runs")
-        self.query_one("#recent").border_subtitle = Content("enter opens · f9 all")
+        self.query_one("#recent").border_subtitle = Content("enter opens · F9 all")
         self.fill()
+        self.show_run()
         ready = bool(self.first_task and self.first_repo)
         self.query_one("#start" if ready else "#demos" if self.ready_made else "#task").focus()
 
@@ -137,7 +141,21 @@ class HomeScreen(Screen[None]):
         """Back from a run: it may be in the list now."""
         if self.is_mounted:
             self.fill()
-            self.refresh_bindings()
+            self.show_run()
+
+    def told(self, events: list[Event]) -> None:
+        """The run that was left has come further."""
+        if self.is_mounted and self.app.screen is self and any(isinstance(event, _TURNS) for event in events):
+            self.show_run()
+
+    def show_run(self) -> None:
+        """A run that was left and is not over is said in a line of its own, with the key that leads back."""
+        view = self.query_one("#home-run", Static)
+        lines = [] if self.session is None else _left_run(self.session)
+        view.display = bool(lines)
+        if lines:
+            view.update(line(*lines))
+        self.refresh_bindings()
 
     def show_busy(self, text: str) -> None:
         """Say that a run is being made ready; "" when that is over."""
@@ -230,6 +248,18 @@ class HomeScreen(Screen[None]):
 def _title(busy: str = "") -> Content:
     said = (f"  ● {busy}", f"bold {WARN}") if busy else ("  small models, one decision at a time, in the open", MUTED)
     return line(("Clean Room", f"bold {LABEL}"), said)
+
+
+def _left_run(session: RunSession) -> list[str | tuple[str, str]]:
+    if session.live and session.waiting is not None:
+        said, more = "‖ A run waits for you", "F3 goes back to it"
+    elif session.live:
+        said, more = "● A run is going on", "F3 goes back to it"
+    elif session.deciding:
+        said, more = "● A run has ended and its change waits for your word", "F3 goes back to it"
+    else:
+        return []
+    return [(f"{said}: ", f"bold {WARN}"), (more, STRONG), (f"   {one_line(session.task)}", MUTED)]
 
 
 def _demo(demo: DemoTask) -> Content:

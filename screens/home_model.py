@@ -106,7 +106,7 @@ class ModelBox(Vertical):
         if state.hint:
             lines.append(line((state.hint, MUTED)))
         if self.can_fetch:
-            lines.append(line(("f2", STRONG), " fetches it here"))
+            lines.append(line(("F2", STRONG), " fetches it here"))
         self.query_one("#model-text", Static).update(Content("\n").join(lines))
         self.query_one("#fetch").display = self.can_fetch
         self.screen.refresh_bindings()

@@ -108,7 +108,7 @@ def outcome(session: RunSession, end: RunFinished) -> list[Content]:
 def _decide(state: RunState, end: RunFinished) -> Content:
     branch = one_line(end.branch or state.branch) or "its branch"
     return _keys(
-        ("a", "apply it to your files"), ("k", f"keep it on {branch}"), ("d", "discard it"), ("5", "look at the diff")
+        ("a", "apply it to your files"), ("w", f"keep the work on {branch}"), ("d", "discard it"), ("5", "look at the diff")
     )
 
 

@@ -3,91 +3,101 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from textual import on
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widget import Widget
+from textual.widgets import Input, Static
 
-from agent.audit.items import Item
 from agent.audit.log import LogError
 from agent.audit.queue import ORDER_WORDS, ORDERS, Filter, Order
-from screens import STYLES
 from screens.actions import bindings
-from screens.export_dialog import ExportDialog
-from screens.label_dialogs import CommentDialog
 from screens.label_model import QUEUES, LabelSession, parse_filter
+from screens.labelling import Labelling
 from screens.lines import LinesView
-from screens.panes.label_card import label_card, queue_heading, queue_row
+from screens.panes.label_card import label_card, meanings, queue_heading, queue_row
 from screens.panes.rows import RowList
 from screens.runner import Services
-from screens.text import LABEL, MUTED, WARN, block, line, one_line
+from screens.text import MUTED, WARN, block, line, stage_title
+from screens.workers import start
 
 _FILTER_HINT = "stage:scope run:ID model:NAME yes no defaulted disputed unlabelled disagrees, or words"
+_EMPTY = "No call passes. 6 shows all, / filters."
+_NO_LOG = "Nothing was asked in this repository yet: run a task first."
 
 
-class RelabelScreen(Screen[None]):
+class RelabelScreen(Labelling):
     """Labels calls of one repository's log. ``call_id`` opens at that call, ``run_id`` with that run's
     calls, ``wanted`` with a filter."""
 
-    CSS_PATH = STYLES / "learning.tcss"
     BINDINGS = bindings("relabel")
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     ACTION_GROUP = "relabel"
+    NAME = "Relabel"
 
     def __init__(
         self, services: Services, *, repo: Path, call_id: int | None = None, run_id: str = "", wanted: Filter | None = None
     ) -> None:
-        super().__init__()
-        self.services, self.repo = services, repo
+        super().__init__(services, repo)
         self.call_id, self.run_id, self.wanted = call_id, run_id, wanted
-        self.labels: LabelSession | None = None
-        self.blind = False
-        self.said = ""
         self.queue_key = "1"
 
-    def compose(self) -> ComposeResult:
-        """Queues on top, the queue on the left, the card and the guidelines on the right."""
-        yield Static("", id="learn-title", markup=False)
+    def above(self) -> Iterable[Widget]:
+        """The ready-made queues and the filter."""
         yield Static("", id="queues", markup=False)
         yield Input(id="label-filter", compact=True, placeholder=_FILTER_HINT)
-        with Horizontal(id="learn-body"):
-            yield RowList(id="queue", empty="No call passes. 6 shows all, / filters.")
-            with Vertical(id="learn-right"):
-                yield LinesView(id="label-card")
-                yield LinesView(id="guidelines")
-        yield Static("", id="learn-said", markup=False)
-        yield Footer(show_command_palette=True, compact=True)
 
-    async def on_mount(self) -> None:
+    def body(self) -> Iterable[Widget]:
+        """The queue, the card and the guidelines."""
+        yield RowList(id="queue", empty=_EMPTY)
+        yield Vertical(LinesView(id="label-card"), LinesView(id="guidelines"), id="learn-right")
+
+    def on_mount(self) -> None:
         """Read the log and show the first card."""
         self.query_one("#label-filter").display = False
         self.query_one("#guidelines").display = False
         self.rows.heading = queue_heading
         self.rows.border_title = Content("Queue")
         self.rows.focus()
-        try:
-            self.labels = LabelSession(self.repo, self.services.clock)
-            await asyncio.to_thread(self.labels.load)
-        except LogError as error:
-            self.rows.empty = str(error)
-            self.rows.refresh()
-            return
-        self._open_first()
+        self.name_it("")
+        if self.log_file.is_file():
+            start(self, self._load, group="load")
+        else:
+            self._nothing(_NO_LOG)
 
     def on_unmount(self) -> None:
         """Close the log."""
         if self.labels is not None:
             self.labels.close()
 
-    def _open_first(self) -> None:
-        assert self.labels is not None
+    async def _load(self) -> None:
+        try:
+            labels = LabelSession(self.repo, self.services.clock)
+        except LogError as error:
+            self._nothing(str(error))
+            return
+        try:
+            await asyncio.to_thread(labels.load)
+        except LogError as error:
+            labels.close()
+            self._nothing(str(error))
+            return
+        if not self.is_attached:
+            labels.close()
+            return
+        self.labels = labels
+        self._open_first(labels)
+
+    def _nothing(self, why: str) -> None:
+        self.rows.empty = why
+        self.rows.refresh()
+
+    def _open_first(self, labels: LabelSession) -> None:
         if self.call_id is not None:
-            item = self.labels.find(self.call_id)
+            item = labels.find(self.call_id)
             if item is None:
                 self.app.notify("That call asked for a text, not for yes or no, so there is nothing to label.",
                                 severity="warning", markup=False)  # fmt: skip
@@ -109,10 +119,9 @@ class RelabelScreen(Screen[None]):
         """The card."""
         return self.query_one("#label-card", LinesView)
 
-    @property
-    def item(self) -> Item | None:
-        """The call in front."""
-        return self.labels.item if self.labels is not None else None
+    def turned(self, action_id: str) -> bool:
+        """Blind: the key shows the answers again."""
+        return action_id == "relabel.blind" and self.blind
 
     # -- showing
 
@@ -121,19 +130,25 @@ class RelabelScreen(Screen[None]):
             return
         self.queue_key = key
         self.labels.show(wanted, order, call_id)
-        self._show()
+        self.show_anew()
+
+    def show_anew(self) -> None:
+        """Queue and card, the card from its top."""
+        self.show()
         self.card.scroll_home(animate=False)
 
-    def _show(self) -> None:
+    def show(self) -> None:
+        """Queue, card, progress and what was said last."""
         labels = self.labels
         if labels is None or not self.is_attached:
             return
         queue, blind = labels.queue, self.blind
         self.rows.set_rows(len(queue), lambda row, width: queue_row(queue[row], width, blind), labels.place)
+        self.rows.border_title = Content(f"Queue: {QUEUES[self.queue_key][0] if self.queue_key else 'filtered'}")
         self.rows.border_subtitle = Content(ORDER_WORDS.get(labels.order, ""))
-        self.query_one("#learn-title", Static).update(self._title())
-        self.query_one("#queues", Static).update(self._queues())
-        self.query_one("#learn-said", Static).update(Content(self.said))
+        self.name_it(labels.progress(), ("  ◌ blind: answers hidden", WARN) if blind else "")
+        self.query_one("#queues", Static).update(self._queues(labels))
+        self.say(self.said)
         self._show_card()
 
     def _show_card(self) -> None:
@@ -142,25 +157,21 @@ class RelabelScreen(Screen[None]):
             self.card.border_title = Content("Card")
             self.card.set_lines([Content.styled("Nothing to label in this queue.", MUTED)])
             return
-        self.card.border_title = line(f"{item.stage} · {one_line(item.item)}")
+        self.card.border_title = Content(stage_title(item.stage))
         note = labels.notes.get(item.call_id, "")
-        lines = label_card(item, labels.texts(item), labels.history(item), self.blind, labels.twins(item), note)
-        self.card.set_lines(lines)
+        meaning = meanings(labels.guideline(item.stage).text)
+        self.card.set_lines(
+            label_card(item, labels.texts(item), labels.history(item), self.blind, labels.twins(item), note, meaning)
+        )
         if self.query_one("#guidelines").display:
             self._show_guidelines()
 
-    def _title(self) -> Content:
-        assert self.labels is not None
-        blind = ("  ◌ blind: answers hidden", WARN) if self.blind else ""
-        return line(("Relabel", f"bold {LABEL}"), "  ", (self.labels.progress(), MUTED), blind)
-
-    def _queues(self) -> Content:
-        assert self.labels is not None
+    def _queues(self, labels: LabelSession) -> Content:
         parts: list[Any] = []
         for key, (name, _, _) in QUEUES.items():
             style = "bold $text-primary underline" if key == self.queue_key else MUTED
-            parts += [(f"{key} {name} {self.labels.counts[key]}", style), "   "]
-        wanted = self.labels.filter
+            parts += [(f"{key} {name} {labels.counts[key]}", style), "   "]
+        wanted = labels.filter
         if not self.queue_key:
             fields = (("stage", wanted.stage), ("run", wanted.run_id), ("model", wanted.model))
             chosen = " ".join(f"{name}:{value}" for name, value in fields if value)
@@ -185,100 +196,6 @@ class RelabelScreen(Screen[None]):
             self._show_card()
             self.card.scroll_home(animate=False)
 
-    # -- labelling
-
-    async def action_label(self, answer: str) -> None:
-        """The right answer is yes, or no."""
-        item = self.item
-        if item is not None and self.labels is not None:
-            await self._label(item, answer == "yes")
-
-    async def action_agree(self) -> None:
-        """The model is right."""
-        item = self.item
-        if item is None:
-            return
-        if self.blind:
-            self._say("Blind mode hides the model's answer, so there is nothing to agree with: y or n.")
-        elif item.model_verdict is None:
-            self._say("The model's answer could not be read, so there is nothing to agree with: y or n.")
-        else:
-            await self._label(item, item.model_verdict)
-
-    async def _label(self, item: Item, right: bool) -> None:
-        assert self.labels is not None
-        try:
-            await asyncio.to_thread(self.labels.label, item, right)
-        except LogError as error:
-            self.app.notify(str(error), severity="error", markup=False, timeout=15)
-            return
-        model = "unreadable" if item.model_verdict is None else ("yes" if item.model_verdict else "no")
-        verb = "agrees" if item.agrees else "differs"
-        self.said = f"{one_line(item.item)}: you {'yes' if right else 'no'}, model {model} ({verb})   u takes it back"
-        self._next()
-
-    def _next(self) -> None:
-        assert self.labels is not None
-        if self.labels.place + 1 >= len(self.labels.queue):
-            self.said += "   that was the last in this queue"
-        self.labels.move(1)
-        self._show()
-        self.card.scroll_home(animate=False)
-
-    def _say(self, text: str) -> None:
-        self.said = text
-        self.query_one("#learn-said", Static).update(Content(text))
-
-    def action_skip(self) -> None:
-        """Leave it for later; it stays in the queue."""
-        if self.item is not None:
-            self.said = f"{one_line(self.item.item)}: skipped, still in the queue"
-            self._next()
-
-    def action_go(self, by: int) -> None:
-        """To the next or the previous call."""
-        if self.labels is not None:
-            self.labels.move(by)
-            self._show()
-            self.card.scroll_home(animate=False)
-
-    async def action_undo(self, again: bool = False) -> None:
-        """Take the last label back, or give it again."""
-        if self.labels is None:
-            return
-        try:
-            item = await asyncio.to_thread(self.labels.redo if again else self.labels.undo)
-        except LogError as error:
-            self.app.notify(str(error), severity="error", markup=False, timeout=15)
-            return
-        if item is None:
-            self._say("Nothing to give again." if again else "Nothing to take back in this sitting.")
-            return
-        now = "no label" if item.label is None else ("yes" if item.label else "no")
-        self.said = f"{one_line(item.item)}: {'again' if again else 'taken back,'} now {now}"
-        self._show()
-
-    def action_comment(self) -> None:
-        """Write why."""
-        labels, item = self.labels, self.item
-        if labels is None or item is None:
-            return
-        note = labels.notes.get(item.call_id) or item.note
-
-        def written(text: str | None) -> None:
-            if text is not None:
-                self.run_worker(self._comment(item, text), group="label", exit_on_error=False)
-
-        self.app.push_screen(CommentDialog(one_line(item.item), note), written)
-
-    async def _comment(self, item: Item, text: str) -> None:
-        assert self.labels is not None
-        try:
-            await asyncio.to_thread(self.labels.comment, item, text)
-        except LogError as error:
-            self.app.notify(str(error), severity="error", markup=False, timeout=15)
-        self._show()
-
     # -- the view
 
     def action_queue(self, key: str) -> None:
@@ -295,12 +212,13 @@ class RelabelScreen(Screen[None]):
         if following == "random":
             labels.seed += 1
         self._show_queue(labels.filter, following, self.queue_key)
-        self._say(f"Ordered: {ORDER_WORDS[following]}, {len(labels.queue)} in the queue.")
+        self.say(f"Ordered: {ORDER_WORDS[following]}, {len(labels.queue)} in the queue.")
 
     def action_blind(self) -> None:
         """Hide what the model said, or show it."""
         self.blind = not self.blind
-        self._show()
+        self.show()
+        self.refresh_bindings()
 
     def action_guidelines(self) -> None:
         """Show or hide what yes and no mean here."""
@@ -325,7 +243,7 @@ class RelabelScreen(Screen[None]):
 
     def action_export(self) -> None:
         """Write training files."""
-        self.app.push_screen(ExportDialog(self.repo, self.labels.filter if self.labels else Filter()))
+        self.export_of(self.labels.filter if self.labels else Filter())
 
     def action_copy(self) -> None:
         """Copy the card."""

@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from agent import events as ev
 from screens import STYLES
 from screens.actions import bindings
+from screens.keyed import NARROW, KeyFooter
 from screens.panes.calls import CallStream
 from screens.panes.card import Card
 from screens.panes.phases import Phases, strip
@@ -27,11 +27,11 @@ from screens.session import RunSession, is_call
 from screens.status import StatusBar
 from screens.workers import start
 
-NARROW, WIDE = 100, 160
+WIDE = 160
 """Below NARROW columns one pane at a time, from WIDE three (design section 13)."""
 
 
-class RunScreen(RunControls, Screen[None]):
+class RunScreen(RunControls):
     """Shows one session, live or replayed. It reads the session's state and never changes it."""
 
     CSS_PATH = STYLES / "run.tcss"
@@ -60,7 +60,7 @@ class RunScreen(RunControls, Screen[None]):
                 yield Card(id="card")
             yield TabPanel(id="panel")
         yield Prompt(self.session, id="prompt")
-        yield Footer(show_command_palette=True, compact=True)
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Start listening."""
@@ -145,8 +145,9 @@ class RunScreen(RunControls, Screen[None]):
 
     def _offer(self) -> None:
         """Footer and keys follow what can be done now."""
-        waiting = self.session.waiting
-        now = (waiting.kind if waiting else "", self.session.live, self.session.stopping, self.session.deciding)
+        session = self.session
+        kind = session.waiting.kind if session.waiting else ""
+        now = (kind, session.live, session.paused, session.stopping, session.deciding)
         if now != self._offered:
             self._offered = now
             self.refresh_bindings()
@@ -165,7 +166,6 @@ class RunScreen(RunControls, Screen[None]):
         self.query_one("#centre").display = not narrow or self.calls_on_top
         self.panel.set_place(narrow, self.calls_on_top)
         self.panel.set_class(narrow and self.calls_on_top, "-behind")
-        self.query_one(Footer).show_command_palette = not narrow
         self.call_after_refresh(self._show_strip)
         if self.phases.display:
             self.phases.update_state(self.session.state)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.message import Message
-from textual.screen import Screen
 
 from agent.events import GateWaiting
 from agent.gate import Breakpoint
+from screens.breakpoint_dialog import BreakpointDialog, describe
 from screens.card_screen import CardScreen
-from screens.dialogs import BreakpointDialog, Confirm, describe
+from screens.dialogs import Confirm
+from screens.keyed import KeyedScreen
 from screens.lines import LinesView
 from screens.panes.calls import CallStream
 from screens.session import RunSession
 from screens.table import has_screen, make_screen
+from screens.text import plural
 
 if TYPE_CHECKING:
     from screens.run import RunScreen
@@ -28,7 +30,7 @@ class Chosen(Message):
         self.session, self.choice = session, choice
 
 
-class RunControls(Screen[None]):
+class RunControls(KeyedScreen[None]):
     """The actions of the run screen. Keys that answer a prompt are ignored while the prompt is too fresh."""
 
     session: RunSession
@@ -50,11 +52,20 @@ class RunControls(Screen[None]):
             return session.live and not session.stopping
         if action == "stop":
             return session.live and not session.stopping
-        if action == "move" and parameters == (-1,):
-            return not session.deciding  # k keeps the work then
         if action == "relabel":
             return has_screen("relabel")
         return True
+
+    def turned(self, action_id: str) -> bool:
+        """Paused, enlarged, pinned, or a recording to go back from."""
+        match action_id:
+            case "run.pause":
+                return self.session.paused or self.session.waiting is not None
+            case "run.zoom":
+                return self.maximized is not None
+            case "run.pin":
+                return self._run.panel.pinned
+        return action_id == "run.back" and self.session.handle is None
 
     # -- the gate
 
@@ -113,10 +124,15 @@ class RunControls(Screen[None]):
         self.app.push_screen(dialog, self._set_breakpoints)
 
     def _set_breakpoints(self, points: list[Breakpoint] | None) -> None:
-        if points is None:
+        before = self.session.gate.breakpoints
+        if points is None or points == before:
             return
         self.session.gate.breakpoints = points
-        text = f"The run stops at {describe(points[-1])}." if points else "No breakpoint is set any more."
+        new = [point for point in points if point not in before]
+        if new:
+            text = f"The run stops at {describe(new[-1])}."
+        else:
+            text = f"{plural(len(points), 'breakpoint')} left." if points else "No breakpoint is set any more."
         self.app.notify(text, markup=False, timeout=4)
 
     def action_stop(self) -> None:
@@ -193,10 +209,20 @@ class RunControls(Screen[None]):
             self.app.push_screen(make_screen("relabel", self._run.services, **arguments))
 
     def action_back(self) -> None:
-        """Close what is open, then go home."""
+        """Leave the screen; a run goes on meanwhile."""
+        self.dismiss()
+
+    def action_escape(self) -> None:
+        """Close what is open, one thing at a time. A run that is not over is never left by this key."""
+        run = self._run
         if self.maximized is not None:
             self.minimize()
-        elif self._run.query_one("#filter").has_focus or self._run.stream.words:
-            self._run.close_filter(clear=True)
+        elif run.query_one("#filter").has_focus or run.stream.words:
+            run.close_filter(clear=True)
+        elif not run.stream.has_focus:
+            self.action_tab("calls")
+        elif self.session.live or self.session.deciding:
+            why = "The run is going on" if self.session.live else "The change waits for your word"
+            self.app.notify(f"{why}. q goes to Home; F3 comes back from there.", timeout=4)
         else:
             self.dismiss()

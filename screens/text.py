@@ -160,6 +160,28 @@ _STAGE_NAMES = {
 }  # fmt: skip
 
 
+_STAGE_TITLES = {
+    "scope": "Scope: does the task need this file?", "similarity": "Similarity: do the two files change alike?",
+    "precision_pass1": "Precision, pass 1: is the symbol relevant?",
+    "precision_pass2": "Precision, pass 2: is it directly involved?",
+    "precision_pass3": "Precision, pass 3: is its full source needed?",
+    "part_grouping": "Parts: do the two changes belong together?", "part_dependency": "Parts: must the other be done first?",
+    "step_dependency": "Steps: must the other be done first?",
+    "error_classify_include": "Compile error: is an include missing?",
+    "error_classify_signature": "Compile error: does a signature differ?",
+    "error_classify_definition": "Compile error: is a definition missing?",
+    "adjustment_step_viability": "Adjustment: can the step still be done?",
+    "adjustment_root_cause": "Adjustment: did the step cause the failure?",
+    "adjustment_new_step": "Adjustment: does it take a new step?",
+    "kb_pattern_relevance": "Patterns: does the pattern help?",
+}  # fmt: skip
+
+
+def stage_title(stage: str) -> str:
+    """A yes/no stage by its name and its question; any other by its name."""
+    return _STAGE_TITLES.get(stage) or one_line(stage).replace("_", " ").capitalize()
+
+
 def stage_short(stage: str) -> str:
     """A call's stage in at most ten characters: for a yes/no, the question in one word."""
     return _STAGE_NAMES.get(stage) or stage.replace("_", " ")[:10]

@@ -8,14 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from agent.config import Config
 from agent.config_errors import ConfigError
 from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
+from screens.keyed import KeyedScreen, KeyFooter
 from screens.runner import Services
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, line, plural
 from screens.toggles_dialogs import SaveDialog
@@ -37,7 +37,7 @@ class ConfigSaved(Message):
         self.config = config
 
 
-class TogglesScreen(Screen[None]):
+class TogglesScreen(KeyedScreen[None]):
     """The form. Nothing is written before its diff was shown and accepted."""
 
     CSS_PATH = STYLES / "toggles.tcss"
@@ -68,7 +68,7 @@ class TogglesScreen(Screen[None]):
             yield Input(placeholder="/ search: part of a name or of what it does", id="toggles-search", compact=True)
             yield Static("Nothing matches. Search for less.", id="toggles-nothing", markup=False)
             yield SettingsForm(model)
-        yield Footer(compact=True)
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Say which file it is."""

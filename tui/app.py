@@ -142,6 +142,8 @@ class CraApp(App[int]):
         """Show a run, live or replayed."""
         if self.home is not None and session.handle is not None:
             self.home.session = session
+            if self.home.told not in session.on_flush:
+                session.on_flush.append(self.home.told)
         self.push_screen(RunScreen(session, self.services))
 
     @on(Worker.StateChanged)

@@ -60,7 +60,7 @@ class Cascade(Pane):
 
     def _files(self, state: RunState, width: int) -> list[Content]:
         kept = sum(file.included for file in state.files.values())
-        head = line(("files in scope ", LABEL), (f"{len(state.files)} → {kept}", STRONG))
+        head = line(("files in scope ", LABEL), (f"{kept} of {len(state.files)}", STRONG), (_scope_to_come(state), MUTED))
         longest = max(len(one_line(file.path)) for file in state.files.values())
         room = max(8, min(longest, width - 24))
         return [head, *(fit(self._file(file, room), width) for file in state.files.values()), Content("")]
@@ -76,7 +76,7 @@ class Cascade(Pane):
         shown = newest_symbols(state)
         counts = [pass_counts(state, number) for number, _ in _PASSES]
         most = max(1, *(max(total, expected) for total, _, expected in counts))
-        room = max(4, width - 18)
+        room = max(4, width - 28)
         lines = []
         for (number, name), (total, yes, expected) in zip(_PASSES, counts, strict=True):
             yes_cells, all_cells = len(bar(yes, most, room)), len(bar(total, most, room))
@@ -84,7 +84,7 @@ class Cascade(Pane):
             lines.append(
                 line(
                     (name.ljust(10), STRONG), ("━" * yes_cells, GOOD), ("╍" * (all_cells - yes_cells), ACCENT),
-                    ("┈" * to_ask, MUTED), " ", (f"{total}/{expected}" if expected > total else str(total), STRONG),
+                    ("┈" * to_ask, MUTED), "  " if max(total, expected) else "", *_pass_words(total, yes, expected),
                 )
             )  # fmt: skip
             lines += self._symbols([s for s in shown if number in s.passes], number, width)
@@ -129,6 +129,20 @@ class Cascade(Pane):
         if context.dropped:
             lines.append(line(("  did not fit: ", WARN), ", ".join(context.dropped)))
         return lines
+
+
+def _scope_to_come(state: RunState) -> str:
+    stage = state.stages.get("scope")
+    if stage is None or stage.done or not stage.total:
+        return ""
+    return f"  {stage.asked} of {stage.total} decided"
+
+
+def _pass_words(total: int, yes: int, expected: int) -> list[tuple[str, str]]:
+    """A pass in numbers; nothing is counted as a no before it was asked."""
+    if expected > total:
+        return [(f"{total} of {expected}", STRONG), (" decided", MUTED)]
+    return [(f"{yes} of {total}", STRONG), (" yes", MUTED)] if total else [("to come", MUTED)]
 
 
 def newest_symbols(state: RunState) -> list[SymbolState]:

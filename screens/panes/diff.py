@@ -6,7 +6,7 @@ from textual.content import Content
 
 from agent.state import RunState
 from screens.panes.base import Pane
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, block, line, one_line, plural
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, block, fit, line, one_line, plural
 
 _CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "discarded": "thrown away"}
 
@@ -27,9 +27,12 @@ class Diff(Pane):
         head = line(
             (plural(len(ready.files), "file"), STRONG), "  ", (f"+{ready.added}", GOOD), " ", (f"-{ready.removed}", BAD),
             (f"  {_CHOICES.get(state.diff_choice, 'not applied yet')}", LABEL),
-            (f"  branch {one_line(ready.branch)}" if ready.branch else "", MUTED),
         )  # fmt: skip
-        lines = [head]
+        branch = line((f"  branch {one_line(ready.branch)}" if ready.branch else "", MUTED))
+        if head.cell_length + branch.cell_length <= width:
+            lines = [head + branch]
+        else:  # of a diff the code scrolls sideways, of its heading nothing may be out of sight
+            lines = [fit(head, width), fit(branch, width)]
         counts = file_counts(ready.diff)
         for path in ready.files:
             added, removed = counts.get(path, (0, 0))

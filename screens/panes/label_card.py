@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from textual.content import Content
 
 from agent.audit.items import Item
@@ -10,12 +12,13 @@ from agent.audit.queue import uncertainty
 from agent.audit.reader import CallTexts
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, probability, stage_short, verdict_mark
 
+_NARROW = 36
 _SOURCE_WORDS = {"person": "you", "override": "overruled in the run", "outcome": "what the applied diff changed"}
 
 
 def queue_heading(width: int) -> Content:
     """The names above the columns of the queue."""
-    narrow = width < 44
+    narrow = width < _NARROW
     return Content.styled("  label   " + ("" if narrow else "question   ") + "item", MUTED)
 
 
@@ -25,7 +28,7 @@ def queue_row(item: Item, width: int, blind: bool) -> Content:
     if item.label is not None and not (blind and item.source != "person"):
         text, style = verdict_mark(item.label)
         label = Content.styled(f"{text}{'' if item.own else ' ='}".ljust(8), style)
-    stage = "" if width < 44 else stage_short(item.stage).ljust(10) + " "
+    stage = "" if width < _NARROW else stage_short(item.stage).ljust(10) + " "
     said = "" if blind else _said(item)
     room = max(4, width - 2 - 8 - len(stage) - len(said) - 2)
     name = Content(one_line(item.item)).truncate(room, ellipsis=True)
@@ -40,10 +43,14 @@ def _said(item: Item) -> str:
 
 
 def label_card(
-    item: Item, texts: CallTexts | None, history: list[LabelRow], blind: bool, twins: list[Item], note: str = ""
-) -> list[Content]:
-    """The lines of the card. ``twins`` are other calls with the same prompt; ``note`` waits for the next label."""
-    lines = _label_lines(item, note, blind)
+    item: Item, texts: CallTexts | None, history: list[LabelRow], blind: bool, twins: list[Item], note: str = "",
+    meaning: Iterable[tuple[str, str]] = (),
+) -> list[Content]:  # fmt: skip
+    """The lines of the card. ``twins`` are other calls with the same prompt; ``note`` waits for the next label;
+    ``meaning`` is what each answer says here, from :func:`meanings`."""
+    lines = [line((one_line(item.item), "bold"))]
+    lines += [line((f"{word:<4}", LABEL), (one_line(text), MUTED)) for word, text in meaning]
+    lines += [Content(""), *_label_lines(item, note, blind)]
     if blind:
         lines.append(Content.styled("the model's answer is hidden until you have said yours", MUTED))
     else:
@@ -58,6 +65,16 @@ def label_card(
     if history and not (blind and item.source != "person"):
         lines += [Content(""), _section("labels so far"), *(_history(row) for row in history)]
     return lines
+
+
+def meanings(guideline: str) -> list[tuple[str, str]]:
+    """("yes" or "no", what it means) from the lines of a guideline that say so."""
+    found = []
+    for row in guideline.splitlines():
+        word, colon, text = row.strip().lstrip("-*# ").partition(":")
+        if colon and word.strip("*_ ").lower() in ("yes", "no") and text.strip():
+            found.append((word.strip("*_ ").lower(), text.strip("*_ ")))
+    return found
 
 
 def _section(name: str) -> Content:

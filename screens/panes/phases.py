@@ -18,7 +18,7 @@ _ORDER = ("index", "task_analysis", "stage_routing", "scope", "similarity", "pre
 
 
 def phase_count(stage: Stage, state: RunState) -> str:
-    """How far a phase is, in a few characters: ``12 files``, ``3 → 2``, ``4/7``."""
+    """How far a phase is, in a few characters: ``12 files``, ``2 of 3 yes``, ``4 of 7``."""
     if stage.name == "index" and state.index is not None:
         return f"{state.index.files} files"
     if stage.name == "precision":
@@ -26,9 +26,9 @@ def phase_count(stage: Stage, state: RunState) -> str:
         if passes and stage.done:
             return " → ".join(passes)
     if not stage.done and stage.total:
-        return f"{stage.asked}/{stage.total}"
-    if stage.asked and stage.name in ("scope", "similarity", *_CASCADE):
-        return f"{stage.asked} → {stage.yes}"
+        return f"{stage.asked} of {stage.total}"
+    if stage.asked and stage.done and stage.name in ("scope", "similarity", *_CASCADE):
+        return f"{stage.yes} of {stage.asked} yes"
     if stage.counts:
         name, count = next(iter(stage.counts.items()))
         return f"{count} {name}"

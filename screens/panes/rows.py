@@ -129,8 +129,9 @@ class RowList(ScrollView, can_focus=True):
         if self.heading is not None and y == 0:
             return self._strip(self.heading(width), width)
         row = self.scroll_offset.y + y - self._head
-        if self.count == 0 and row == 0:
-            return self._strip(Content.styled(self.empty, MUTED), width)
+        if self.count == 0:
+            said = Content.styled(self.empty, MUTED).wrap(width)
+            return self._strip(said[row] if row < len(said) else Content(""), width)
         if not 0 <= row < self.count:
             return self._strip(Content(""), width)
         content = self.row_of(row, width)

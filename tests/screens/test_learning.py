@@ -171,7 +171,7 @@ async def test_comment_and_guidelines(filled: Filled) -> None:
         await settle(pilot)
         screen = app.screen
         assert isinstance(screen, RelabelScreen)
-        await pilot.press("question_mark")
+        await pilot.press("g")
         assert "read or change this file" in screen.query_one("#guidelines").plain
         item = screen.item
         await pilot.press("c", *"too far", "enter")

@@ -73,7 +73,7 @@ def _shown(snap: Compare, make: Callable[[Any], Screen[None]], size: tuple[int, 
 
 @pytest.mark.parametrize("size", SIZES, ids=NAMES)
 def test_relabel(snap_compare: Compare, repo: Path, size: tuple[int, int]) -> None:
-    assert _shown(snap_compare, lambda made: RelabelScreen(made, repo=repo), size, "6", "down", "question_mark")
+    assert _shown(snap_compare, lambda made: RelabelScreen(made, repo=repo), size, "6", "down", "g")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=NAMES)

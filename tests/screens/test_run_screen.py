@@ -10,7 +10,8 @@ from textual.pilot import Pilot
 from agent import events as ev
 from agent.events import Envelope
 from agent.gate import Breakpoint
-from screens.dialogs import Confirm, parse_breakpoint
+from screens.breakpoint_dialog import parse_breakpoint
+from screens.dialogs import Confirm
 from screens.panes.tabs import TabPanel
 from screens.prompt import prompt_lines
 from screens.run import RunScreen
@@ -192,7 +193,7 @@ async def test_the_change_is_decided_on_after_the_run(toasts: list[str]) -> None
         assert run.choices == ["apply"] and app.session.deciding, "what was refused can be tried again"
         assert any("changed meanwhile" in text for text in toasts)
         run.refuses = ""
-        await pilot.press("k")
+        await pilot.press("w")
         await _settle(app, pilot)
         assert run.choices == ["apply", "keep"]
         assert app.session.state.diff_choice == "kept" and not app.session.deciding

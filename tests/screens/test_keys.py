@@ -1,0 +1,200 @@
+"""The footer: one key with one meaning a screen, words that follow the state, nothing cut; escape never leaves a run."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+from textual.widgets._footer import FooterKey
+
+from agent import events as ev
+from agent.gate import Breakpoint
+from screens.actions import of_group
+from screens.breakpoint_dialog import BreakpointDialog
+from screens.calibrate import CalibrateScreen
+from screens.history import HistoryScreen
+from screens.relabel import RelabelScreen
+from screens.replay import _LIVE_ONLY
+from screens.run import RunScreen
+from tests.audit.filled import Filled
+from tests.screens.driving import ReplayApp, ScriptedRun, home_services
+from tests.screens.recorded import ring_buffer, worked_example
+from tests.screens.test_learning import LearningApp, filled, settle  # noqa: F401 - a fixture
+from tests.screens.test_run_screen import _app, _settle, _start
+from tui.app import CraApp
+
+
+def shown(pilot: Pilot) -> dict[str, str]:
+    """Key to word of what the footer shows."""
+    return {key.key_display: key.description for key in pilot.app.screen.query(FooterKey)}
+
+
+@pytest.mark.parametrize("group", ["home", "run", "relabel", "calibrate", "history", "toggles"])
+def test_a_key_means_one_thing_on_a_screen(group: str) -> None:
+    keys = [key for action in (*of_group(group), *of_group("app")) for key in action.keys.split(",")]
+    assert sorted(keys) == sorted(set(keys))
+
+
+def test_a_key_means_one_thing_in_a_replay() -> None:
+    run = [action for action in of_group("run") if action.action.partition("(")[0] not in _LIVE_ONLY]
+    keys = [key for action in (*of_group("replay"), *run, *of_group("app")) for key in action.keys.split(",")]
+    assert sorted(keys) == sorted(set(keys))
+
+
+async def test_pause_says_go_on_while_paused() -> None:
+    app = _app()
+    async with app.run_test(size=(120, 36)) as pilot:
+        await _start(app, pilot)
+        await pilot.pause()
+        assert shown(pilot)["space"] == "Go on"
+        assert app.screen.turned("run.pause")
+        app.screen.session.gate.mode = "run"
+        app.screen.session.state.waiting = None
+        app.screen.refresh_state([])
+        await pilot.pause()
+        assert shown(pilot)["space"] == "Pause"
+
+
+async def test_the_footer_of_a_change_to_decide_on_has_no_key_twice() -> None:
+    app = ReplayApp(ring_buffer("diff"), live=True)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        words = shown(pilot)
+        assert (words["a"], words["w"], words["d"]) == ("Apply", "Keep", "Discard")
+        assert "k" not in words
+
+
+async def test_escape_closes_one_thing_at_a_time_and_stays_with_a_run_that_goes_on(toasts: list[str]) -> None:
+    app = _app()
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await _start(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, RunScreen)
+        await pilot.press("3", "z")
+        await pilot.pause()
+        assert screen.maximized is not None
+        await pilot.press("escape")
+        assert screen.maximized is None and screen.panel.pane.has_focus
+        await pilot.press("escape")
+        assert screen.stream.has_focus
+        await pilot.press("slash", "x", "escape")
+        assert not screen.stream.words
+        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert app.screen is screen, "a run that goes on is not left by escape"
+        assert any("q goes to Home" in text for text in toasts)
+        await pilot.press("q")
+        await _settle(app, pilot)
+        assert app.screen is app.home
+        assert "F3 goes back to it" in str(app.home.query_one("#home-run").render())
+        assert shown(pilot)["F3"] == "Run"
+        await pilot.press("f3")
+        await pilot.press("x", "y")
+        await _settle(app, pilot)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is app.home, "of a run that is over escape is the way out"
+        assert not app.home.query_one("#home-run").display
+
+
+async def test_home_says_when_the_run_that_was_left_waits() -> None:
+    async def script(run: ScriptedRun) -> None:
+        run.emit(ev.StageStarted("scope", 1, "scope"))
+        await run.ask(1, "scope", "a.py:one", True)
+        run.emit(ev.DiffReady("+x\n", ("a.c",), 1, 0, "cra/x"))
+
+    app = _app(script)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await _start(app, pilot)
+        await pilot.press("q")
+        await _settle(app, pilot)
+        line = app.home.query_one("#home-run")
+        assert "waits for you" in str(line.render())
+        app.session.gate.resume()
+        await _settle(app, pilot)
+        assert "its change waits for your word" in str(line.render())
+
+
+async def test_a_breakpoint_can_be_taken_out() -> None:
+    app = _app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await _start(app, pilot)
+        gate = app.session.gate
+        gate.breakpoints = [Breakpoint("scope", "*two*"), Breakpoint("precision_*"), Breakpoint(defaulted=True)]
+        await pilot.press("b")
+        await pilot.pause()
+        dialog = app.screen
+        assert isinstance(dialog, BreakpointDialog)
+        points = dialog.query_one("#points", OptionList)
+        assert points.option_count == 3
+        points.focus()
+        await pilot.press("down", "d")
+        assert points.option_count == 2
+        await pilot.press("escape")
+        await pilot.pause()
+        assert gate.breakpoints == [Breakpoint("scope", "*two*"), Breakpoint(defaulted=True)]
+        await pilot.press("b")
+        await pilot.pause()
+        for button in ("#add", "#remove", "#clear", "#close"):
+            assert app.screen.query_one(button).region.bottom <= 24, "the buttons are in sight"
+        app.screen.query_one("#remove").press()
+        await pilot.pause()
+        app.screen.query_one("#remove").press()
+        await pilot.pause()
+        assert app.focused is app.screen.query_one("#stage"), "none is left: on to the next one"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert gate.breakpoints == []
+
+
+def fits(pilot: Pilot) -> bool:
+    """Whether every key of the footer is in sight."""
+    keys = list(pilot.app.screen.query(FooterKey))
+    return bool(keys) and all(key.region.right <= pilot.app.size.width and key.region.width > 0 for key in keys)
+
+
+async def test_home_shows_the_settings_key_and_fits() -> None:
+    app = CraApp(home_services())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert shown(pilot)["F6"] == "Settings" and shown(pilot)["F9"] == "History"
+        assert fits(pilot)
+        assert app.screen.query_one("#home").max_scroll_y == 0 or app.home.recent
+
+
+@pytest.mark.parametrize("screen", [RelabelScreen, CalibrateScreen, HistoryScreen])
+async def test_the_footer_is_there_at_once_and_fits(filled: Filled, screen: type, monkeypatch) -> None:  # noqa: F811
+    go = threading.Event()
+    import agent.audit.reader as reader
+
+    def slow(self: object, path: Path) -> None:
+        assert go.wait(20)
+        real(self, path)
+
+    real = reader.LogReader.__init__
+    if screen is not RelabelScreen:
+        monkeypatch.setattr(reader.LogReader, "__init__", slow)
+    app = LearningApp(lambda made: screen(made, repo=filled.repo))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        assert shown(pilot)["q"] == "Back" and shown(pilot)["?"] == "Help", "while the log is still being read"
+        go.set()
+        await settle(pilot)
+        assert fits(pilot), shown(pilot)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_the_run_footer_fits(width: int) -> None:
+    app = _app()
+    async with app.run_test(size=(width, 24)) as pilot:
+        await _start(app, pilot)
+        await pilot.pause()
+        assert fits(pilot), shown(pilot)
+    app = ReplayApp(worked_example(), live=True)
+    async with app.run_test(size=(width, 24)) as pilot:
+        await settle(pilot)
+        assert fits(pilot), shown(pilot)
