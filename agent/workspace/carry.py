@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.workspace.git import paths, run_git, text
+from agent.workspace.git import paths, run_git, shown, text
 
 LARGEST_CARRIED = 50 * 1024 * 1024
 """Untracked files above this many bytes are left behind (and named): they are data, not source."""
@@ -95,5 +95,5 @@ def _untracked(top: Path) -> tuple[list[str], list[str]]:
 
 
 def _some(names: list[str], most: int = 5) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    listed = ", ".join(map(shown, names[:most]))
+    return f"{listed} and {len(names) - most} more" if len(names) > most else listed

@@ -7,7 +7,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from agent.workspace.git import WorkspaceError, run_git
+from agent.workspace.git import WorkspaceError, run_git, shown
 
 LARGEST_COPY = 1024 * 1024 * 1024
 MOST_FILES = 50_000
@@ -63,7 +63,7 @@ def copy_tree(source: Path, target: Path) -> list[str]:
     except WorkspaceError:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return [f"Not included, since they cannot be read: {', '.join(skipped[:5])}."] if skipped else []
+    return [f"Not included, since they cannot be read: {', '.join(map(shown, skipped[:5]))}."] if skipped else []
 
 
 def start_history(root: Path, branch: str) -> str:

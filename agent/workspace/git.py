@@ -21,12 +21,16 @@ _SETTINGS = (
     f"user.email={EMAIL}",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
+    "core.safecrlf=false",
+    "submodule.recurse=false",
     "commit.gpgSign=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
     "core.quotePath=false",
 )
+# A repository that keeps files in LFS demands its filter; without that program a checkout holds pointers, as theirs does.
+_NO_LFS = ("filter.lfs.required=false", "filter.lfs.process=", "filter.lfs.clean=", "filter.lfs.smudge=")
 # These say where a person's own settings are (excludes, line endings); all other GIT_* point at somebody else's repository.
 _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
 
@@ -67,7 +71,7 @@ def run_git(
     if program is None:
         raise GitError("git was not found. Install git and make sure that it is on PATH.")
     command = [program]
-    for setting in _SETTINGS:
+    for setting in (*_SETTINGS, *(() if shutil.which("git-lfs") else _NO_LFS)):
         command += ["-c", setting]
     try:
         result = subprocess.run(
@@ -107,6 +111,12 @@ def paths(result: subprocess.CompletedProcess[bytes]) -> list[str]:
     return [os.fsdecode(part) for part in result.stdout.split(b"\0") if part]
 
 
+def shown(path: str) -> str:
+    """A path as a sentence can hold it: control characters and bytes that are no UTF-8 written as escapes."""
+    readable = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in readable)
+
+
 def top_level(path: Path) -> Path | None:
     """The top of the work tree that holds ``path``; None if there is no repository.
 
@@ -126,7 +136,11 @@ def top_level(path: Path) -> Path | None:
             words,
         )
     if "must be run in a work tree" in words:
-        raise GitError(f"{path} is a bare repository without files to work on. Give the path of a checkout.", words)
+        raise GitError(
+            f"{path} is a bare repository, or git's own folder in one: it has no files to work on. "
+            "Give the path of a checkout.",
+            words,
+        )
     return None
 
 

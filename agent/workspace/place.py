@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from agent.workspace import carry, copying, record
-from agent.workspace.git import GitError, WorkspaceError, paths, run_git, text, top_level
+from agent.workspace.git import GitError, WorkspaceError, paths, run_git, shown, text, top_level
 from agent.workspace.journal import recover
 from agent.workspace.record import Record
 
@@ -88,7 +88,14 @@ def _checked_repo(repo: Path) -> Path:
         raise WorkspaceError(f"There is no folder {repo}. Give the path of the repository to work on.")
     if not repo.is_dir():
         raise WorkspaceError(f"{repo} is a file. Give the path of the repository to work on.")
-    return repo.resolve()
+    real = repo.resolve()
+    try:
+        str(real).encode()
+    except UnicodeEncodeError:
+        raise WorkspaceError(
+            f"The path {shown(str(real))} holds bytes that are no UTF-8, which no log can carry. Rename the folder."
+        ) from None
+    return real
 
 
 def _holding(repo: Path) -> Path | None:
@@ -101,7 +108,8 @@ def _holding(repo: Path) -> Path | None:
 
 def _copied(repo: Path, work: Path, run_id: str) -> Record:
     branch = f"cra/{run_id}"
-    notes = [f"{repo} is not a git repository, so the run works on a copy of it."]
+    why = f"git cannot read the repository in {repo}" if (repo / ".git").exists() else f"{repo} is not a git repository"
+    notes = [f"{why}, so the run works on a copy of it."]
     notes += copying.copy_tree(repo, work / run_id)
     try:
         base = copying.start_history(work / run_id, branch)
@@ -122,7 +130,7 @@ def _branched(repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted:
     head = run_git(top, "rev-parse", "-q", "--verify", "HEAD^{commit}", check=False)
     user_head = text(head) if head.returncode == 0 else ""
     notes = list(_about(top, user_head, carry_uncommitted))
-    taken = carry.snapshot(top, work, carry_uncommitted)
+    taken = _snapshot(top, work, carry_uncommitted)
     notes += taken.notes
     base, carried = user_head, False
     if not user_head or taken.tree != text(run_git(top, "rev-parse", f"{user_head}^{{tree}}")):
@@ -150,11 +158,27 @@ def _about(top: Path, user_head: str, carry_uncommitted: bool) -> list[str]:
     notes = []
     if not user_head:
         notes.append("The repository has no commit yet, so the run starts from the files as they are.")
-    elif not carry_uncommitted and text(run_git(top, "status", "--porcelain", "--ignore-submodules")):
+    elif not carry_uncommitted and _is_changed(top):
         notes.append(f"The run starts from the last commit ({user_head[:12]}), without the changes not yet committed.")
     if inner := carry.submodules(top):
-        notes.append(f"Submodules are not included in the run: {', '.join(inner[:5])}.")
+        notes.append(f"Submodules are not included in the run: {', '.join(map(shown, inner[:5]))}.")
     return notes
+
+
+def _is_changed(top: Path) -> bool:
+    status = run_git(top, "status", "--porcelain", "--ignore-submodules", check=False)
+    return status.returncode != 0 or bool(status.stdout)  # a filter that fails: then there was something to filter
+
+
+def _snapshot(top: Path, work: Path, carry_uncommitted: bool) -> carry.Snapshot:
+    try:
+        return carry.snapshot(top, work, carry_uncommitted)
+    except GitError as error:
+        words = error.stderr.splitlines()[0] if error.stderr else str(error)
+        raise WorkspaceError(
+            f"What is not committed in {top} cannot be taken along; git says: {words.rstrip('.')}. Mend that, or leave "
+            "uncommitted changes out of the run with workspace.carry_uncommitted = false."
+        ) from error
 
 
 def _add_worktree(top: Path, place: Path, entry: Record) -> None:

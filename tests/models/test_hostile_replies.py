@@ -61,8 +61,8 @@ async def test_what_is_no_unicode_is_replaced() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        b"null", b"[]", b'{"choices":' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"choices":null}', chat(5), chat({"a": 1}),
-        chat(message={"reasoning_content": 7}), b'{"choices":["yes"]}', b'{"choices":[{"message":"yes"}]}',
+        b"null", b"[]", b'{"choices":' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"choices":null}', chat(5),
+        chat({"a": 1}), chat(message={"reasoning_content": 7}), b'{"choices":["yes"]}', b'{"choices":[{"message":"yes"}]}',
         b'{"choices":{"0":{"message":{"content":"yes"}}}}',
     ],
 )  # fmt: skip

@@ -1,0 +1,69 @@
+"""The checks once more in a copy, built with sanitizers: a crash then says what it was, and where.
+
+The flags are those of gcc and clang (``-fsanitize=address,undefined``). make is given them with the compiler, since that is
+the one variable that nearly every Makefile uses; CMake and Meson read CFLAGS and LDFLAGS when they configure a new build.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from agent.workspace.git import run_git
+from agent.workspace.sandbox import Limits, command_line, run_command
+
+FLAGS = "-fsanitize=address,undefined -fno-omit-frame-pointer -g"
+_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:color=never", "UBSAN_OPTIONS": "print_stacktrace=1:color=never"}
+_BUILDERS = ("cmake", "meson")
+
+LARGEST = 200 << 20
+"""Bytes of a working tree up to which it is copied for this."""
+
+
+def can_be_sanitized(command: str) -> bool:
+    """Whether the command builds C in a way that takes flags from outside."""
+    words = command_line(command) if command.strip() else []
+    return bool(words) and (Path(words[0]).name == "make" or any(name in command for name in _BUILDERS))
+
+
+async def run_sanitized(root: Path, command: str, compiler: str, timeout: float, *, limits: Limits) -> tuple[str, str]:
+    """(output, folder that it ran in) of the checks, built with sanitizers in a copy that is gone afterwards.
+
+    ("", "") when the command cannot be built so, or the tree is too large to be copied for it.
+
+    Raises:
+        WorkspaceError: git cannot list the tree.
+    """
+    if not can_be_sanitized(command):
+        return "", ""
+    parent = Path(tempfile.mkdtemp(prefix="cra-sanitized-"))
+    copy = (parent / "tree").resolve()
+    try:
+        if not await asyncio.to_thread(_copy, root, copy):
+            return "", ""
+        words, env = command_line(command), dict(_OPTIONS)
+        if Path(words[0]).name == "make":
+            words = [*words, f"CC={compiler} {FLAGS}"]
+        else:
+            env |= {"CC": compiler, "CFLAGS": FLAGS, "LDFLAGS": FLAGS}
+        done = await run_command(words, copy, timeout, limits=limits, env=env)
+        return done.output, str(copy)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, parent, True)
+
+
+def _copy(root: Path, target: Path) -> bool:
+    """The files that git knows or would add, without what it ignores: builds begin from nothing. False when too large."""
+    listed = run_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout
+    names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    there = [name for name in names if (root / name).is_file() or (root / name).is_symlink()]
+    if sum((root / name).lstat().st_size for name in there) > LARGEST:
+        return False
+    target.mkdir(parents=True)
+    for name in there:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, target / name, follow_symlinks=False)
+    return True

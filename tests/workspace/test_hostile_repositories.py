@@ -1,0 +1,108 @@
+"""Repositories as they are found in the wild: what a run cannot take along is said, and nothing ends in a traceback."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent.workspace import carry
+from agent.workspace.git import WorkspaceError
+from agent.workspace.worktree import Workspace
+from tests.workspace.support import fingerprint, git, make_repo
+
+
+async def test_lfs_without_its_program_leaves_pointers_as_the_persons_checkout_has_them(tmp_path, monkeypatch):
+    repo = make_repo(tmp_path / "repo", {"a.c": "int a;\n", "big.bin": "version https://git-lfs.github.com/spec/v1\n"})
+    (repo / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "LFS")
+    for name in ("clean", "smudge", "process"):
+        git(repo, "config", f"filter.lfs.{name}", f"git-lfs {name} -- %f")
+    git(repo, "config", "filter.lfs.required", "true")
+    os.utime(repo / "big.bin", (1, 1))
+    monkeypatch.setattr("agent.workspace.git.shutil.which", lambda name: None if name == "git-lfs" else f"/usr/bin/{name}")
+    before = fingerprint(repo)
+    space = await Workspace.create(repo, "r1")
+    assert space.read("big.bin").startswith("version https://git-lfs")
+    space.write("a.c", "int b;\n")
+    await space.commit("Change")
+    assert (await space.apply_to_user_tree()).files == ("a.c",)
+    (repo / "a.c").write_text("int a;\n")
+    assert fingerprint(repo)[0] == before[0]
+
+
+async def test_newlines_that_git_would_refuse_to_convert(tmp_path):
+    repo = make_repo(tmp_path / "repo")
+    git(repo, "config", "core.safecrlf", "true")
+    git(repo, "config", "core.autocrlf", "input")
+    (repo / "new.c").write_bytes(b"int n;\r\n")
+    space = await Workspace.create(repo, "r1")
+    space.write("new.c", space.read("new.c") + "int m;\n")
+    await space.commit("Change")
+    assert (await space.apply_to_user_tree()).ok
+    assert (repo / "new.c").read_bytes() == b"int n;\r\nint m;\r\n"
+
+
+async def test_submodules_that_every_command_would_follow(tmp_path):
+    other = make_repo(tmp_path / "other", {"sub.c": "int s;\n"})
+    repo = make_repo(tmp_path / "repo")
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendor/sub")
+    git(repo, "commit", "-q", "-m", "Submodule")
+    git(repo, "config", "submodule.recurse", "true")
+    space = await Workspace.create(repo, "r1")
+    start = await space.head()
+    space.write("a.c", "int b;\n")
+    await space.commit("Change")
+    await space.rollback(start)
+    assert (await Workspace.reopen(repo, "r1")).read("a.c") == "int a;\n"
+
+
+async def test_names_that_are_no_text_are_written_as_escapes(tmp_path, monkeypatch):
+    monkeypatch.setattr(carry, "LARGEST_CARRIED", 10)
+    repo = make_repo(tmp_path / "repo")
+    Path(os.fsdecode(os.fsencode(repo) + b"/big\xff\n\x1b[31m.bin")).write_bytes(b"x" * 11)
+    make_repo(Path(os.fsdecode(os.fsencode(repo) + b"/nested\xfe")))
+    space = await Workspace.create(repo, "r1")
+    assert "nested\\xfe/" in space.notes[0] and "big\\xff\\n\\x1b[31m.bin" in space.notes[1]
+    assert (await Workspace.reopen(repo, "r1")).notes == space.notes
+
+
+async def test_a_repository_below_a_name_that_is_no_utf_8_is_refused(tmp_path):
+    repo = make_repo(Path(os.fsdecode(os.fsencode(tmp_path) + b"/r\xff")))
+    with pytest.raises(WorkspaceError, match=r"r\\xff holds bytes that are no UTF-8.*Rename"):
+        await Workspace.create(repo, "r1")
+    assert not (repo / ".clean_room").exists()
+
+
+def _pipe(repo):
+    (repo / "a.c").unlink()
+    os.mkfifo(repo / "a.c")
+
+
+def _filter(repo):
+    (repo / ".gitattributes").write_text("*.c filter=bad\n")
+    git(repo, "config", "filter.bad.clean", "false")
+    git(repo, "config", "filter.bad.required", "true")
+
+
+@pytest.mark.parametrize("spoil", [_pipe, _filter])
+async def test_what_git_cannot_add_names_the_way_around(tmp_path, spoil):
+    repo = make_repo(tmp_path / "repo")
+    spoil(repo)
+    with pytest.raises(WorkspaceError, match=r"cannot be taken along; git says: .*workspace\.carry_uncommitted = false"):
+        await Workspace.create(repo, "r1")
+    assert git(repo, "branch", "--list", "cra/*") == "" and os.listdir(repo / ".clean_room" / "work") == []
+    space = await Workspace.create(repo, "r2", carry_uncommitted=False)
+    assert space.read("a.c") == "int a;\n"
+
+
+async def test_bare_repositories_and_broken_ones(tmp_path):
+    repo = make_repo(tmp_path / "repo")
+    subprocess.run(["git", "clone", "-q", "--bare", str(repo), str(tmp_path / "bare")], check=True)
+    for place in (tmp_path / "bare", repo / ".git"):
+        with pytest.raises(WorkspaceError, match="is a bare repository, or git's own folder"):
+            await Workspace.create(place, "r1")
+    (repo / ".git" / "HEAD").write_text("garbage\n")
+    space = await Workspace.create(repo, "r1")
+    assert space.mode == "copy" and space.notes[0].startswith("git cannot read the repository in")
