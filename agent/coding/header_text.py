@@ -16,7 +16,7 @@ from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
 from agent.coding.textfile import newline_of, to_newline
 
 _GUARD = re.compile(r"^[ \t]*#[ \t]*(?:ifndef[ \t]+\w+\s*\n[ \t]*#[ \t]*define[ \t]+\w+|pragma[ \t]+once)", re.M)
-_FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+\.h)[`*]*[ \t]*$", re.M | re.I)
+_FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+)[`*]*[ \t]*$", re.M | re.I)
 
 
 _POINTED = re.compile(r"(?<!struct )(?<!union )(?<!enum )\b([A-Za-z_]\w*)(?:\s+const)?\s*\*")
@@ -39,7 +39,7 @@ def header_from_reply(
     declared and has no exact prototype is the problem.
     """
     blocks = [block.text for block in code_blocks(reply)]
-    text = max(blocks, key=lambda block: len(functions(block.encode())), default="")
+    text = max(blocks, key=_declares, default="")
     if finish != "stop" and not text.rstrip().endswith("#endif"):
         return Header("", f"The reply was cut off before {path} was complete. Write it shorter.")
     if not functions(text.encode()) and not exact:
@@ -78,10 +78,17 @@ def opaque_types(prototypes: Sequence[CFunction]) -> list[str]:
 
 
 def headers_from_reply(reply: str) -> dict[str, str]:
-    """Path to the text below its ``FILE:`` line, for a reply that holds several headers."""
+    """Path to the text below its ``FILE:`` line, for a reply that holds several headers; other files in it are left out."""
     marks = list(_FILE_LINE.finditer(reply))
     ends = [mark.start() for mark in marks[1:]] + [len(reply)]
-    return {mark["path"]: reply[mark.end() : end] for mark, end in zip(marks, ends, strict=False)}
+    texts = {mark["path"]: reply[mark.end() : end] for mark, end in zip(marks, ends, strict=False)}
+    return {path: text for path, text in texts.items() if path.endswith(".h")}
+
+
+def _declares(text: str) -> tuple[int, int]:
+    """(prototypes for others, functions): the header of a reply that holds its source too is the block with more of them."""
+    found = functions(text.encode())
+    return sum(not function.defined and not function.static for function in found), len(found)
 
 
 def guarded(text: str, path: str) -> str:

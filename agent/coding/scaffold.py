@@ -216,6 +216,7 @@ class _Scaffold:
 
     async def _monolithic(self) -> str:
         trouble = ""
+        planned = [path for path in self.targets if path.endswith(".h")]
         for attempt in range(1, self.attempts + 1):
             llm = self.ctx.llm("scaffold")
             asked = await llm.generate(
@@ -227,9 +228,9 @@ class _Scaffold:
                 item=self.part or "headers",
                 attempt=attempt,
                 temperature=temperature_for(attempt, llm.target.temperature),
+                stop=("\n```\n",) if attempt == 1 and len(planned) == 1 else (),
             )
             replies = headers_from_reply(asked.text)
-            planned = [path for path in self.targets if path.endswith(".h")]
             if not replies and planned:
                 replies = {planned[0]: asked.text}
             laid: dict[str, str] = {}

@@ -225,3 +225,24 @@ async def test_monolithic_one_call_for_all_headers(tmp_path: Path) -> None:
     assert result.ok and len(server.calls) == 1
     assert {one.path for one in result.functions} == {"src/table.c", "src/other.c"}
     assert files.read_bytes("src/other.c").startswith(b'#include "other.h"\n')
+
+
+async def test_monolithic_source_that_comes_along_is_not_taken_for_the_header(tmp_path: Path) -> None:
+    body = "\n".join(f"static int help_{n}(void) {{ return {n}; }}" for n in range(9))
+    source = f'```c\n#include "table.h"\n{body}\nint table_count(const table *t) {{ return '  # cut off
+    for number, mark in enumerate(("FILE: src/table.c\n", "And its source:\n")):
+        reply = f"FILE: src/table.h\n{HEADER}\n\n{mark}{source}"
+        result, server, files = await lay(tmp_path / str(number), reply, decomposed=False)
+        assert result.ok and len(server.calls) == 1, result.reason
+        assert b"help_" not in files.read_bytes("src/table.h")
+        assert [one.name for one in result.functions] == ["table_new", "table_count", "table_set"]
+
+
+@pytest.mark.parametrize("targets", [(), ("src/table.h", "src/table.c"), ("src/table.h", "src/other.h")])
+async def test_monolithic_reply_ends_with_its_header_where_only_one_is_planned(
+    tmp_path: Path, targets: tuple[str, ...]
+) -> None:
+    reply = f"FILE: src/table.h\n{HEADER}"
+    result, server, _ = await lay(tmp_path, reply, decomposed=False, targets=targets, task="Write a hash table.")
+    assert result.ok, result.reason
+    assert bool(server.calls[0].body.get("stop")) is (targets[1:] == ("src/table.c",))
