@@ -107,7 +107,9 @@ def notes(rows: Sequence[Row]) -> str:
     if unsolved:
         lines += ["", "Not solved:", ""]
         lines += [f"- {row.title}, {row.mode}, seed {row.seed} ({row.status}): {row.reason}" for row in unsolved]
-    lines += ["", f"Model: {_each(row.model for row in rows)}. Commit: {_each(row.commit for row in rows)}."]
+    commits = _each(row.commit for row in rows)
+    changed = " (+: and changes that were not committed)" if "+" in commits else ""
+    lines += ["", f"Model: {_each(row.model for row in rows)}. Commit: {commits}{changed}."]
     extra = _each(" ".join(row.settings) for row in rows)
     return "\n".join(lines + ([f"Settings: {extra}."] if extra != "unknown" else []))
 
