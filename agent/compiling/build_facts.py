@@ -7,6 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_TELLING = frozenset(("-a", "-s", "--", "-D", "-I", "-i", "-p"))
+"""How the flags begin that say something."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuildFacts:
@@ -29,6 +32,8 @@ class BuildFacts:
         defined: set[str] = set()
         dirs: list[str] = []
         for place, flag in enumerate(flags):
+            if flag[:2] not in _TELLING:
+                continue
             if flag == "-ansi":
                 standard = "c90"
             elif flag.startswith(("-std=", "--std=")):

@@ -19,6 +19,7 @@ _OPAQUE = re.compile(
     r"|'(?:[^'\\\n]|\\.)*'",
     re.DOTALL,
 )
+_NEWLINE = re.compile("\n")
 _NOT_NEWLINE = re.compile(r"[^\n\r]")
 _DIRECTIVE = re.compile(r"^[ \t\f\v]*(?:#|%:|\?\?=)[ \t\f\v]*([A-Za-z_]\w*)?((?:[^\n\\]|\\\r?\n|\\)*)", re.MULTILINE)
 _INCLUDE_TARGET = re.compile(r'\s*(?:<([^>\n]+)>|"([^"\n]+)")')
@@ -135,13 +136,11 @@ class CText:
 
     def __init__(self, text: str, macros: dict[str, str] | None = None) -> None:
         self.text = text
-        spans = [m.span() for m in _OPAQUE.finditer(text)]
-        self._opaque_starts = [a for a, _ in spans]
-        self._opaque_ends = [b for _, b in spans]
+        self._opaque: tuple[list[int], list[int]] | None = None
         self.masked = mask(text)
         if text.startswith(BOM):
             self.masked = " " * len(BOM) + self.masked[len(BOM) :]
-        self.starts = [0, *(m.end() for m in re.finditer(r"\n", text))]
+        self.starts = [0, *map(re.Match.end, _NEWLINE.finditer(text))]
         self.macros: dict[str, str | None] = dict(macros or {})
         self.directives = self._read_directives()
         self.guard = self._find_guard()
@@ -175,8 +174,12 @@ class CText:
 
     def opaque_at(self, offset: int) -> bool:
         """Whether ``offset`` is inside a comment or a literal (not at its first character)."""
-        place = bisect_right(self._opaque_starts, offset - 1) - 1
-        return place >= 0 and offset < self._opaque_ends[place]
+        if self._opaque is None:
+            spans = [m.span() for m in _OPAQUE.finditer(self.text)]
+            self._opaque = [start for start, _ in spans], [end for _, end in spans]
+        starts, ends = self._opaque
+        place = bisect_right(starts, offset - 1) - 1
+        return place >= 0 and offset < ends[place]
 
     def _read_directives(self) -> list[Directive]:
         found = []

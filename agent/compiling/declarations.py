@@ -45,6 +45,10 @@ _SKIPPED = frozenset(
 )
 
 
+_TAGGED = ("struct", "union", "enum")
+_TELLING = _NOISE | _SKIPPED | {";", "{", "}"}
+
+
 @dataclass(slots=True)
 class Declared:
     """Names by what they are. ``functions`` maps to whether a body was seen; ``prototypes`` to the text of the head."""
@@ -64,6 +68,16 @@ class Declared:
     def names(self) -> set[str]:
         """Everything that can be used without a tag keyword."""
         return self.functions.keys() | self.variables | self.types | self.enumerators | self.macros
+
+    def has(self, name: str) -> bool:
+        """Whether ``name`` is one of ``names()``."""
+        return (
+            name in self.functions
+            or name in self.variables
+            or name in self.types
+            or name in self.enumerators
+            or name in self.macros
+        )
 
     def defines(self, name: str) -> bool:
         """Whether ``name`` is a function with a body or a variable that is more than an ``extern`` declaration."""
@@ -124,6 +138,10 @@ class _Scanner:
         body = False
         while self.at < count:
             token = tokens[self.at]
+            if token not in _TELLING:
+                kept.append(token)
+                self.at += 1
+                continue
             if token == ";":
                 self.at += 1
                 break
@@ -146,27 +164,23 @@ class _Scanner:
                     continue
                 body = True
                 break
-            if token == "}":
-                self.at += 1
-                break
-            kept.append(token)
-            self.at += 1
+            self.at += 1  # a stray "}"
+            break
         if kept:
             self._declarators(kept, body)
 
     def _close(self, at: int, opening: str, closing: str) -> int:
         """The index after the bracket that closes the one at ``at``."""
-        depth, tokens, count = 0, self.tokens, len(self.tokens)
-        while at < count:
-            token = tokens[at]
-            if token == opening:
-                depth += 1
-            elif token == closing:
-                depth -= 1
+        tokens, depth = self.tokens, 0
+        try:
+            while True:
+                end = tokens.index(closing, at)
+                depth += tokens[at:end].count(opening) - 1
+                at = end + 1
                 if depth == 0:
-                    return at + 1
-            at += 1
-        return count
+                    return at
+        except ValueError:
+            return len(tokens)
 
     @staticmethod
     def _is_aggregate(kept: list[str]) -> bool:
@@ -196,9 +210,10 @@ class _Scanner:
 
     def _declarators(self, kept: list[str], body: bool) -> None:
         found = self.found
-        for place, token in enumerate(kept[:-1]):
-            if token in ("struct", "union", "enum") and kept[place + 1] not in ("{}", "{"):
-                found.declared_tags.add(kept[place + 1])
+        if any(word in kept for word in _TAGGED):
+            for place, token in enumerate(kept[:-1]):
+                if token in _TAGGED and kept[place + 1] not in ("{}", "{"):
+                    found.declared_tags.add(kept[place + 1])
         typedef = "typedef" in kept
         static, extern = "static" in kept, "extern" in kept
         for index, piece in enumerate(split_declarators(kept)):

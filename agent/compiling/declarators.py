@@ -76,6 +76,8 @@ KEYWORDS = frozenset(
 
 def split_declarators(kept: list[str]) -> list[list[str]]:
     """The pieces between top-level commas; an initialiser's commas do not count."""
+    if "," not in kept:
+        return [kept]
     pieces: list[list[str]] = [[]]
     depth = 0
     for token in kept:
@@ -118,6 +120,8 @@ def declared_name(piece: list[str], *, first: bool) -> tuple[str, bool]:
 
 
 def _drop_subscripts(part: list[str]) -> list[str]:
+    if "[" not in part:
+        return part
     out, depth = [], 0
     for token in part:
         if token == "[":

@@ -35,11 +35,11 @@ _NOTE_INCLUDE = re.compile(
     r"#\s*include\s*[<'\"]([^>'\"]+)[>'\"]|include(?: the header)?\s+'?<([^>\s]+)>|header\s+'?<([^>\s]+)>"
 )
 _CARET = re.compile(r"^\s*[~^][~^\s\w*.()<>,;-]*$")
-NOISE = re.compile(
-    r"^\d+ (?:errors?|warnings?)|^compilation terminated|being treated as errors|^\s*\^|returned \d+ exit status"
-    r"|linker command failed|^\(?each undeclared identifier|^for each function it appears in|too many errors emitted",
+_NOISE_BEGINS = re.compile(
+    r"\d+ (?:error|warning)|compilation terminated|\s*\^|\(?each undeclared identifier|for each function it appears in",
     re.IGNORECASE,
 )
+_EXIT_STATUS = re.compile(r"returned \d+ exit status")
 _LINKER = re.compile(r"cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE)
 _REFERENCED = re.compile(r"^>>>\s*(?:referenced by|defined (?:at|in))\s+(?P<file>[^\s:()]+)(?::(?P<line>\d+))?")
 
@@ -52,10 +52,27 @@ def strip_ansi(text: str) -> str:
 def plain_quotes(text: str) -> str:
     """Every kind of quotation mark as a straight single one, without the blanks that French puts inside. An apostrophe
     within a word becomes a backtick, so that quotes still come in pairs."""
-    out = _APOSTROPHE.sub("`", text.translate(_QUOTES)) if "'" in text or not text.isascii() or "`" in text else text
+    if text.isascii():
+        if "'" not in text and "`" not in text:
+            return text
+        return _APOSTROPHE.sub("`", text.replace("`", "'").replace('"', "'"))
+    out = _APOSTROPHE.sub("`", text.translate(_QUOTES))
     if "\u00a0" in out or "\u202f" in out or "«" in text:
         out = re.sub(r"'\s*[\u00a0\u202f ]([^']*?)[\u00a0\u202f ]'", r"'\1'", out)
     return out
+
+
+def is_noise(text: str) -> bool:
+    """Whether a message only counts, ends or repeats what others say."""
+    if _NOISE_BEGINS.match(text):
+        return True
+    lower = text.lower()
+    return (
+        "being treated as errors" in lower
+        or "linker command failed" in lower
+        or "too many errors emitted" in lower
+        or ("exit status" in lower and bool(_EXIT_STATUS.search(lower)))
+    )
 
 
 @dataclass(slots=True)
@@ -161,7 +178,7 @@ class _Reader:
         if match:
             self._add(match["rest"], match["file"], 0, 0)
             return True
-        if LINK_UNDEFINED.search(line) or LINK_MULTIPLE.search(line):
+        if not line.endswith(":") and (LINK_UNDEFINED.search(line) or LINK_MULTIPLE.search(line)):
             obj = _OBJECT.match(line)
             rest = obj["rest"] if obj else line
             inner = HEAD.match(rest) or _SECTION.match(rest)
@@ -179,7 +196,7 @@ class _Reader:
 
     def _add(self, rest: str, file: str, line: int, column: int) -> None:
         severity, message = severity_of(rest)
-        if NOISE.search(message):
+        if is_noise(message):
             return
         option = ""
         if match := _OPTION.search(message):
@@ -212,7 +229,7 @@ class _Reader:
         if self.mac_undefined and (mac := re.match(r'^\s+"?(_?[\w.$]+)"?, referenced from:', line)):
             self._add(f"error: undefined symbol: {mac[1].removeprefix('_')}", "", 0, 0)
             return
-        if target is None:
+        if target is None or ("#" not in line and (self.note or target.source_line)):
             return
         gutter = _GUTTER.match(line)
         if gutter:

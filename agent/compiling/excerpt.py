@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.compiling.diagnostics import HEAD, NOISE, SEVERITY_WORD, TOOL, severity_of, strip_ansi
+from agent.compiling.diagnostics import HEAD, SEVERITY_WORD, TOOL, is_noise, severity_of, strip_ansi
 from agent.compiling.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
 
 _DECISIVE = re.compile(
@@ -49,7 +49,7 @@ def decisive_excerpt(text: str, limit: int = 500) -> str:
 def _decisive_line(lines: list[str]) -> int:
     warning = None
     for place, line in enumerate(lines):
-        if NOISE.search(line) or line[:1] in (" ", "\t"):
+        if is_noise(line) or line[:1] in (" ", "\t"):
             continue
         match = HEAD.match(line) or TOOL.match(line)
         severity = severity_of(match["rest"])[0] if match and match["rest"].strip() else ""
@@ -64,6 +64,6 @@ def _decisive_line(lines: list[str]) -> int:
         if severity == "warning" and warning is None:
             warning = place
     for place, line in enumerate(lines):
-        if _DECISIVE.search(line) and not NOISE.search(line) and line[:1] not in (" ", "\t"):
+        if _DECISIVE.search(line) and not is_noise(line) and line[:1] not in (" ", "\t"):
             return place
     return warning or 0

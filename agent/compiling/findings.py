@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from agent.compiling.headers import Home
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.headers import HeaderTable, Home
+from agent.compiling.project import ProjectFiles
 from agent.compiling.symptoms import Symptom
 
 Outcome = Literal[
@@ -49,3 +51,39 @@ class Finding:
     flag: str = ""
     detail: str = ""
     hinted: bool = False
+
+
+@dataclass(slots=True)
+class FailedCompile:
+    """What is known where names are looked for: ``target`` is the file that was compiled, ``disproven`` are headers that a
+    recompile showed not to help."""
+
+    project: ProjectFiles
+    target: str
+    facts: BuildFacts
+    table: HeaderTable
+    system: SystemNames | None
+    disproven: frozenset[str]
+
+
+class Sought(NamedTuple):
+    """A name of a symptom (a tag as ``struct x``), and the project file and line at which a declaration would help."""
+
+    symptom: Symptom
+    name: str
+    file: str
+    line: int
+
+    @property
+    def tag(self) -> bool:
+        """Whether it is a tag's name."""
+        return self.name.startswith("struct ")
+
+    @property
+    def plain(self) -> str:
+        """The name without ``struct``."""
+        return self.name.removeprefix("struct ")
+
+    def found(self, outcome: Outcome, detail: str = "", headers: tuple[str, ...] = (), **more: Any) -> Finding:
+        """What came out."""
+        return Finding(outcome, self.name, self.symptom, self.file, self.line, headers, detail=detail, **more)
