@@ -53,7 +53,7 @@ class Run:
         self.apply_when_complete = apply_when_complete
         self.resumed = resumed
         self.outcome = Outcome()
-        self.checks = Checks(ctx, workspace)
+        self.checks = Checks(ctx, workspace, hidden)
         self._task: asyncio.Task[Any] | None = None
 
     async def execute(self) -> RunFinished:

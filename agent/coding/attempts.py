@@ -66,24 +66,40 @@ class Compile(Protocol):
         ...
 
 
-Score = Callable[[str], Awaitable[float | None]]
-"""Called with a function's name while a compiled candidate stands in its file: the share of checks that pass, 0 to 1, or
-None when nothing can run yet."""
+class Measured(msgspec.Struct, frozen=True):
+    """How a candidate did: ``points`` is the share of checks that pass, 0 to 1, ``failure`` what the others say of it."""
+
+    points: float
+    failure: str = ""
+
+
+Score = Callable[[str], Awaitable[Measured | None]]
+"""Called with a function's name while a compiled candidate stands in its file; None when nothing can run yet."""
+
+BUG_WARNINGS = frozenset(
+    {
+        "use-after-free", "free-nonheap-object", "return-local-addr", "return-stack-address", "dangling-pointer",
+        "uninitialized", "sometimes-uninitialized", "array-bounds", "stringop-overflow", "stringop-overread",
+        "sizeof-pointer-memaccess", "infinite-recursion", "nonnull",
+    }
+)  # fmt: skip
+"""Warnings of gcc and clang (their option names) that tell of a fault in new code and hardly ever of anything else."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A candidate that compiled, and how well it did."""
+    """A candidate that compiled, and how well it did. ``bugs`` of its warnings are such as :data:`BUG_WARNINGS`."""
 
     text: str
     helpers: tuple[str, ...]
     score: float | None
     warnings: int
     order: int
+    bugs: int = 0
 
     @property
-    def rank(self) -> tuple[float, int, int]:
-        """Greater is better: checks passed, then fewer warnings, then asked earlier."""
-        return (self.score if self.score is not None else 0.0, -self.warnings, -self.order)
+    def rank(self) -> tuple[float, int, int, int]:
+        """Greater is better: checks passed, then fewer warnings that mean a bug, fewer warnings, asked earlier."""
+        return (self.score if self.score is not None else 0.0, -self.bugs, -self.warnings, -self.order)
 
 
 class FunctionResult(msgspec.Struct, frozen=True):
@@ -117,6 +133,26 @@ _ADVICE = (
 def errors_of(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Those that keep a file from compiling."""
     return [one for one in diagnostics if one.severity in ("error", "fatal")]
+
+
+def bugs_in(diagnostics: Sequence[Diagnostic], path: str, lines: range) -> list[Diagnostic]:
+    """The warnings that mean a bug within ``lines`` of ``path``."""
+    name = path.rsplit("/", 1)[-1]
+    return [
+        one
+        for one in diagnostics
+        if one.option.removeprefix("-W").partition("=")[0] in BUG_WARNINGS and one.file.endswith(name) and one.line in lines
+    ]
+
+
+def warning_trouble(bugs: Sequence[Diagnostic], source: bytes) -> str:
+    """Warnings that mean a bug, with the lines they point at, as the next prompt shows them."""
+    lines = source.decode("utf-8", "replace").splitlines()
+    shown = []
+    for one in bugs[:SHOWN_ERRORS]:
+        code = one.source_line.strip() or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else "")
+        shown.append(f"warning: {one.message}" + (f"\n    in this line: {code}" if code else ""))
+    return "\n".join([_COMPILER_SAYS, *shown])
 
 
 def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:

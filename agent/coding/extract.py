@@ -17,6 +17,7 @@ from agent.coding.pieces import Piece, pieces_of
 from agent.coding.reply import CodeBlock, code_blocks
 from agent.coding.signature import definition_head, prototype_of, same_signature
 from agent.coding.stub_detection import stub_evidence
+from agent.coding.unshadow import without_shadowing
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")', re.M)
 
@@ -69,7 +70,8 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
     if stub_evidence(text.encode(), find_definition(text.encode(), declared.name) or written) != "none":
         problems = (*problems, f"{declared.name} is still a stub: write the code that does what its contract says.")
     helpers = _helpers(source, text, {*known, declared.name}) if not problems else ()
-    return Extracted(text, helpers, includes, problems, (*repairs, *more))
+    text, renamed = without_shadowing(text)
+    return Extracted(text, helpers, includes, problems, (*repairs, *more, *renamed))
 
 
 def extract_helper(reply: str, name: str, *, known: Collection[str] = ()) -> tuple[str, ...]:

@@ -11,12 +11,15 @@ from agent.coding.attempts import (
     Compiled,
     CompileReport,
     FunctionResult,
+    Measured,
     Score,
+    bugs_in,
     compile_trouble,
     errors_of,
     room_for,
     temperature_for,
     undeclared_calls,
+    warning_trouble,
 )
 from agent.coding.c_context import reachable_headers
 from agent.coding.csyntax import find_definition
@@ -101,6 +104,7 @@ class _Writer:
         self.score = score
         self.lock = lock
         self.kept = kept
+        self.is_kept = False
         self.failure = failure
         self.trouble = ""
         self.previous = self.original = ""
@@ -136,11 +140,12 @@ class _Writer:
         return source
 
     def _enough(self, samples: int) -> bool:
-        if not self.compiled:
+        sound = [one for one in self.compiled if not one.bugs]
+        if not sound:
             return False
-        best = max(self.compiled, key=lambda one: one.rank)
+        best = max(sound, key=lambda one: one.rank)
         perfect = best.score == 1.0 or (self.score is None and best.warnings == 0)
-        return perfect or len(self.compiled) >= samples
+        return perfect or len(sound) >= samples
 
     async def _attempt(self, attempt: int) -> bool:
         """Ask once and try the reply. True when it compiled."""
@@ -215,23 +220,46 @@ class _Writer:
             now = self.files.read_bytes(path)
             stub = is_stub(now, name)
             ok = not stub and (self.last.ok or await self._not_to_blame(before, now))
-            points = await self.score(name) if ok and self.score is not None else None
+            measured = await self.score(name) if ok and self.score is not None else None
         except BaseException:
             self._restore(before)
             raise
+        text = "\n\n".join([*extracted.helpers, extracted.function_text])
         if not ok:
-            self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
+            self.previous = text
             self.trouble = f"{name} does nothing yet." if stub else compile_trouble(self.last, path, now)
             self._restore(before)
             return False
-        warnings = sum(one.severity == "warning" for one in self.last.diagnostics)
-        candidate = Candidate(extracted.function_text, extracted.helpers, points, warnings, attempt)
-        self.compiled.append(candidate)
-        if self.score is None and self.kept is not None:
+        return await self._judge(extracted, attempt, now, measured, before)
+
+    async def _judge(
+        self, extracted: Extracted, attempt: int, now: bytes, measured: Measured | None, before: Mapping[str, bytes]
+    ) -> bool:
+        """Take note of a candidate that compiled. It stays in its file when nothing speaks against it; the next prompt shows
+        it with what does. False when a warning says that it has a bug."""
+        warnings = [one for one in self.last.diagnostics if one.severity == "warning"]
+        bugs = bugs_in(warnings, self.wanted.path, _lines_of(now, self.wanted.name))
+        points = measured.points if measured is not None else None
+        self.compiled.append(
+            Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, len(bugs))
+        )
+        if not bugs and points in (None, 1.0):
+            if self.score is None:
+                await self._keep()
+            return True
+        self._restore(before)
+        self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
+        self.failure = measured.failure if measured is not None and measured.failure else self.failure
+        self.trouble = warning_trouble(bugs, now) if bugs else ""
+        if bugs:
+            self._reject(f"It compiles, but with a bug: {bugs[0].message}. Asked again.")
+        return not bugs
+
+    async def _keep(self) -> None:
+        """Have the version that stands in the file kept, once."""
+        if self.kept is not None and not self.is_kept:
+            self.is_kept = True
             await self.kept()
-        if self.score is not None and points is not None and points < 1.0:
-            self._restore(before)
-        return True
 
     async def _not_to_blame(self, before: Mapping[str, bytes], now: bytes) -> bool:
         """Whether all errors lie outside the new code and were there before it: nothing that a new version could mend."""
@@ -239,7 +267,7 @@ class _Writer:
         errors = errors_of(self.last.diagnostics)
         if function is None or not errors:
             return False
-        lines = range(function.line - 1, now[: function.end].count(b"\n") + 2)
+        lines = _lines_of(now, self.wanted.name)
         name = self.wanted.path.rsplit("/", 1)[-1]
         if any(not one.line or (one.file.endswith(name) and one.line in lines) for one in errors):
             return False
@@ -258,8 +286,7 @@ class _Writer:
             if best.text.encode() not in source.replace(b"\r\n", b"\n"):
                 self.files.write_bytes(path, place_function(source, name, Extracted(best.text, best.helpers)))
                 self.last = await self.compile(path, name, self.wanted.signature)
-            if self.score is not None and self.kept is not None:
-                await self.kept()
+            await self._keep()
         lines = best.text.count("\n") + 1
         self.ctx.emit(FunctionImplemented(name, path, attempts, lines))
         return FunctionResult(
@@ -310,6 +337,12 @@ class _Writer:
         for path, data in contents.items():
             if self.files.read_bytes(path) != data:
                 self.files.write_bytes(path, data)
+
+
+def _lines_of(source: bytes, name: str) -> range:
+    """The lines of a function's definition, with one above it; none when it is not there."""
+    function = find_definition(source, name)
+    return range(function.line - 1, source[: function.end].count(b"\n") + 2) if function is not None else range(0)
 
 
 def _text(source: bytes, start: int, end: int) -> str:

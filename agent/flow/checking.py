@@ -6,29 +6,24 @@ import asyncio
 
 from agent.context import RunContext
 from agent.events import ChecksRun, ChecksStarted
-from agent.values import CheckResult
+from agent.flow.diagnosis import diagnose
+from agent.flow.limits import limits_of
+from agent.planning.signals import signals_from_output
+from agent.values import CheckResult, FailureSignal
 from agent.workspace.checks import compare, find_test_command, run_checks, worse
 from agent.workspace.isolation import isolation, shortfall
-from agent.workspace.sandbox import Limits
 from agent.workspace.untouched import Untouched
 from agent.workspace.worktree import Workspace
-
-_MIB = 1 << 20
-
-
-def limits_of(ctx: RunContext) -> Limits:
-    """The configured limits of a command, in bytes and seconds."""
-    box = ctx.config.sandbox
-    return Limits(memory=box.memory_mib * _MIB, file_size=box.file_mib * _MIB, processes=box.processes, cpu=box.cpu_seconds)
 
 
 class Checks:
     """Runs the checks of a worktree. ``best`` is the last result that was kept; ``command`` "" when there are none;
-    ``libraries`` are flags that the linker wants and that make is handed as LDLIBS."""
+    ``libraries`` are flags that the linker wants and that make is handed as LDLIBS; ``hidden`` what is no model's to see."""
 
-    def __init__(self, ctx: RunContext, workspace: Workspace) -> None:
+    def __init__(self, ctx: RunContext, workspace: Workspace, hidden: tuple[str, ...] = ()) -> None:
         self.ctx = ctx
         self.workspace = workspace
+        self.hidden = hidden
         self.command = find_test_command(workspace.root, ctx.config.testing.test_command)
         self.before: CheckResult | None = None
         self.best: CheckResult | None = None
@@ -84,6 +79,13 @@ class Checks:
     async def measure(self) -> CheckResult | None:
         """A result without an event, for choosing between candidates."""
         return await self._execute() if self.command else None
+
+    async def explain(self, now: CheckResult) -> tuple[FailureSignal, ...]:
+        """What a failing result says, the findings of sanitizers first: those know the place. () for one that passes."""
+        if now.ok:
+            return ()
+        found = await diagnose(self.ctx, self.workspace, now.command, self.hidden)
+        return (*found, *signals_from_output(now.output, now.command, now.exit_code))
 
     async def _run(self, step_id: str, baseline: bool = False) -> CheckResult:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))

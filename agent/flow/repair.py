@@ -6,11 +6,12 @@ from agent.events import FailureSignals
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
-from agent.planning.signals import signals_from_output
-from agent.values import CheckResult, PlanStep
+from agent.planning.signals import as_shown
+from agent.values import CheckResult, FailureSignal, PlanStep
 
 REWORKED = 3
 """Steps done anew in one round, the most probable first."""
+
 
 
 class Repair:
@@ -54,16 +55,17 @@ class Repair:
         if now.ok:
             self.runner.checks.accept(now)
             return True
-        for step in (await self._blamed(now))[:REWORKED]:
-            result, _ = await self.runner.carry_out(step, self._failure(now), anew=True)
+        signals = await self.runner.checks.explain(now)
+        self.ctx.emit(FailureSignals(signals))
+        failure = as_shown(signals)
+        for step in (await self._blamed(now, signals))[:REWORKED]:
+            result, _ = await self.runner.carry_out(step, failure, anew=True)
             if result.success:
                 return True
         return False
 
-    async def _blamed(self, now: CheckResult) -> list[PlanStep]:
+    async def _blamed(self, now: CheckResult, signals: tuple[FailureSignal, ...]) -> list[PlanStep]:
         """Executed steps to do anew: by root-cause verdicts where they are on, else by the failures' own words."""
-        signals = tuple(signals_from_output(now.output, now.command, now.exit_code))
-        self.ctx.emit(FailureSignals(signals))
         done = [step for step in self.runner.executed if step.id in self.runner.outcome.steps_done]
         found = await find_causes(
             self.ctx,
@@ -76,7 +78,3 @@ class Repair:
         by_id = {step.id: step for step in done}
         blamed = [by_id[name] for name in found.rework if name in by_id]
         return blamed or (done if len(done) == 1 else [])  # where one step did all there is nobody else to blame
-
-    @staticmethod
-    def _failure(now: CheckResult) -> str:
-        return "\n".join(signal.message for signal in signals_from_output(now.output, now.command, now.exit_code)[:3])

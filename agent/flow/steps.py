@@ -18,7 +18,7 @@ from agent.flow.worker import Worker
 from agent.planning.adjustment.adjust import adjust
 from agent.planning.asked_for import REPAIR
 from agent.planning.schema import Plan, PlanError, StepResult
-from agent.planning.signals import signals_from_output
+from agent.planning.signals import as_shown, signals_from_output
 from agent.values import CheckResult, PlanStep
 from agent.workspace.worktree import Workspace
 
@@ -175,9 +175,7 @@ class StepRunner:
 
     @staticmethod
     def _failure_text(now: CheckResult | None) -> str:
-        if now is None:
-            return ""
-        return "\n".join(signal.message for signal in signals_from_output(now.output, now.command, now.exit_code)[:3])
+        return "" if now is None else as_shown(signals_from_output(now.output, now.command, now.exit_code))
 
     def _plan_is_hit(self, step: PlanStep, queue: list[PlanStep]) -> bool:
         """Whether a failure bears on what remains: not when only independent facts are left to be written."""

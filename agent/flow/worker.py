@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from agent.coding.attempts import FunctionResult
+from agent.coding.attempts import FunctionResult, Measured
 from agent.coding.functions import Kept, implement_function
 from agent.coding.open_items import OpenFunction, OpenType
 from agent.coding.scaffold import scaffold
@@ -20,10 +20,12 @@ from agent.flow.compiling import RunCompiler
 from agent.flow.mending import mend, wants_mending
 from agent.flow.survey import Survey
 from agent.flow.tree import WorkTree
+from agent.planning.signals import as_shown
 from agent.values import PlanStep
 
-REWORK_SAMPLES = 3
-"""Candidates of a function that is written anew after a failing check; the checks choose between them."""
+REWORK_SAMPLES = 4
+"""Candidates of a function that is written anew after a failing check: each sees what the checks say of the one before, and
+the checks choose between them."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -157,13 +159,14 @@ class Worker:
             self._types[item.path, item.name] = item
         return Work(True, "", _steps_of(step, laid.functions, laid.types))
 
-    async def _score(self, name: str) -> float | None:
-        """The share of the checks that pass with a candidate in place."""
+    async def _score(self, name: str) -> Measured | None:
+        """How the checks do with a candidate in place, and why they fail."""
         now = await self.checks.measure()
-        if now is None or now.passed is None:
-            return None if now is None else float(now.ok)
-        total = now.passed + (now.failed or 0)
-        return now.passed / total if total else float(now.ok)
+        if now is None:
+            return None
+        total = (now.passed or 0) + (now.failed or 0)
+        points = (now.passed or 0) / total if total else float(now.ok)
+        return Measured(points) if now.ok else Measured(points, as_shown(await self.checks.explain(now)))
 
 
 def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]) -> tuple[PlanStep, ...]:

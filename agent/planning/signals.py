@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from agent.planning import signal_patterns as say
@@ -23,6 +23,9 @@ MESSAGE_CAP = 500
 
 ORDER: tuple[FailureCategory, ...] = ("compile_error", "test_failure", "patch_failure", "runtime_error", "unknown")
 """Priority of the categories (seed 001, section 5.2)."""
+
+SHOWN = 3
+"""Failures that a model is shown at once; more do not help a small one."""
 
 NO_INFO = "Step failed with no error info"
 _MOST = {"compile_error": 2, "test_failure": 3}
@@ -40,6 +43,11 @@ class _Hit(NamedTuple):
     line: int
     category: FailureCategory
     key: str = ""
+
+
+def as_shown(signals: Sequence[FailureSignal]) -> str:
+    """The first :data:`SHOWN` failures as a prompt shows them."""
+    return "\n".join(signal.message for signal in signals[:SHOWN])
 
 
 def extract_failure_signals(prior_results: Iterable[StepResult] | None) -> list[FailureSignal]:

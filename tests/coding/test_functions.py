@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.coding.attempts import Compiled
+from agent.coding.attempts import Compiled, Measured
 from agent.coding.files import FolderFiles
 from agent.coding.functions import implement_function
 from agent.coding.open_items import OpenFunction, find_open_functions
+from agent.compiling.compiler import Compiler, compile_object
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
 from tests.coding.helpers import HEADER, SOURCE, compile_in, project
 from tests.fakes.context import run_context
@@ -143,8 +144,8 @@ async def test_of_several_candidates_the_checks_choose(tmp_path: Path) -> None:
     better = GOOD.replace("r->count == 8", "r->count >= 8")
     replies = [f"```c\n{text}\n```" for text in (wrong, better, wrong.replace("== 7", "== 6"))]
 
-    async def score(name: str) -> float:
-        return 1.0 if ">= 8" in files.read_bytes("src/ring.c").decode() else 0.5
+    async def score(name: str) -> Measured:
+        return Measured(1.0 if ">= 8" in files.read_bytes("src/ring.c").decode() else 0.5)
 
     async with ScriptedServer([("ring_push", replies)]) as server, run_context(tmp_path, server) as ctx:
         result = await implement_function(
@@ -159,8 +160,8 @@ async def test_the_best_of_imperfect_candidates_is_put_back(tmp_path: Path) -> N
     files = FolderFiles(tmp_path / "repo")
     replies = [f"```c\n{GOOD.replace('== 8', f'== {limit}')}\n```" for limit in (7, 6)]
 
-    async def score(name: str) -> float:
-        return 0.9 if "== 7" in files.read_bytes("src/ring.c").decode() else 0.2
+    async def score(name: str) -> Measured:
+        return Measured(0.9 if "== 7" in files.read_bytes("src/ring.c").decode() else 0.2)
 
     async with ScriptedServer([("ring_push", replies)]) as server, run_context(tmp_path, server) as ctx:
         result = await implement_function(
@@ -258,3 +259,62 @@ async def test_a_helper_that_does_not_come_leaves_the_file_as_it_was(tmp_path: P
         )
     assert not result.ok and "ring_is_full" in result.reason
     assert files.read_bytes("src/ring.c").decode() == SOURCE
+
+
+async def test_the_next_candidate_sees_what_the_checks_say_of_the_one_before(tmp_path: Path) -> None:
+    project(tmp_path / "repo")
+    files = FolderFiles(tmp_path / "repo")
+    replies = [f"```c\n{GOOD.replace('== 8', f'== {limit}')}\n```" for limit in (6, 7, 8)]
+
+    async def score(name: str) -> Measured:
+        limit = files.read_bytes("src/ring.c").decode().partition("== ")[2][0]
+        return Measured(1.0) if limit == "8" else Measured(0.5, f"only {limit} values fit")
+
+    async with ScriptedServer([("ring_push", replies)]) as server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(
+            ctx, wanted(files.root), files=files, compile=compile_in(files.root), score=score, samples=4
+        )
+    assert result.ok and result.score == 1.0 and len(server.calls) == 3
+    assert "only 6 values fit" in server.calls[1].prompt and "== 6" in server.calls[1].prompt
+    assert "only 7 values fit" in server.calls[2].prompt and "only 6" not in server.calls[2].prompt
+
+
+FREED = """int ring_push(ring_t *r, int value)
+{
+    free(r);
+    r->items[r->count++] = value;
+    return 1;
+}"""
+
+
+@pytest.mark.parametrize("later", [f"```c\n{GOOD}\n```", "no idea"])
+async def test_code_that_the_compiler_warns_has_a_bug_is_asked_again_and_taken_only_if_nothing_better_comes(
+    tmp_path: Path, later: str
+) -> None:
+    if not await warns_of_use_after_free(tmp_path):
+        pytest.skip("this compiler has no -Wuse-after-free")
+    project(tmp_path / "repo")
+    files = FolderFiles(tmp_path / "repo")
+    files.write_bytes("src/ring.c", b"#include <stdlib.h>\n" + SOURCE.encode())
+    kept: list[str] = []
+
+    async def keep() -> None:
+        kept.append(files.read_bytes("src/ring.c").decode())
+
+    server = ScriptedServer([("ring_push", [f"```c\n{FREED}\n```", later])])
+    async with server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(
+            ctx, wanted(files.root), files=files, compile=compile_in(files.root), kept=keep, max_attempts=2
+        )
+        await ctx.log.durable()
+        assert "used after" in ctx.of(EditRejected)[0].reason
+    assert result.ok and len(server.calls) == 2
+    assert "used after" in server.calls[1].prompt and FREED in server.calls[1].prompt
+    assert len(kept) == 1 and ("free(r)" in kept[0]) == (later == "no idea")
+    assert files.read_bytes("src/ring.c").decode() == kept[0]
+
+
+async def warns_of_use_after_free(folder: Path) -> bool:
+    (folder / "probe.c").write_text("#include <stdlib.h>\nint f(int *p) { free(p); return *p; }\n")
+    done = await compile_object(Compiler.find(), folder / "probe.c", cwd=folder)
+    return any(one.option == "use-after-free" for one in done.diagnostics)

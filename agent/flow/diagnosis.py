@@ -1,0 +1,58 @@
+"""Why checks crash: they are run once more with sanitizers, whose findings name the function to blame and the fault."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from agent.compiling.compiler import Compiler, CompilerMissing
+from agent.context import RunContext
+from agent.flow.limits import limits_of
+from agent.planning.sanitizer_reports import Finding, findings
+from agent.values import FailureSignal
+from agent.workspace.protected import is_protected
+from agent.workspace.sanitized import can_be_sanitized, run_sanitized
+from agent.workspace.worktree import Workspace
+
+SOURCE = "sanitizer"
+MOST = 2
+"""Findings told at most: later ones mostly follow from the first."""
+
+
+async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: tuple[str, ...] = ()) -> list[FailureSignal]:
+    """What sanitizers say about failing checks of C code, best first; [] when they find nothing or cannot be used.
+
+    A finding is told of the innermost function that is no test and not ``hidden``.
+    """
+    if not can_be_sanitized(command):
+        return []
+    try:
+        compiler = await asyncio.to_thread(Compiler.find, ctx.config.compile.compiler or None)
+    except CompilerMissing:
+        return []
+    async with ctx.stage("diagnosis", title="checks with sanitizers") as report:
+        timeout = float(ctx.config.testing.timeout_seconds)
+        output, place = await run_sanitized(workspace.root, command, compiler.path, timeout, limits=limits_of(ctx))
+        found = findings(output, lambda path: _own_path(path, place, hidden))[:MOST]
+        report.counts = {"found": len(found)}
+        signals = [_signal(workspace.root, one) for one in found]
+        report.note = signals[0].message if signals else "nothing found"
+    return signals
+
+
+def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str:
+    """The project's name of a path of the copy; "" for a system file or a test."""
+    name = os.path.normpath(path)
+    if os.path.isabs(name):
+        name = os.path.relpath(os.path.realpath(name), place)
+    return "" if name.startswith("..") or is_protected(name, hidden) else name
+
+
+def _signal(root: Path, found: Finding) -> FailureSignal:
+    try:
+        lines = (root / found.path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    code = lines[found.line - 1] if 0 < found.line <= len(lines) else ""
+    return FailureSignal("runtime_error", found.sentence(code)[:500], SOURCE)

@@ -1,0 +1,83 @@
+"""Failing checks run once more with real sanitizers, in a real repository."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from agent.flow.diagnosis import diagnose
+from tests.fakes.context import run_context
+from tests.fakes.server import ScriptedServer
+
+MAKEFILE = """CFLAGS ?= -Wall
+build/test: src/list.c tests/test_list.c
+\t@mkdir -p build
+\t$(CC) $(CFLAGS) -Isrc -o $@ $^
+test: build/test
+\t./build/test
+.PHONY: test
+"""
+LIST = """#include <stdlib.h>
+struct node { struct node *next; };
+int list_free(struct node *at)
+{
+    int n = 0;
+    while (at) {
+        free(at);
+        n++;
+        at = at->next;
+    }
+    return n;
+}
+"""
+TEST = """#include <stdlib.h>
+struct node { struct node *next; };
+int list_free(struct node *at);
+int main(void)
+{
+    struct node *one = calloc(1, sizeof *one), *two = calloc(1, sizeof *two);
+    one->next = two;
+    return list_free(one) != 2;
+}
+"""
+
+
+def repository(root: Path, source: str = LIST) -> Any:
+    contents = {"Makefile": MAKEFILE, "src/list.c": source, "tests/test_list.c": TEST, ".gitignore": "build/\n"}
+    for name, text in contents.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    return SimpleNamespace(root=root)
+
+
+def works(folder: Path) -> bool:
+    (folder / "probe.c").write_text("int main(void) { return 0; }\n")
+    line = ["gcc", "-fsanitize=address,undefined", "probe.c", "-o", "probe"]
+    return subprocess.run(line, cwd=folder, capture_output=True).returncode == 0
+
+
+async def test_a_finding_names_function_line_and_fault_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    if not works(tmp_path):
+        pytest.skip("this gcc has no sanitizers")
+    workspace = repository(tmp_path / "repo")
+    async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
+        [found, *_] = await diagnose(ctx, workspace, "make test")
+        assert found.category == "runtime_error" and found.source == "sanitizer"
+        assert found.message.startswith("In list_free (src/list.c, line 9), at `at = at->next;`: memory is used after")
+        assert not server.calls
+    assert not (workspace.root / "build").exists()
+
+
+async def test_sound_code_and_commands_that_build_nothing_have_no_findings(tmp_path: Path) -> None:
+    late = "free(at);\n        n++;\n        at = at->next;"
+    sound = LIST.replace(late, "struct node *old = at;\n        at = at->next;\n        free(old);\n        n++;")
+    workspace = repository(tmp_path / "repo", sound)
+    async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
+        assert await diagnose(ctx, workspace, "make test") == []
+        assert await diagnose(ctx, workspace, "pytest") == []
+        assert await diagnose(ctx, workspace, "make nothing") == []
