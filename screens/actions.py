@@ -157,9 +157,24 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
+LIVE_ONLY = frozenset({"answer", "skip_stage", "pause", "step", "step_stage", "breakpoint", "stop", "choose"})
+"""What needs a run that goes on, or has just ended: not for a replay."""
+TITLES = {"calibrate": "Thresholds", "toggles": "Settings", "app": "Everywhere"}
+"""What a group is called on screen, where that is not its own name."""
+
+
 def of_group(group: str) -> list[Action]:
-    """The actions of a screen."""
+    """The actions of a group."""
     return [action for action in ACTIONS if action.group == group]
+
+
+def of_screen(group: str) -> list[tuple[str, list[Action]]]:
+    """(Title, actions) of everything that works on a screen: its own, those of the run that a replay shows, the general."""
+    found = [(TITLES.get(group, group.title()), of_group(group))]
+    if group == "replay":
+        run = [action for action in of_group("run") if action.action.partition("(")[0] not in LIVE_ONLY]
+        found.append(("Run", run))
+    return [(title, actions) for title, actions in (*found, (TITLES["app"], of_group("app"))) if actions]
 
 
 def bindings(group: str) -> list[BindingType]:

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from agent.gate import Breakpoint
 from agent.models.stages import STAGES
 from screens import STYLES
-from screens.text import WARN, line
+from screens.text import LABEL, MUTED, WARN, line
 
 
 class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
@@ -33,6 +33,7 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
         """What is set already, then stage and item globs and a band of P(yes) for another."""
         with Vertical(classes="dialog", id="breakpoints"):
             yield Static("Stop the run at…", markup=False, classes="question")
+            yield Static("", markup=False, id="points-title")
             yield PointList(id="points", markup=False, compact=True)
             yield Static(
                 "Stops before a decision whose stage and item match. * stands for anything; a plain word is looked for"
@@ -69,8 +70,9 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
         points.clear_options()
         points.add_options([Option(line(("‖ ", WARN), describe(point))) for point in self.points])
         points.display = bool(self.points)
-        points.border_title = Content(f"set: {len(self.points)}")
-        points.border_subtitle = Content("d takes the chosen one out")
+        title = self.query_one("#points-title", Static)
+        title.display = bool(self.points)
+        title.update(line(("set now", LABEL), ("  d takes the chosen one out", MUTED)))
         if self.points:
             points.highlighted = min(place, len(self.points) - 1)
         self.query_one("#remove", Button).disabled = not self.points
@@ -165,7 +167,8 @@ def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
 
 def describe(point: Breakpoint) -> str:
     """A breakpoint in words."""
-    text = f"stage {point.stage}, item {point.item}"
+    stage = "any stage" if point.stage == "*" else f"stage {point.stage}"
+    text = stage + (", any item" if point.item == "*" else f", item {point.item}")
     if point.band is not None:
         text += f", P(yes) {point.band[0]:.2f} to {point.band[1]:.2f}"
     return text + (", defaulted answers" if point.defaulted else "")

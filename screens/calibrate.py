@@ -51,7 +51,8 @@ class CalibrateScreen(ListScreen):
 
     def take(self, found: tuple[list[Fit], list[StageScore]] | None, select: str) -> None:
         """Stages and models on the left, what their labels say on the right."""
-        self.fits, self.scores = fits, _ = found or ([], [])
+        self.fits, self.scores = found or ([], [])
+        fits = self.fits
         self.rows.set_rows(len(fits), lambda row, width: _row(fits[row], width))
         ready = sum(fit.better_than_chance for fit in fits)
         count = plural(len(fits), "question and model", "questions and models")
@@ -62,6 +63,7 @@ class CalibrateScreen(ListScreen):
         """What the labels say about the selected one."""
         fit = self.fit
         if fit is None:
+            self.facts.border_title = Content("Threshold")
             self.facts.set_lines([Content.styled(_HINT, MUTED)])
         else:
             self.facts.border_title = Content(f"{fit.stage} · {fit.model}")

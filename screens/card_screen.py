@@ -12,8 +12,7 @@ from agent.audit.reader import CallTexts
 from agent.state import Call
 from screens import STYLES
 from screens.lines import LinesView
-from screens.panes.card import card_lines
-from screens.text import line, one_line
+from screens.panes.card import call_title, card_lines
 
 
 class CardScreen(ModalScreen[None]):
@@ -37,7 +36,7 @@ class CardScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Fill it."""
         box = self.query_one(".dialog")
-        box.border_title = line(f"{self.call.stage} · {one_line(self.call.item)}")
+        box.border_title = call_title(self.call)
         box.border_subtitle = Content("c copies · escape closes")
         view = self.query_one(LinesView)
         view.set_lines(card_lines(self.call, self.texts, self.pending, whole=True))

@@ -21,7 +21,7 @@ from agent.audit.pairs import Choice
 from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from screens import STYLES
-from screens.text import MUTED, line
+from screens.text import MUTED, line, plural
 from screens.tick import Tick
 
 _ABOUT: dict[Format, str] = {
@@ -115,7 +115,8 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         except (ExportError, LogError) as error:
             said.update(Content(str(error).replace("Use --force to replace it.", "Tick replace to replace it.")))
             return
-        said.update(Content("\n").join(report_lines(self.report)))
+        said.update(Content("\n").join(report_lines(self.report, self.repo)))
+        self.call_after_refresh(said.scroll_visible, animate=False)
 
     def _export(self, out: Path, options: ExportOptions, replace: bool) -> ExportReport:
         reader = LogReader(self.repo / ".clean_room" / "raw.sqlite")
@@ -134,9 +135,10 @@ def _only(value: str) -> tuple[str, ...]:
     return (value,) if value else ()
 
 
-def report_lines(report: ExportReport) -> list[Content]:
-    """What was written, in words."""
-    lines = [line((f"✓ {report.out / name}", "bold"), f"  {count} rows") for name, count in report.files.items()]
+def report_lines(report: ExportReport, repo: Path) -> list[Content]:
+    """What was written, in words; files of the repository by their place in it."""
+    out = report.out.relative_to(repo) if report.out.is_relative_to(repo) else report.out
+    lines = [line((f"✓ {out / name}", "bold"), f"  {plural(count, 'row')}") for name, count in report.files.items()]
     counts = ", ".join(f"{count} {name}" for name, count in report.labels.items())
     lines.append(line((f"{counts}; run.toml says how it was made", MUTED)))
     lines += [line((f"{count} left out: {reason}", MUTED)) for reason, count in report.left_out.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 from textual.app import ComposeResult
@@ -11,9 +12,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from screens import STYLES
-from screens.actions import key_text, of_group
+from screens.actions import key_text, of_screen
 from screens.lines import LinesView
-from screens.text import LABEL, MUTED, STRONG, line
+from screens.text import LABEL, STRONG, line
+
+_INDENT = 20
 
 _GLYPHS = (
     ("✓ yes   ✗ no", "the verdict"),
@@ -29,6 +32,8 @@ _ABOUT = {
     "relabel": "One call at a time: say what the right answer is. Labels are kept at once and train better answers.",
     "calibrate": "Where to cut a model's P(yes), from your labels. The estimate is for calls it has not seen.",
     "history": "Every run of this repository. Enter opens one as it was; m and d compare two.",
+    "replay": "A run as it was, event by event. At its end it shows what the run showed.",
+    "toggles": "Every setting with what it does. Nothing is written before you saw what would change.",
     "run": "Every row is one question to a model. Select one to see what was asked and how the verdict came about.",
 }
 
@@ -53,28 +58,39 @@ class HelpScreen(ModalScreen[None]):
         box = self.query_one(".dialog")
         box.border_title = Content("Help")
         box.border_subtitle = Content("escape closes")
+        self.query_one(LinesView).focus()
+
+    def on_resize(self) -> None:
+        """The descriptions are folded to the width."""
+        self.call_after_refresh(self._fill)
+
+    def _fill(self) -> None:
         view = self.query_one(LinesView)
-        view.set_lines(help_lines(self.group, self.keymap))
-        view.focus()
+        view.set_lines(help_lines(self.group, self.keymap, view.scrollable_content_region.width))
 
     def action_dismiss_help(self) -> None:
         """Close."""
         self.dismiss()
 
 
-def help_lines(group: str, keymap: Mapping[str, str]) -> list[Content]:
-    """The lines of the help for a screen."""
+def help_lines(group: str, keymap: Mapping[str, str], width: int = 0) -> list[Content]:
+    """The lines of the help for a screen; with a ``width`` what does not fit is folded under its beginning."""
     lines = [line(_ABOUT[group]), Content("")] if group in _ABOUT else []
-    for title, name in ((group.title(), group), ("Everywhere", "app")):
-        actions = of_group(name)
-        if not actions:
-            continue
+    for title, actions in of_screen(group):
         lines.append(line((title, LABEL)))
-        lines += [line((f"  {key_text(a, keymap):<18}", STRONG), a.description) for a in actions]
+        for action in actions:
+            lines += _entry(key_text(action, keymap), action.description, width)
         lines.append(Content(""))
-    lines += [line(("  ^p                ", STRONG), "Palette: every action by name, and the themes.")]
-    lines += [line(("  tab               ", STRONG), "To the next pane.")]
-    if group == "run":
+    lines += _entry("^p", "Palette: every action by name, and the themes.", width)
+    lines += _entry("tab", "To the next pane.", width)
+    if group in ("run", "replay"):
         lines += [Content(""), line(("Marks", LABEL))]
-        lines += [line((f"  {glyph:<18}", STRONG), (text, MUTED)) for glyph, text in _GLYPHS]
+        for glyph, text in _GLYPHS:
+            lines += _entry(glyph, text, width)
     return lines
+
+
+def _entry(name: str, text: str, width: int) -> list[Content]:
+    rows = textwrap.wrap(text, width - _INDENT) if width > _INDENT + 12 else [text]
+    head = line((f"  {name:<{_INDENT - 2}}", STRONG), rows[0])
+    return [head, *(Content(" " * _INDENT + row) for row in rows[1:])]

@@ -24,7 +24,9 @@ from screens.replay import Replay, ReplayScreen
 from screens.runner import RecentRun, Services
 from screens.session import RunSession
 from screens.table import make_screen
-from screens.text import one_line, plural
+from screens.text import MUTED, one_line, plural
+
+_HINT = "What a run did, and how it ended, is said here. Home starts one."
 
 
 class HistoryScreen(ListScreen):
@@ -74,7 +76,7 @@ class HistoryScreen(ListScreen):
         self.comparing = False
         run = self.run
         self.facts.border_title = Content("Run" if run is None else f"Run {run.run_id}")
-        self.facts.set_lines(run_facts(run) if run is not None else [])
+        self.facts.set_lines(run_facts(run) if run is not None else [Content.styled(_HINT, MUTED)])
         self.refresh_bindings()
 
     @property
@@ -103,6 +105,8 @@ class HistoryScreen(ListScreen):
             return run is not None and self.marked not in ("", run.run_id)
         if action == "resume":
             return run is not None and _may_resume(run)
+        if action == "calibrate":
+            return bool(self.runs)
         return True
 
     # -- opening

@@ -258,10 +258,10 @@ class LabelSession:
         parts = [f"{done} of {len(self.queue)} labelled"]
         if self.labelled_at:
             parts.append(f"{len(self.labelled_at)} in this sitting")
+        if self.compared:
+            parts.append(f"model right {self.agreed} of {self.compared}")
         if len(self.labelled_at) > 1 and self.labelled_at[-1] > self.labelled_at[0]:
             pace = (len(self.labelled_at) - 1) / (self.labelled_at[-1] - self.labelled_at[0])
             left = (len(self.queue) - done) / pace / 60
             parts.append(f"{pace * 60:.0f} a minute" + (f", about {left:.0f} min left" if left >= 1 else ""))
-        if self.compared:
-            parts.append(f"the model was right {self.agreed} of {self.compared} times")
         return " · ".join(parts)

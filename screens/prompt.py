@@ -9,7 +9,7 @@ from agent.events import GateWaiting, RunFinished
 from agent.state import RunState
 from agent.values import CheckResult
 from screens.session import RunSession
-from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, line, one_line, plural, stage_short
+from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, fit, line, one_line, plural, stage_short, stage_title
 
 
 class Prompt(Static):
@@ -23,20 +23,20 @@ class Prompt(Static):
 
     def sync(self) -> None:
         """Say what is to be said now."""
-        lines = prompt_lines(self.session)
+        lines = prompt_lines(self.session, self.app.size.width - 4)
         if lines != self.shown:
             self.shown = lines
             self.display = bool(lines)
             self.update(Content("\n").join(lines))
 
 
-def prompt_lines(session: RunSession) -> list[Content]:
-    """The lines for a session's present state."""
+def prompt_lines(session: RunSession, width: int = 120) -> list[Content]:
+    """The lines for a session's present state, for so many cells."""
     state = session.state
     if state.waiting is not None:
-        return _waiting(session, state.waiting)
+        return _waiting(state.waiting, width)
     if state.finished is not None:
-        return outcome(session, state.finished)
+        return outcome(session, state.finished, width)
     if session.stopping:
         when = "when the call in flight has come back; the work so far is kept"
         return [line(("■ stopping ", f"bold {WARN}"), when)]
@@ -47,25 +47,28 @@ def prompt_lines(session: RunSession) -> list[Content]:
     return []
 
 
-def _waiting(session: RunSession, waiting: GateWaiting) -> list[Content]:
+def _waiting(waiting: GateWaiting, width: int) -> list[Content]:
     if waiting.kind == "stage":
         done = line(("‖ end of stage ", f"bold {WARN}"), (waiting.stage.replace("_", " "), STRONG))
         return [done, _keys(("S", "next stage"), ("s", "one decision"), ("space", "go on"))]
     says = "yes" if waiting.verdict else "no"
     why = "  (a breakpoint stopped here)" if waiting.reason == "breakpoint" else ""
-    head = line(
-        ("‖ ", f"bold {WARN}"), (stage_short(waiting.stage), STRONG), f" {one_line(waiting.item)}  the verdict would be ",
-        (says, f"bold {WARN}"), (why, MUTED),
-    )  # fmt: skip
-    keys = _keys(
-        ("y", "yes is right"), ("n", "no is right"), ("s", f"take “{says}”, stop at the next"),
-        ("K", "rest of stage"), ("space", "go on"),
-    )  # fmt: skip
+    for question in (stage_title(waiting.stage), stage_short(waiting.stage)):
+        head = line(
+            ("‖ ", f"bold {WARN}"), (question, STRONG), f" {one_line(waiting.item)}  the verdict would be ",
+            (says, f"bold {WARN}"), (why, MUTED),
+        )  # fmt: skip
+        if head.cell_length <= width:
+            break
+    for take in (f"take “{says}”, stop at the next", f"take “{says}”"):
+        keys = _keys(("y", "yes is right"), ("n", "no is right"), ("s", take), ("K", "rest of stage"), ("space", "go on"))
+        if keys.cell_length <= width:
+            break
     return [head, keys]
 
 
 def _keys(*pairs: tuple[str, str]) -> Content:
-    return Content("   ").join([line((key, STRONG), f" {text}") for key, text in pairs])
+    return Content("  ").join([line((key, STRONG), f" {text}") for key, text in pairs])
 
 
 def _checks(before: CheckResult | None, now: CheckResult | None) -> str:
@@ -86,7 +89,7 @@ _ENDS = {
 }
 
 
-def outcome(session: RunSession, end: RunFinished) -> list[Content]:
+def outcome(session: RunSession, end: RunFinished, width: int = 120) -> list[Content]:
     """How the run ended, in plain words, and what to do next."""
     state = session.state
     word, style, meaning = _ENDS[end.status]
@@ -101,25 +104,29 @@ def outcome(session: RunSession, end: RunFinished) -> list[Content]:
     tests = _checks(end.tests_before, end.tests_after).strip().rstrip(".")
     if tests:
         facts.append(tests[0].lower() + tests[1:])
-    lines = [line((f"{word}  ", f"bold {style}"), one_line(end.reason) or meaning), line((" · ".join(facts), MUTED))]
-    return [*lines, _decide(state, end) if session.deciding else line(_next(state, end))]
+    head = line((f"{word}  ", f"bold {style}"), one_line(end.reason) or meaning)
+    lines = [head, fit(line((" · ".join(facts), MUTED)), width)]
+    return [*lines, _decide(state, end, width) if session.deciding else line(_next(state, end))]
 
 
-def _decide(state: RunState, end: RunFinished) -> Content:
+def _decide(state: RunState, end: RunFinished, width: int) -> Content:
+    """What can become of the change; in words that fit, for nothing of this may be out of sight."""
     branch = one_line(end.branch or state.branch) or "its branch"
-    return _keys(
-        ("a", "apply it to your files"), ("w", f"keep the work on {branch}"), ("d", "discard it"), ("5", "look at the diff")
-    )
+    for keep in (f"keep the work on {branch}", f"keep {branch}", "keep its branch"):
+        keys = _keys(("a", "apply it to your files"), ("w", keep), ("d", "discard it"), ("5", "look at the diff"))
+        if keys.cell_length <= width:
+            break
+    return keys
 
 
 def _next(state: RunState, end: RunFinished) -> str:
     branch = one_line(end.branch or state.branch)
     if end.applied or state.diff_choice == "applied":
-        return "The change is in your tree: look at it with git diff. q goes home."
+        return "The change is in your tree: look at it with git diff."
     if state.diff_choice == "discarded":
-        return "The work was thrown away; your tree is as it was. q goes home."
+        return "The work was thrown away; your tree is as it was."
     if branch and (state.diff is not None or end.status in ("partial", "stopped")):
-        return f"Your tree is as it was. The work is on branch {branch}; take it with git merge {branch}. q goes home."
+        return f"Your tree is as it was. The work is on branch {branch}; take it with git merge {branch}."
     if end.status == "failed":
-        return "Your tree is as it was. Log (7) says what went wrong; starting again reuses the verdicts. q goes home."
-    return "Your tree is as it was. q goes home."
+        return "Your tree is as it was. Log (7) says what went wrong; starting again reuses the verdicts."
+    return "Your tree is as it was."

@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from agent.audit.log import LogError
 from agent.audit.queue import ORDER_WORDS, ORDERS, Filter, Order
 from screens.actions import bindings
+from screens.keyed import NARROW
 from screens.label_model import QUEUES, LabelSession, parse_filter
 from screens.labelling import Labelling
 from screens.lines import LinesView
@@ -27,6 +28,8 @@ from screens.workers import start
 
 _FILTER_HINT = "stage:scope run:ID model:NAME yes no defaulted disputed unlabelled disagrees, or words"
 _EMPTY = "No call passes. 6 shows all, / filters."
+_SHORT = {"to label": "to do", "model was wrong": "wrong", "labelled": "done"}
+_OF_A_CALL = ("label", "agree", "skip", "comment", "guidelines")
 _NO_LOG = "Nothing was asked in this repository yet: run a task first."
 
 
@@ -44,6 +47,7 @@ class RelabelScreen(Labelling):
         super().__init__(services, repo)
         self.call_id, self.run_id, self.wanted = call_id, run_id, wanted
         self.queue_key = "1"
+        self._offered: bool | None = None
 
     def above(self) -> Iterable[Widget]:
         """The ready-made queues and the filter."""
@@ -94,6 +98,7 @@ class RelabelScreen(Labelling):
     def _nothing(self, why: str) -> None:
         self.rows.empty = why
         self.rows.refresh()
+        self._show_card()
 
     def _open_first(self, labels: LabelSession) -> None:
         if self.call_id is not None:
@@ -118,6 +123,12 @@ class RelabelScreen(Labelling):
     def card(self) -> LinesView:
         """The card."""
         return self.query_one("#label-card", LinesView)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can be done is offered."""
+        if action in _OF_A_CALL:
+            return self.item is not None
+        return action not in ("filter", "export", "blind", "order") or self.labels is not None
 
     def turned(self, action_id: str) -> bool:
         """Blind: the key shows the answers again."""
@@ -150,12 +161,16 @@ class RelabelScreen(Labelling):
         self.query_one("#queues", Static).update(self._queues(labels))
         self.say(self.said)
         self._show_card()
+        if self._offered is not (self.item is not None):
+            self._offered = self.item is not None
+            self.refresh_bindings()
 
     def _show_card(self) -> None:
         labels, item = self.labels, self.item
         if labels is None or item is None:
             self.card.border_title = Content("Card")
-            self.card.set_lines([Content.styled("Nothing to label in this queue.", MUTED)])
+            said = "Nothing to label in this queue." if labels is not None else "The call in front is shown here."
+            self.card.set_lines([Content.styled(said, MUTED)])
             return
         self.card.border_title = Content(stage_title(item.stage))
         note = labels.notes.get(item.call_id, "")
@@ -168,9 +183,10 @@ class RelabelScreen(Labelling):
 
     def _queues(self, labels: LabelSession) -> Content:
         parts: list[Any] = []
+        narrow = self.app.size.width < NARROW
         for key, (name, _, _) in QUEUES.items():
             style = "bold $text-primary underline" if key == self.queue_key else MUTED
-            parts += [(f"{key} {name} {labels.counts[key]}", style), "   "]
+            parts += [(f"{key} {_SHORT.get(name, name) if narrow else name} {labels.counts[key]}", style), "  "]
         wanted = labels.filter
         if not self.queue_key:
             fields = (("stage", wanted.stage), ("run", wanted.run_id), ("model", wanted.model))

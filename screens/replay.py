@@ -13,7 +13,7 @@ from textual.widgets import Static
 from agent.audit.history import fold
 from agent.events import Envelope, Event, encode_event
 from screens import STYLES
-from screens.actions import bindings
+from screens.actions import LIVE_ONLY, bindings
 from screens.jump_dialog import JumpDialog
 from screens.run import RunScreen
 from screens.runner import Services
@@ -22,7 +22,6 @@ from screens.text import LABEL, MUTED, duration, line
 
 SPEEDS = (1.0, 10.0, 100.0, float("inf"))
 _TICK = 1 / 15
-_LIVE_ONLY = ("answer", "skip_stage", "pause", "step", "step_stage", "breakpoint", "stop", "choose")
 
 
 class Replay:
@@ -62,7 +61,13 @@ class Replay:
             self.t = max(target, self.t)
         if self.at_end:
             self.playing = False
+            self.t = self.length
         return came
+
+    @property
+    def length(self) -> float:
+        """Seconds from the first event to the last."""
+        return self.envelopes[-1].t if self.envelopes else 0.0
 
     @property
     def at_end(self) -> bool:
@@ -96,10 +101,9 @@ class Replay:
         """One line: what is played, how far, how fast."""
         pace = SPEEDS[self.speed]
         speed = "at once" if pace == float("inf") else f"{pace:.0f}×"
-        total = self.envelopes[-1].t if self.envelopes else 0.0
         mark = "▶ playing" if self.playing else "‖ paused"
-        said = f"  event {self.position} of {len(self.envelopes)} · {duration(self.t)} of {duration(total)} · {speed}"
-        keys = "   space plays · + − speed · . , one event · J jumps"
+        said = f"  event {self.position}/{len(self.envelopes)} · {duration(self.t)} of {duration(self.length)} · {speed}"
+        keys = "   + − speed  . , event"
         return line(("replay ", LABEL), mark, (said, "bold"), (keys, MUTED))
 
 
@@ -114,6 +118,7 @@ class ReplayScreen(RunScreen):
         super().__init__(replay.session, services)
         self.replay = replay
         self._ticked = services.clock()
+        self._played = False
 
     def compose(self) -> ComposeResult:
         """The run screen with a line that says where the replay stands."""
@@ -133,10 +138,19 @@ class ReplayScreen(RunScreen):
     def _show(self, events: list[Event]) -> None:
         self.query_one("#replay-bar", Static).update(self.replay.bar())
         self.refresh_state(events)
+        if self.replay.playing != self._played:
+            self._played = self.replay.playing
+            self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What would need a live run is not offered."""
-        return False if action in _LIVE_ONLY else super().check_action(action, parameters)
+        return False if action in LIVE_ONLY else super().check_action(action, parameters)
+
+    def turned(self, action_id: str) -> bool:
+        """While it plays, the key pauses; and it was not opened from Home."""
+        if action_id == "replay.play":
+            return self.replay.playing
+        return action_id == "run.back" or super().turned(action_id)
 
     def action_play(self) -> None:
         """Play on or pause."""
@@ -169,4 +183,7 @@ class ReplayScreen(RunScreen):
 
     async def _go(self, place: int) -> None:
         self.replay.playing = False
-        self._show(await asyncio.to_thread(self.replay.seek, place))
+        came = await asyncio.to_thread(self.replay.seek, place)
+        if self.narrow and not self.panel.pinned and self.session.state.diff is None:
+            self._put_calls_on_top(True)  # back from the end, where the diff was brought to the front
+        self._show(came)

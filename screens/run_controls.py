@@ -57,7 +57,7 @@ class RunControls(KeyedScreen[None]):
         return True
 
     def turned(self, action_id: str) -> bool:
-        """Paused, enlarged, pinned, or a recording to go back from."""
+        """Paused, enlarged, pinned."""
         match action_id:
             case "run.pause":
                 return self.session.paused or self.session.waiting is not None
@@ -65,7 +65,7 @@ class RunControls(KeyedScreen[None]):
                 return self.maximized is not None
             case "run.pin":
                 return self._run.panel.pinned
-        return action_id == "run.back" and self.session.handle is None
+        return False
 
     # -- the gate
 

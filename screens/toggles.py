@@ -24,7 +24,7 @@ from screens.toggles_model import WORDS, ToggleModel
 from screens.toggles_overrides import OverrideTable
 from screens.toggles_sections import SettingsForm
 
-_SNAPSHOT = "A run keeps the settings it began with; what you save counts from the next one."
+_SNAPSHOT = "A run keeps the settings it began with; what you save counts from the next."
 _LIVE = "A run is going on. It keeps the settings it began with; what you save counts from the next one."
 _TABLE_ACTIONS = ("edit_override", "remove_override", "try_connection", "try_question")
 

@@ -11,7 +11,7 @@ from agent.audit.reader import CallTexts
 from agent.state import Call
 from screens.lines import LinesView
 from screens.panes.call_row import verdict_cell
-from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short
+from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short, stage_title
 
 _WAIT_SECONDS = 0.08
 _FOLDED = 3
@@ -61,8 +61,14 @@ class Card(LinesView):
             self.border_title = Content("Card")
             self.set_lines([Content.styled("Select a call to see what was asked and why it was decided so.", MUTED)])
             return
-        self.border_title = line(f"{stage_short(call.stage)} · {one_line(call.item)}")
+        self.border_title = call_title(call)
         self.set_lines(card_lines(call, self.texts, self.pending, self.whole))
+
+
+def call_title(call: Call) -> Content:
+    """What was asked, in words, and about what."""
+    question = stage_title(call.stage) if call.binary else stage_short(call.stage)
+    return line(f"{question} · {one_line(call.item)}")
 
 
 def card_lines(call: Call, texts: CallTexts | None, pending: bool | None, whole: bool) -> list[Content]:

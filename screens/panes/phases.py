@@ -31,7 +31,8 @@ def phase_count(stage: Stage, state: RunState) -> str:
         return f"{stage.yes} of {stage.asked} yes"
     if stage.counts:
         name, count = next(iter(stage.counts.items()))
-        return f"{count} {name}"
+        one = count == 1 and name.endswith("s") and not name.endswith("ss")
+        return f"{count} {name[:-1] if one else name}"
     return str(stage.asked) if stage.asked else ""
 
 
