@@ -8,8 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from agent.coding.attempts import (
     Candidate,
     Compile,
-    Compiled,
-    CompileReport,
     FunctionResult,
     Measured,
     Score,
@@ -21,20 +19,18 @@ from agent.coding.attempts import (
     undeclared_calls,
     warning_trouble,
 )
-from agent.coding.c_context import reachable_headers
 from agent.coding.csyntax import find_definition
-from agent.coding.edits import changed_lines
 from agent.coding.extract import Extracted, extract_function
 from agent.coding.files import Files, LazyFiles
 from agent.coding.lay_stub import with_stub
 from agent.coding.missing_helper import with_missing_helpers
 from agent.coding.open_items import OpenFunction
-from agent.coding.place import place_function
 from agent.coding.spelled_out import with_documents
 from agent.coding.stub_detection import is_stub
 from agent.coding.surroundings import surroundings
+from agent.coding.trial import Trial
 from agent.context import RunContext
-from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
+from agent.events import EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
 from agent.prompts import function_implement as words
 
 FIRST_REPLY_TOKENS = 640
@@ -99,7 +95,7 @@ class _Writer:
         self.ctx = ctx
         self.wanted = wanted
         self.files = files
-        self.compile = compile
+        self.trial = Trial(ctx, wanted, files, compile)
         self.task = with_documents(task, LazyFiles(files))
         self.score = score
         self.lock = lock
@@ -111,7 +107,6 @@ class _Writer:
         self.seen: set[str] = set()
         self.calls: list[int] = []
         self.compiled: list[Candidate] = []
-        self.last: CompileReport = Compiled(False)
 
     async def run(self, max_attempts: int, samples: int) -> FunctionResult:
         async with self.lock:
@@ -168,7 +163,7 @@ class _Writer:
     async def _try_with_helpers(self, extracted: Extracted, attempt: int) -> bool:
         """Once more with the functions that the refused version calls and nobody has. They are asked for after the version
         is taken back, so that the model sees the file as it is."""
-        names = undeclared_calls(self.last.diagnostics)
+        names = undeclared_calls(self.trial.last.diagnostics)
         whole = await with_missing_helpers(
             self.ctx, self.wanted, extracted, names, files=self.files, lock=self.lock, task=self.task, attempt=attempt,
             calls=self.calls,
@@ -209,36 +204,31 @@ class _Writer:
 
     async def _try(self, extracted: Extracted, attempt: int) -> bool:
         """Place and compile one candidate; the files are as before unless it is one to keep."""
-        path, name = self.wanted.path, self.wanted.name
-        before = self._snapshot()
-        placed = place_function(before[path], name, extracted)
-        self.files.write_bytes(path, placed)
-        removed, added = changed_lines(_decoded(before[path]), _decoded(placed))
-        self.ctx.emit(EditApplied(path, "function", name, added, removed))
+        trial, name = self.trial, self.wanted.name
+        before = trial.snapshot()
+        trial.put(extracted)
         try:
-            self.last = await self.compile(path, name, self.wanted.signature)
-            now = self.files.read_bytes(path)
-            stub = is_stub(now, name)
-            ok = not stub and (self.last.ok or await self._not_to_blame(before, now))
-            measured = await self.score(name) if ok and self.score is not None else None
+            compiles = await trial.compiles(before)
+            stub = is_stub(trial.source, name)
+            measured = await self.score(name) if compiles and not stub and self.score is not None else None
         except BaseException:
-            self._restore(before)
+            trial.take_back(before)
             raise
-        text = "\n\n".join([*extracted.helpers, extracted.function_text])
-        if not ok:
-            self.previous = text
-            self.trouble = f"{name} does nothing yet." if stub else compile_trouble(self.last, path, now)
-            self._restore(before)
-            return False
-        return await self._judge(extracted, attempt, now, measured, before)
+        if compiles and not stub:
+            return await self._judge(extracted, attempt, measured, before)
+        self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
+        self.trouble = f"{name} does nothing yet." if stub else compile_trouble(trial.last, self.wanted.path, trial.source)
+        trial.take_back(before)
+        return False
 
     async def _judge(
-        self, extracted: Extracted, attempt: int, now: bytes, measured: Measured | None, before: Mapping[str, bytes]
+        self, extracted: Extracted, attempt: int, measured: Measured | None, before: Mapping[str, bytes]
     ) -> bool:
         """Take note of a candidate that compiled. It stays in its file when nothing speaks against it; the next prompt shows
         it with what does. False when a warning says that it has a bug."""
-        warnings = [one for one in self.last.diagnostics if one.severity == "warning"]
-        bugs = bugs_in(warnings, self.wanted.path, _lines_of(now, self.wanted.name))
+        warnings = [one for one in self.trial.last.diagnostics if one.severity == "warning"]
+        bugs = bugs_in(warnings, self.wanted.path, self.trial.lines())
+        said = warning_trouble(bugs, self.trial.source) if bugs else ""
         points = measured.points if measured is not None else None
         self.compiled.append(
             Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, len(bugs))
@@ -247,10 +237,10 @@ class _Writer:
             if self.score is None:
                 await self._keep()
             return True
-        self._restore(before)
+        self.trial.take_back(before)
         self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
         self.failure = measured.failure if measured is not None and measured.failure else self.failure
-        self.trouble = warning_trouble(bugs, now) if bugs else ""
+        self.trouble = said
         if bugs:
             self._reject(f"It compiles, but with a bug: {bugs[0].message}. Asked again.")
         return not bugs
@@ -261,31 +251,15 @@ class _Writer:
             self.is_kept = True
             await self.kept()
 
-    async def _not_to_blame(self, before: Mapping[str, bytes], now: bytes) -> bool:
-        """Whether all errors lie outside the new code and were there before it: nothing that a new version could mend."""
-        function = find_definition(now, self.wanted.name)
-        errors = errors_of(self.last.diagnostics)
-        if function is None or not errors:
-            return False
-        lines = _lines_of(now, self.wanted.name)
-        name = self.wanted.path.rsplit("/", 1)[-1]
-        if any(not one.line or (one.file.endswith(name) and one.line in lines) for one in errors):
-            return False
-        candidate = self._snapshot()
-        self._write(before)
-        base = await self.compile(self.wanted.path, self.wanted.name)
-        self._write(candidate)
-        return not {one.message for one in errors} - {one.message for one in errors_of(base.diagnostics)}
-
     async def _choose(self, attempts: int) -> FunctionResult:
         """Put the best candidate in place, unless it stands there already, and report it."""
         path, name = self.wanted.path, self.wanted.name
         best = max(self.compiled, key=lambda one: one.rank)
         async with self.lock:
-            source = self.files.read_bytes(path)
-            if best.text.encode() not in source.replace(b"\r\n", b"\n"):
-                self.files.write_bytes(path, place_function(source, name, Extracted(best.text, best.helpers)))
-                self.last = await self.compile(path, name, self.wanted.signature)
+            if best.text.encode() not in self.trial.source.replace(b"\r\n", b"\n"):
+                before = self.trial.snapshot()
+                self.trial.put(Extracted(best.text, best.helpers))
+                await self.trial.compiles(before)
             await self._keep()
         lines = best.text.count("\n") + 1
         self.ctx.emit(FunctionImplemented(name, path, attempts, lines))
@@ -296,14 +270,14 @@ class _Writer:
             attempts,
             "",
             lines,
-            self.last.diagnostics,
+            self.trial.last.diagnostics,
             len(self.compiled),
             best.score,
             tuple(self.calls),
         )
 
     def _failed(self, attempts: int) -> FunctionResult:
-        first = next(iter(errors_of(self.last.diagnostics)), None)
+        first = next(iter(errors_of(self.trial.last.diagnostics)), None)
         why = f"it does not compile: {first.message}" if first is not None else self.trouble or "no usable reply came"
         tries = "1 try" if attempts == 1 else f"{attempts} tries"
         reason = f"{self.wanted.name} was not written in {tries}: {why}"
@@ -315,39 +289,13 @@ class _Writer:
             attempts,
             reason,
             0,
-            self.last.diagnostics,
+            self.trial.last.diagnostics,
             calls=tuple(self.calls),
         )
 
     def _reject(self, reason: str) -> None:
         self.ctx.emit(EditRejected(self.wanted.path, f"{self.wanted.name}: {reason}"))
 
-    def _snapshot(self) -> dict[str, bytes]:
-        """The file and the project headers it includes: what compiling may change."""
-        everything = LazyFiles(self.files)
-        return {path: everything[path] for path in (self.wanted.path, *reachable_headers(self.wanted.path, everything))}
-
-    def _restore(self, before: Mapping[str, bytes]) -> None:
-        """Take the candidate back, and with it the include lines that were put in for it."""
-        self._write(before)
-        for path, header in self.last.includes:
-            self.ctx.emit(IncludeAdded(path, header, 0, kept=False, symbol=self.wanted.name))
-
-    def _write(self, contents: Mapping[str, bytes]) -> None:
-        for path, data in contents.items():
-            if self.files.read_bytes(path) != data:
-                self.files.write_bytes(path, data)
-
-
-def _lines_of(source: bytes, name: str) -> range:
-    """The lines of a function's definition, with one above it; none when it is not there."""
-    function = find_definition(source, name)
-    return range(function.line - 1, source[: function.end].count(b"\n") + 2) if function is not None else range(0)
-
 
 def _text(source: bytes, start: int, end: int) -> str:
     return source[start:end].decode("utf-8", "replace").replace("\r\n", "\n")
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
