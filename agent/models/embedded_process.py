@@ -229,16 +229,20 @@ def _reap() -> None:
 
 
 def _open_log(log: Path) -> BinaryIO:
-    """Appends while the log is small; a large one starts anew."""
-    large = log.exists() and log.stat().st_size > _LOG_KEPT_BYTES
-    return log.open("wb" if large else "ab")
+    """Appends, since other servers may write to it as well; a log that grew large starts anew."""
+    sink = log.open("ab")
+    if sink.tell() > _LOG_KEPT_BYTES:
+        sink.truncate(0)
+        sink.seek(0)
+    return sink
 
 
 def _tail(log: Path, start: int, size: int = 4000) -> str:
     """The last ``size`` bytes of what was logged from ``start`` on."""
     try:
         with log.open("rb") as file:
-            file.seek(max(start, log.stat().st_size - size))
+            length = os.fstat(file.fileno()).st_size
+            file.seek(max(start if start <= length else 0, length - size))
             return file.read().decode("utf-8", "replace")
     except OSError:
         return ""

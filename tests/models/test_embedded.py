@@ -14,6 +14,7 @@ import pytest
 from agent.models import embedded_process
 from agent.models.cores import physical_cores
 from agent.models.embedded import EmbeddedProvider, _hosts
+from agent.models.store import data_dir
 from agent.models.types import CompletionRequest, ModelError, ModelTarget
 from tests.models.processes import ROOT, gone
 
@@ -109,6 +110,16 @@ async def test_a_model_that_cannot_be_loaded_says_why(provider: EmbeddedProvider
         await provider.complete(ask("Is it?", model=model))
     assert caught.value.kind == kind
     assert caught.value.hint
+
+
+async def test_a_log_that_grew_large_starts_anew_and_still_says_why(provider: EmbeddedProvider) -> None:
+    log = data_dir() / "logs" / "embedded.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(b"old words\n" * 200_000)
+    with pytest.raises(ModelError, match="not within the file bounds") as caught:
+        await provider.complete(ask("Is it?", model="broken"))
+    assert "old words" not in str(caught.value)
+    assert log.stat().st_size < 10_000
 
 
 async def test_a_load_that_is_cancelled_leaves_no_process(provider: EmbeddedProvider) -> None:
