@@ -1,0 +1,200 @@
+"""Whole journeys by keys alone, over the real engine, git, SQLite and HTTP: from a task to what the person keeps of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from agent.config import load
+from agent.workspace.demo import create_demo, load_demo
+from screens.export_dialog import ExportDialog
+from screens.history import HistoryScreen
+from screens.home import HomeScreen
+from screens.panes.calls import CallStream
+from screens.relabel import RelabelScreen
+from screens.replay import ReplayScreen
+from screens.run import RunScreen
+from screens.toggles import TogglesScreen
+from screens.toggles_dialogs import OverrideDialog, SaveDialog
+from screens.toggles_overrides import OverrideTable
+from tests.fakes.server import ScriptedServer
+from tests.flow.test_run_other_demos import fixes_budget
+from tests.tui.journey import SIZE, application, calls_of, configure, ended, logged, until
+
+pytestmark = pytest.mark.timeout(400)  # seconds each on a quiet machine
+TASK = load_demo("token_budget").task
+REMAINING = "budget.py:BudgetTracker.remaining"
+"""A symbol that the scripted model finds relevant."""
+
+
+@pytest.fixture
+def budget(tmp_path: Path) -> Path:
+    return create_demo("token_budget", tmp_path / "budget")
+
+
+async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget: Path) -> None:
+    async with ScriptedServer(fixes_budget, latency=0.1) as server:  # slow enough for the first key to come in between
+        configure(budget, server)
+        app = application(budget, TASK)
+        async with app.run_test(size=SIZE) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, RunScreen))
+            await pilot.press("space")
+            session = app.session
+            assert session is not None
+            await until(pilot, lambda: session.waiting is not None)
+            waiting = session.waiting
+            assert waiting is not None and (waiting.kind, waiting.stage) == ("verdict", "scope")
+            await pilot.press("S")
+            await until(pilot, lambda: session.waiting is not None and session.waiting.kind == "stage")
+            await pilot.press("s")
+            while True:
+                before = waiting
+                await until(pilot, lambda before=before: session.waiting is not None and session.waiting is not before)
+                waiting = session.waiting
+                assert waiting is not None and waiting.stage == "precision_pass1"
+                if waiting.item == REMAINING:
+                    break
+                await pilot.press("s")
+            assert waiting.verdict is True
+            await pilot.press("n")
+            await until(pilot, lambda: session.waiting is not waiting)
+            await pilot.press("space")
+            await ended(pilot, app)
+            symbol = session.state.symbols[REMAINING]
+            assert (symbol.detail_level, symbol.passes) == ("excluded", {1: False})
+            call = session.state.call(waiting.call_id or 0)
+            assert call is not None and (call.verdict, call.overridden, call.source) == (False, True, "override")
+            assert session.state == logged(budget, session.state.run_id)
+    with sqlite3.connect(budget / ".clean_room" / "raw.sqlite") as db:
+        assert db.execute("select call_id, label, source from labels").fetchall() == [(waiting.call_id, 0, "override")]
+        asked = db.execute("select stage from calls where item = ?", (REMAINING,)).fetchall()
+    assert asked == [("precision_pass1",)], "what was overruled is not asked about again"
+
+
+async def test_an_edited_override_is_used_by_the_next_run_and_not_by_the_one_that_goes_on(budget: Path) -> None:
+    async with ScriptedServer(fixes_budget, latency=0.1) as server:
+        configure(budget, server)
+        app = application(budget, TASK)
+        async with app.run_test(size=(140, 40)) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, RunScreen))
+            await pilot.press("space")
+            session = app.session
+            assert session is not None
+            await until(pilot, lambda: session.waiting is not None)
+            await pilot.press("q")  # home; the run waits meanwhile
+            await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+            await pilot.press("f6")
+            await until(pilot, lambda: isinstance(app.screen, TogglesScreen))
+            await pilot.pause()
+            screen = app.screen
+            assert isinstance(screen, TogglesScreen)
+            await pilot.press("f2")  # the repository's file
+            await pilot.pause()
+            screen.form.sections.highlighted = 1
+            await pilot.pause()
+            screen.query_one(OverrideTable).focus()
+            await pilot.press("a")
+            await until(pilot, lambda: isinstance(app.screen, OverrideDialog))
+            for name, text in (("stage", "implement"), ("model", "writer"), ("max_tokens", "777")):
+                app.screen.query_one(f"#{name}", Input).focus()
+                await pilot.press(*text)
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: app.screen is screen)
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: isinstance(app.screen, SaveDialog))
+            await pilot.press("y")
+            await until(pilot, lambda: app.screen is screen and "implement" in load(budget).models.overrides)
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+            await pilot.press("f3")
+            await until(pilot, lambda: isinstance(app.screen, RunScreen))
+            await pilot.press("space")
+            await ended(pilot, app)
+            first = [call for call in server.calls if "```python" in call.prompt]
+            assert len(first) == 1 and first[0].model != "writer" and first[0].body["max_tokens"] != 777
+            await pilot.press("w")
+            await until(pilot, lambda: not session.deciding)
+            await pilot.press("q")
+            await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+            await pilot.press("f5")
+            await until(pilot, lambda: app.session is not session and isinstance(app.screen, RunScreen))
+            again = await ended(pilot, app)
+            second = [call for call in server.calls if "```python" in call.prompt][1:]
+            assert [(call.model, call.body["max_tokens"]) for call in second] == [("writer", 777)]
+    written = [call for call in calls_of(budget, again.state.run_id) if call.stage == "implement"]
+    assert [call.model for call in written] == ["writer"]
+
+
+async def test_a_finished_run_is_played_again_to_the_very_state_that_was_shown(budget: Path) -> None:
+    async with ScriptedServer(fixes_budget) as server:
+        configure(budget, server)
+        app = application(budget, TASK)
+        async with app.run_test(size=SIZE) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            live = (await ended(pilot, app)).state
+            assert live.symbols[REMAINING].detail_level == "primary", "nobody overruled anything here"
+            await pilot.press("w")
+            await until(pilot, lambda: live.diff_choice == "kept")
+            await pilot.press("f9")
+            await until(pilot, lambda: isinstance(app.screen, HistoryScreen) and app.screen.runs)
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
+            screen = app.screen
+            assert isinstance(screen, ReplayScreen)
+            assert screen.session.state == live and screen.query_one(CallStream).count == len(live.calls)
+            screen.replay.seek(0)
+            while not screen.replay.at_end:  # one by one, as when it is played
+                screen.replay.seek(screen.replay.position + 1)
+            assert screen.session.state == live
+            screen.replay.seek(len(screen.replay.envelopes) // 2)
+            assert screen.session.state != live
+            screen.replay.seek(len(screen.replay.envelopes))
+            assert screen.session.state == live
+
+
+async def test_ten_calls_of_a_run_are_relabelled_two_taken_back_and_the_rest_exported(budget: Path, tmp_path: Path) -> None:
+    given: dict[int, bool] = {}
+    async with ScriptedServer(fixes_budget) as server:
+        configure(budget, server)
+        app = application(budget, TASK)
+        async with app.run_test(size=SIZE) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            session = await ended(pilot, app)
+            await pilot.press("f9")
+            await until(pilot, lambda: isinstance(app.screen, HistoryScreen) and app.screen.runs)
+            await pilot.press("r")
+            await until(pilot, lambda: isinstance(app.screen, RelabelScreen) and app.screen.item is not None)
+            screen = app.screen
+            assert isinstance(screen, RelabelScreen) and screen.labels is not None
+            for key in "yynnyynnyn":
+                item = screen.item
+                assert item is not None
+                await pilot.press(key)
+                await until(pilot, lambda item=item: item.own)
+                given[item.call_id] = key == "y"
+            await pilot.press("u", "u")
+            await until(pilot, lambda: sum(item.own for item in screen.labels.items) == 8)
+            for call_id in list(given)[-2:]:
+                del given[call_id]
+            await pilot.press("e")
+            await until(pilot, lambda: isinstance(app.screen, ExportDialog))
+            app.screen.query_one("#out", Input).value = str(tmp_path / "pairs")
+            await pilot.press("enter")
+            await until(pilot, lambda: (tmp_path / "pairs" / "run.toml").is_file())
+            await pilot.app.workers.wait_for_complete([w for w in app.workers if w.group == "export"] or None)
+    files = [path for path in (tmp_path / "pairs").glob("*.jsonl") if path.name != "ids.jsonl"]
+    rows = [json.loads(text) for path in files for text in path.read_text().splitlines()]
+    texts = {call.call_id: call for call in calls_of(budget, session.state.run_id)}
+    expected = [(texts[n].system, texts[n].state + texts[n].question, "yes" if yes else "no") for n, yes in given.items()]
+    read = [tuple(message["content"] for message in row["prompt"] + row["completion"]) for row in rows]
+    assert sorted(read) == sorted(expected)
