@@ -6,7 +6,8 @@ import re
 
 import msgspec
 
-_THINK = re.compile(r"<think>.*?</think>|^.*?</think>", re.S)
+from agent.models.answers import drop_thinking
+
 _FENCE_LINE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
 
 
@@ -24,9 +25,7 @@ def code_blocks(reply: str) -> list[CodeBlock]:
 
     A closing fence without an opening one (a reply that was begun for the model) ends a block that starts the reply.
     """
-    text = _THINK.sub("", reply).replace("\r\n", "\n")
-    if "<think>" in text:
-        text = text[: text.index("<think>")]
+    text = drop_thinking(reply).replace("\r\n", "\n")
     lines = text.split("\n")
     blocks: list[CodeBlock] = []
     current: list[str] | None = None

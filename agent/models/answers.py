@@ -26,11 +26,16 @@ _GOES_ON = re.compile(r"^[\s*_`\"'’”»)\]]*(?:$|[.,;:!(—–\n-]|(?:because
 def strip_thinking(text: str) -> str:
     """``text`` without its thinking: ``<think>…</think>`` blocks, everything before a closing tag whose opening tag is
     missing (some chat templates eat it), and an unclosed block, which is thinking that never came to an answer."""
+    return drop_thinking(text).strip()
+
+
+def drop_thinking(text: str) -> str:
+    """As :func:`strip_thinking`, white space at both ends kept: code may begin with it."""
     text = _without_blocks(text)
     for end in list(_THINK_END.finditer(text))[-1:]:
         text = text[end.end() :]
     start = _THINK_START.search(text)
-    return (text[: start.start()] if start else text).strip()
+    return text[: start.start()] if start else text
 
 
 def _without_blocks(text: str) -> str:

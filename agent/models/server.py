@@ -12,9 +12,9 @@ from agent.models.budget import check_budget
 from agent.models.http import JsonClient
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
 
-LONGEST_TOKEN = 64
+LONGEST_TOKEN = 16
 LONGEST_START = 4096
-"""Characters of a reply for each token it may have, and as many more whatever the limit is."""
+"""Characters of a reply for each token it may have (code has 3 to 4), and as many more whatever the limit is."""
 
 
 class HttpProvider:
@@ -101,7 +101,7 @@ class HttpProvider:
 
 
 def _within(completion: Completion, max_tokens: int) -> Completion:
-    """A server that disregards ``max_tokens`` has its reply cut here: no vocabulary packs so much into a token."""
+    """A server that disregards ``max_tokens`` has its reply cut here: no text has so much in a token on average."""
     most = LONGEST_TOKEN * max_tokens + LONGEST_START
     if len(completion.text) <= most:
         return completion
