@@ -38,6 +38,7 @@ class _Host:
         self._idle = asyncio.Event()
         self._idle.set()
         self._entry = asyncio.Lock()
+        self._noticed: set[str] = set()
 
     @asynccontextmanager
     async def lease(
@@ -72,7 +73,13 @@ class _Host:
         else:
             status("loading", target.model)
         await self.stop()
-        self.process = await obtain(path, context, speculative, target.first_byte_timeout, status)
+
+        def tell(what: str, text: str) -> None:
+            if what != "notice" or text not in self._noticed:  # stages may swap models many times
+                status(what, text)
+            self._noticed.add(text)
+
+        self.process = await obtain(path, context, speculative, target.first_byte_timeout, tell)
         self.protocol = _Protocol(self.process.base_url, headers={"Authorization": f"Bearer {self.process.key}"})
         status("ready", f"{target.model} (shared with another program)" if self.process.shared else target.model)
 

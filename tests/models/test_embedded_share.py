@@ -115,6 +115,15 @@ async def test_another_model_is_a_second_server_and_says_what_that_costs(program
     assert await first.server("small") == small
 
 
+async def test_a_program_that_alternates_between_models_is_told_once(program: StartProgram) -> None:
+    first, second = await program(), await program()
+    small = await first.server("small")
+    for _ in range(2):
+        assert await second.server("large") != small
+        assert await second.server("small") == small
+    assert len(second.notices()) == 1
+
+
 async def test_a_larger_window_takes_a_second_server_and_a_smaller_one_none(program: StartProgram) -> None:
     first, second, third = await program(), await program(), await program()
     pid = await first.server(window=4096)
