@@ -203,6 +203,8 @@ class RunState:
 def _run_started(state: RunState, e: ev.RunStarted) -> None:
     state.task, state.repo, state.branch, state.model, state.worktree = e.task, e.repo, e.branch, e.model, e.worktree
     state.activity = "indexing"
+    state.finished, state.status, state.reason = None, None, ""  # a run that was stopped or killed goes on
+    state.waiting, state.checks_running, state.diff_choice = None, "", ""
 
 
 def _run_finished(state: RunState, e: ev.RunFinished) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import platformdirs
 
+from agent.audit.history import events_of
 from agent.audit.log import Listener, LogError
 from agent.audit.reader import CallTexts, LogReader
 from agent.config import Config, load
-from agent.events import RunFinished
+from agent.events import Envelope, RunFinished
 from agent.gate import Gate
 from agent.run import Run
 from screens.runner import DemoTask, ModelState, Progress, RecentRun, Services
@@ -72,14 +73,23 @@ def _predict(task: str, repo: Path) -> int | None:
 
 
 class EngineRun:
-    """A run of the engine as the screens want it."""
+    """A run of the engine as the screens want it. ``earlier`` is what a resumed run had emitted before."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, earlier: list[Envelope] | None = None) -> None:
         self.run = run
+        self.earlier = earlier or []
 
     def listen(self, listener: Listener) -> None:
-        """``listener`` hears every event after it was committed."""
-        self.run.ctx.listeners.append(listener)
+        """``listener`` hears every event after it was committed; with the first, all that were committed before it."""
+        earlier = self.earlier.copy()
+
+        def hear(envelope: Envelope) -> None:
+            before = earlier.copy()
+            earlier.clear()
+            for each in (*before, envelope):
+                listener(each)
+
+        self.run.ctx.listeners.append(hear if earlier else listener)
 
     async def execute(self) -> RunFinished:
         """Do the work."""
@@ -107,14 +117,24 @@ class EngineRun:
 
 
 async def start_run(task: str, repo: Path, config: Config, *, gate: Gate, resume: str = "") -> EngineRun:
-    """A run that is ready to be executed, or with ``resume`` an earlier one to go on with. A demo's hidden files stay so.
+    """A run that is ready to be executed, or with ``resume`` an earlier one to go on with: what that had shown is heard
+    again first. A demo's hidden files stay so.
 
     Raises:
         PreflightError: it cannot begin; the sentence says why, ``hint`` what to do.
     """
     from agent.flow.launch import open_run
 
-    return EngineRun(await open_run(task, repo, config=config, gate=gate, hidden=hidden_files(repo), resume=resume))
+    run = await open_run(task, repo, config=config, gate=gate, hidden=hidden_files(repo), resume=resume)
+    return EngineRun(run, await asyncio.to_thread(_events_before, run) if resume else [])
+
+
+def _events_before(run: Run) -> list[Envelope]:
+    reader = LogReader(run.ctx.log.path)
+    try:
+        return events_of(reader, run.ctx.run_id)
+    finally:
+        reader.close()
 
 
 def hidden_files(repo: Path) -> tuple[str, ...]:

@@ -269,10 +269,11 @@ class AuditLog:
                 now = None if event.now is None else _json(event.now)
                 row = {"step_id": event.step_id, "baseline": _json(event.baseline), "now": now}
                 self._insert("checks", {**place, **row})
-            case RunFinished():
+            case RunFinished():  # a resumed run says how many calls its last sitting made: those before it count too
                 self._execute(
-                    "update runs set finished_at = ?, status = ?, reason = ?, calls = ?, seconds = ? where id = ?",
-                    (now_text(), event.status, event.reason, event.calls, event.seconds, envelope.run_id),
+                    "update runs set finished_at = ?, status = ?, reason = ?, seconds = ?,"
+                    " calls = max(?, (select count(*) from calls where run_id = runs.id)) where id = ?",
+                    (now_text(), event.status, event.reason, event.seconds, event.calls, envelope.run_id),
                 )
 
 

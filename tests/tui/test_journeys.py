@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from agent.config import load
+from agent.events import GateWaiting
 from agent.workspace.demo import create_demo, load_demo
 from screens.export_dialog import ExportDialog
 from screens.history import HistoryScreen
 from screens.home import HomeScreen
+from screens.label_model import LabelSession
 from screens.panes.calls import CallStream
 from screens.relabel import RelabelScreen
 from screens.replay import ReplayScreen
 from screens.run import RunScreen
+from screens.session import RunSession
 from screens.toggles import TogglesScreen
 from screens.toggles_dialogs import OverrideDialog, SaveDialog
 from screens.toggles_overrides import OverrideTable
@@ -34,6 +39,13 @@ REMAINING = "budget.py:BudgetTracker.remaining"
 @pytest.fixture
 def budget(tmp_path: Path) -> Path:
     return create_demo("token_budget", tmp_path / "budget")
+
+
+async def _another(pilot: Pilot[int], session: RunSession, before: GateWaiting) -> GateWaiting:
+    """The next decision that waits."""
+    await until(pilot, lambda: session.waiting is not None and session.waiting is not before)
+    assert session.waiting is not None
+    return session.waiting
 
 
 async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget: Path) -> None:
@@ -54,10 +66,8 @@ async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget:
             await until(pilot, lambda: session.waiting is not None and session.waiting.kind == "stage")
             await pilot.press("s")
             while True:
-                before = waiting
-                await until(pilot, lambda before=before: session.waiting is not None and session.waiting is not before)
-                waiting = session.waiting
-                assert waiting is not None and waiting.stage == "precision_pass1"
+                waiting = await _another(pilot, session, waiting)
+                assert waiting.stage == "precision_pass1"
                 if waiting.item == REMAINING:
                     break
                 await pilot.press("s")
@@ -161,6 +171,10 @@ async def test_a_finished_run_is_played_again_to_the_very_state_that_was_shown(b
             assert screen.session.state == live
 
 
+def _labelled(labels: LabelSession, count: int) -> bool:
+    return len(labels.done) == count == sum(item.own for item in labels.items)
+
+
 async def test_ten_calls_of_a_run_are_relabelled_two_taken_back_and_the_rest_exported(budget: Path, tmp_path: Path) -> None:
     given: dict[int, bool] = {}
     async with ScriptedServer(fixes_budget) as server:
@@ -176,14 +190,14 @@ async def test_ten_calls_of_a_run_are_relabelled_two_taken_back_and_the_rest_exp
             await until(pilot, lambda: isinstance(app.screen, RelabelScreen) and app.screen.item is not None)
             screen = app.screen
             assert isinstance(screen, RelabelScreen) and screen.labels is not None
-            for key in "yynnyynnyn":
-                item = screen.item
-                assert item is not None
+            labels = screen.labels
+            for number, key in enumerate("yynnyynnyn", 1):
+                assert screen.item is not None
+                given[screen.item.call_id] = key == "y"
                 await pilot.press(key)
-                await until(pilot, lambda item=item: item.own)
-                given[item.call_id] = key == "y"
+                await until(pilot, partial(_labelled, labels, number))
             await pilot.press("u", "u")
-            await until(pilot, lambda: sum(item.own for item in screen.labels.items) == 8)
+            await until(pilot, partial(_labelled, labels, 8))
             for call_id in list(given)[-2:]:
                 del given[call_id]
             await pilot.press("e")
