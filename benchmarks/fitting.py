@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
@@ -26,7 +26,7 @@ RANKED = ("scope", "precision_pass1", "precision_pass2")
 
 class Fit(msgspec.Struct, frozen=True):
     """A fitted stage. ``left_out`` is (share kept, recall, recall of as many best-ranked), each change judged by a fit
-    that has not seen it."""
+    that has not seen it; ``parts`` has the same by change, for those with something to find."""
 
     stage: str
     threshold: float
@@ -35,6 +35,11 @@ class Fit(msgspec.Struct, frozen=True):
     auc_model: float
     auc_rank: float
     left_out: tuple[float, float, float]
+    parts: dict[str, tuple[float, float, float]] = {}
+
+    def average(self, changes: Collection[str]) -> tuple[float, float, float]:
+        """``left_out`` over some changes only."""
+        return averaged([part for change, part in self.parts.items() if change in changes])
 
     @property
     def leans_on_rank(self) -> bool:
@@ -48,17 +53,20 @@ def fit_stage(stage: str, points: Sequence[Point]) -> Fit:
     choose = choose_filter if stage in RANKED else choose_split
     threshold, weight = choose(points)
     changes = list(dict.fromkeys(change for change, *_ in points))
-    parts = []
+    parts: dict[str, tuple[float, float, float]] = {}
     for change in changes:
         inside = [point for point in points if point[0] == change]
         outside = [point for point in points if point[0] != change]
         if outside and any(point[1] for point in inside):
             t, w = choose(outside)
-            parts.append(kept_share(inside, lambda p, rank, t=t, w=w: combined_score(p, rank, w) >= t))  # type: ignore[misc]
-    left_out = (mean([p[0] for p in parts]), mean([p[1] for p in parts]), mean([p[2] for p in parts]))
-    return Fit(
-        stage, threshold, weight, len(points), auc(points, lambda p, rank: p), auc(points, lambda p, rank: -rank), left_out
-    )
+            parts[change] = kept_share(inside, lambda p, rank, t=t, w=w: combined_score(p, rank, w) >= t)  # type: ignore[misc]
+    order = (auc(points, lambda p, rank: p), auc(points, lambda p, rank: -rank))
+    return Fit(stage, threshold, weight, len(points), *order, averaged(list(parts.values())), parts)
+
+
+def averaged(parts: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """The means, column by column."""
+    return (mean([p[0] for p in parts]), mean([p[1] for p in parts]), mean([p[2] for p in parts]))
 
 
 def choose_split(points: Sequence[Point]) -> tuple[float, float]:

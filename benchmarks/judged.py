@@ -144,6 +144,9 @@ def report(answers: Sequence[Answer], *, fit: bool) -> None:
         said = [(a.change, a.gold, float(a.said), a.rank) for a in rows]
         _line(stage, "as answered", rows, best, kept_share(said, lambda p, rank: p >= 0.5))
         _line("", "fitted (left out)", rows, best, best.left_out)
+        for language in ("c", "python"):
+            mine = {answer.change for answer in rows if answer.language == language}
+            _line("", f"  of it {language}, {len(mine & best.parts.keys())} changes", rows, best, best.average(mine))
     if fit:
         model = next((answer.model for answer in answers), "")
         print(f"\n# thresholds for {model}: after its [[models]] entry in agent/models/registry.toml")

@@ -42,7 +42,7 @@ def call_events(first: int, count: int) -> list[Envelope]:
     return found
 
 
-async def _no_run(task: str, repo: Path, config: Config, *, gate: Gate) -> RunHandle:
+async def _no_run(task: str, repo: Path, config: Config, *, gate: Gate, resume: str = "") -> RunHandle:
     raise RuntimeError("the benchmark starts no run")
 
 
