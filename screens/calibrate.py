@@ -20,7 +20,7 @@ from screens.log_screen import ListScreen
 from screens.panes.fit_lines import fit_lines
 from screens.runner import Services
 from screens.table import make_screen
-from screens.text import GOOD, MUTED, WARN, line, plural, stage_short
+from screens.text import GOOD, MUTED, WARN, line, plural, stage_short, stage_title
 
 _HINT = "Label eight or more calls of one question and model, some yes, some no: then a threshold can be fitted."
 
@@ -42,7 +42,7 @@ class CalibrateScreen(ListScreen):
 
     def heading(self, width: int) -> Content:
         """The names above the columns."""
-        return Content.styled(f"  {'question':<11} {'model':<{_room(width)}}    n expect", MUTED)
+        return Content.styled(f"  {'question':<11} {'model':<{_room(width)}} labels expect", MUTED)
 
     def read(self, reader: LogReader) -> tuple[list[Fit], list[StageScore]]:
         """Fits and scores."""
@@ -66,7 +66,7 @@ class CalibrateScreen(ListScreen):
             self.facts.border_title = Content("Threshold")
             self.facts.set_lines([Content.styled(_HINT, MUTED)])
         else:
-            self.facts.border_title = Content(f"{fit.stage} · {fit.model}")
+            self.facts.border_title = Content(stage_title(fit.stage))
             self.facts.set_lines(fit_lines(fit, self.scores, max(20, self.facts.scrollable_content_region.width)))
         self.refresh_bindings()
 
@@ -143,9 +143,9 @@ def _row(fit: Fit, width: int) -> Content:
     mark, style = ("✓", GOOD) if fit.better_than_chance else ("·", MUTED) if fit.threshold is None else ("!", WARN)
     room = _room(width)
     model = fit.model if len(fit.model) <= room else fit.model[: room - 1] + "…"
-    return line((f"{mark} ", style), f"{stage_short(fit.stage):<11} {model:<{room}} {fit.n:>4} {_expect(fit):>6}")
+    return line((f"{mark} ", style), f"{stage_short(fit.stage):<11} {model:<{room}} {fit.n:>6} {_expect(fit):>6}")
 
 
 def _room(width: int) -> int:
     """Cells for the model's name."""
-    return max(4, min(28, width - 27))
+    return max(4, min(28, width - 29))

@@ -36,7 +36,7 @@ class CardScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Fill it."""
         box = self.query_one(".dialog")
-        box.border_title = call_title(self.call)
+        box.border_title = call_title(self.call, self.app.size.width - 10)
         box.border_subtitle = Content("c copies · escape closes")
         view = self.query_one(LinesView)
         view.set_lines(card_lines(self.call, self.texts, self.pending, whole=True))

@@ -73,7 +73,15 @@ class RunScreen(RunControls):
         self.session.on_flush.append(self.refresh_state)
         self.set_interval(0.5, self._tick)
         self.stream.focus()
-        self.call_after_refresh(self.refresh_state, [])
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """The state as it is; a change to decide on is in front, though it may have come while nobody looked."""
+        self.refresh_state([])
+        if self.session.deciding and self.is_attached:
+            self.panel.show_tab("diff")
+            if self.narrow:
+                self._put_calls_on_top(False)
 
     def on_unmount(self) -> None:
         """Stop listening."""

@@ -83,7 +83,7 @@ def row(call: Call, number: int, columns: Columns, *, waiting: bool, pending: bo
     ]
     if columns.stage:
         parts += [(stage_short(call.stage).ljust(columns.stage)[: columns.stage], MUTED), " "]
-    parts += [*_item(one_line(call.item), columns.item), " "]
+    parts += [*item_cells(one_line(call.item), columns.item), " "]
     text, style = verdict_cell(call, waiting, pending)
     parts.append((text.ljust(_VERDICT), style))
     if columns.confidence:
@@ -97,7 +97,7 @@ def row(call: Call, number: int, columns: Columns, *, waiting: bool, pending: bo
     return Content.assemble(*parts)
 
 
-def _item(item: str, width: int) -> list[tuple[str, str] | str]:
+def item_cells(item: str, width: int) -> list[tuple[str, str] | str]:
     """``path:symbol`` shows the symbol first, then as much of the path's end as fits."""
     path, _, symbol = item.rpartition(":")
     if not path or not symbol or " " in path:

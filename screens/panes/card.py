@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
+from rich.cells import cell_len
 from textual.content import Content
 
 from agent.audit.reader import CallTexts
@@ -61,14 +62,15 @@ class Card(LinesView):
             self.border_title = Content("Card")
             self.set_lines([Content.styled("Select a call to see what was asked and why it was decided so.", MUTED)])
             return
-        self.border_title = call_title(call)
+        self.border_title = call_title(call, self.outer_size.width - 6)
         self.set_lines(card_lines(call, self.texts, self.pending, self.whole))
 
 
-def call_title(call: Call) -> Content:
-    """What was asked, in words, and about what."""
-    question = stage_title(call.stage) if call.binary else stage_short(call.stage)
-    return line(f"{question} · {one_line(call.item)}")
+def call_title(call: Call, width: int) -> Content:
+    """What was asked, in words if they leave room for it, and about what."""
+    item = one_line(call.item)
+    whole = f"{stage_title(call.stage) if call.binary else stage_short(call.stage)} · {item}"
+    return line(whole if cell_len(whole) <= width else f"{stage_short(call.stage)} · {item}")
 
 
 def card_lines(call: Call, texts: CallTexts | None, pending: bool | None, whole: bool) -> list[Content]:

@@ -60,7 +60,9 @@ class Cascade(Pane):
 
     def _files(self, state: RunState, width: int) -> list[Content]:
         kept = sum(file.included for file in state.files.values())
-        head = line(("files in scope ", LABEL), (f"{kept} of {len(state.files)}", STRONG), (_scope_to_come(state), MUTED))
+        pending = _scope_to_come(state)
+        count = f"{kept} so far" if pending else f"{kept} of {len(state.files)}"
+        head = line(("files in scope ", LABEL), (count, STRONG), (pending, MUTED))
         longest = max(len(one_line(file.path)) for file in state.files.values())
         room = max(8, min(longest, width - 24))
         return [head, *(fit(self._file(file, room), width) for file in state.files.values()), Content("")]
@@ -135,7 +137,7 @@ def _scope_to_come(state: RunState) -> str:
     stage = state.stages.get("scope")
     if stage is None or stage.done or not stage.total:
         return ""
-    return f"  {stage.asked} of {stage.total} decided"
+    return f"  {stage.total} asked, {stage.asked} of {stage.total} decided"
 
 
 def _pass_words(total: int, yes: int, expected: int) -> list[tuple[str, str]]:

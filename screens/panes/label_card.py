@@ -10,6 +10,7 @@ from agent.audit.items import Item
 from agent.audit.labels import LabelRow
 from agent.audit.queue import uncertainty
 from agent.audit.reader import CallTexts
+from screens.panes.call_row import item_cells
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, probability, stage_short, verdict_mark
 
 _NARROW = 36
@@ -31,9 +32,8 @@ def queue_row(item: Item, width: int, blind: bool) -> Content:
     stage = "" if width < _NARROW else stage_short(item.stage).ljust(10) + " "
     said = "" if blind else _said(item)
     room = max(4, width - 2 - 8 - len(stage) - len(said) - 2)
-    name = Content(one_line(item.item)).truncate(room, ellipsis=True)
-    gap = " " * max(1, room - name.cell_length + 1)
-    return Content("  ") + label + Content.styled(stage, MUTED) + name + Content.styled(gap + said, MUTED)
+    name = Content.assemble(*item_cells(one_line(item.item), room))
+    return Content("  ") + label + Content.styled(stage, MUTED) + name + Content.styled(f" {said}", MUTED)
 
 
 def _said(item: Item) -> str:
