@@ -25,6 +25,7 @@ from agent.judgment.binary import AllOmitted
 from agent.models.types import ModelError
 from agent.planning.schema import PlanError
 from agent.values import RunStatus
+from agent.workspace.apply import ApplyResult
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
 
@@ -141,7 +142,10 @@ class Run:
 
     async def apply(self) -> tuple[bool, str]:
         """Bring the change into the person's files, whole or not at all. Returns whether it was, and a sentence."""
-        result = await self.workspace.apply_to_user_tree()
+        try:
+            result = await self.workspace.apply_to_user_tree()
+        except WorkspaceError as error:
+            result = ApplyResult(False, str(error))
         if not result.ok:
             self.ctx.notice("error", result.text)
             return False, result.text

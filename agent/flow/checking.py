@@ -59,10 +59,11 @@ class Checks:
         return now
 
     async def final(self) -> CheckResult | None:
-        """The result at the end."""
+        """The result at the end, built from nothing: what earlier checks left might have been made by the code they ran."""
         if not self.command or self.before is None:
             return None
         async with self.ctx.stage("checks", title="checks") as report:
+            await self.workspace.drop_leftovers()
             now = await self.after_step("")
             report.counts = _counts(now) if now else {}
         return now

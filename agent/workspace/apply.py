@@ -68,6 +68,9 @@ class Apply:
         Raises:
             WorkspaceError: git or the disk failed; the person's files are as they were.
         """
+        if not self._place.is_dir():
+            kept = "" if self._plain else f" Its work is still on its branch; bring it in with: git merge cra/{self._run}"
+            raise WorkspaceError(f"The run's folder {self._place} is gone, so nothing was applied.{kept}")
         changes: list[_Change] = []
         conflicts: list[str] = []
         reasons: list[str] = []
@@ -85,7 +88,7 @@ class Apply:
                 merged += [path] if both else []
         if conflicts:
             text = "Nothing was applied, since your files changed in the same places. " + "; ".join(reasons[:5])
-            return ApplyResult(False, text + ". The work is still on its branch.", conflicts=tuple(conflicts))
+            return ApplyResult(False, f"{text}. {self._way_out()}", conflicts=tuple(conflicts))
         if not touched:
             return ApplyResult(True, "The run changed no file, so there was nothing to apply.")
         if not changes:
@@ -95,6 +98,14 @@ class Apply:
         if merged:
             text += f" Merged with your own edits in {', '.join(merged[:5])}."
         return ApplyResult(True, text, tuple(change.path for change in changes), merged=tuple(merged))
+
+    def _way_out(self) -> str:
+        if self._plain:
+            return f"The work is still in {self._place}. Move your changes aside and apply again, or copy over what you want."
+        return (
+            f"The work is still on the branch cra/{self._run}. Commit or undo your changes there and apply again, or bring "
+            f"it in yourself with: git merge cra/{self._run}"
+        )
 
     def _touched(self) -> list[str]:
         options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules")

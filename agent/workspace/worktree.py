@@ -138,6 +138,14 @@ class Workspace:
         """The commit the run's branch is at."""
         return await asyncio.to_thread(self._head)
 
+    async def drop_leftovers(self) -> None:
+        """Remove what builds and tests left, ignored files too, so that the next check is a build from nothing.
+
+        Does nothing while files wait to be committed.
+        """
+        if not self._written:
+            await asyncio.to_thread(run_git, self.top, "clean", "-fdxq")
+
     async def rollback(self, commit: str) -> None:
         """Put branch and files back to ``commit``; untracked files that are not ignored go.
 

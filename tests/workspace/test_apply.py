@@ -123,6 +123,7 @@ async def test_a_conflict_in_one_file_leaves_all_as_it_is(tmp_path, what, words)
     result = await space.apply_to_user_tree()
     assert not result.ok and len(result.conflicts) == 1 and result.files == ()
     assert words in result.text and result.conflicts[0] in result.text and "Nothing was applied" in result.text
+    assert "on the branch cra/r1" in result.text and "git merge cra/r1" in result.text
     assert fingerprint(repo) == before
     assert not list((repo / ".clean_room" / "work").glob("*.apply"))
 

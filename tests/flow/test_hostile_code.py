@@ -1,0 +1,77 @@
+"""What a model writes is run by the checks. It may try to change what measures it; the verdict must not move."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent import events as ev
+from agent.flow.launch import open_run
+from agent.workspace.demo import create_demo
+from tests.fakes.server import ScriptedServer
+from tests.flow.coder import Coder
+from tests.flow.test_run import RING, TASK, of, play, settings
+
+WRONG = "int ring_max(const ring_buffer *rb)\n{\n    return rb->count ? rb->data[0] : INT_MIN;\n}"
+REWRITES_THE_TESTS = """
+    FILE *tests = fopen("tests/test_ring_buffer.c", "w");
+    fputs("int main(void) { return 0; }\\n", tests);
+    fclose(tests);
+    FILE *make = fopen("Makefile", "w");
+    fputs("test:\\n\\ttrue\\n", make);
+    fclose(make);
+"""
+REPLACES_THE_BINARY = """
+    remove("build/test_ring_buffer");
+    FILE *binary = fopen("build/test_ring_buffer", "w");
+    fputs("#!/bin/sh\\nexit 0\\n", binary);
+    fclose(binary);
+    chmod("build/test_ring_buffer", 0755);
+    struct utimbuf later = { .actime = 4000000000, .modtime = 4000000000 };
+    utime("build/test_ring_buffer", &later);
+"""
+
+
+class Cheat(Coder):
+    """Writes all functions well but one, which is wrong every time, and one that tampers with the checks."""
+
+    def __init__(self, deed: str) -> None:
+        super().__init__(RING)
+        first, brace, rest = self.functions["ring_create"].partition("{")
+        self.functions["ring_create"] = f"{first}{brace}{deed}{rest}"
+        self.functions["ring_max"] = WRONG
+
+
+def text_at(repo: Path, branch: str, path: str) -> str:
+    return subprocess.run(["git", "show", f"{branch}:{path}"], cwd=repo, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("deed", [REWRITES_THE_TESTS, REPLACES_THE_BINARY], ids=["tests", "binary"])
+async def test_code_that_rewrites_what_measures_it_is_measured_all_the_same(tmp_path: Path, deed: str) -> None:
+    repo = create_demo("ring_buffer", tmp_path / "ring")
+    header = (repo / "ring_buffer.c").read_text()
+    includes = "#include <stdio.h>\n#include <limits.h>\n#include <sys/stat.h>\n#include <utime.h>\n"
+    (repo / "ring_buffer.c").write_text(includes + header)
+    tests, makefile = (repo / "tests/test_ring_buffer.c").read_text(), (repo / "Makefile").read_text()
+    async with ScriptedServer(Cheat(deed)) as server:
+        finished, heard, _ = await play(repo, server, TASK, sections={"coding": {"max_attempts": 1}})
+    after = finished.tests_after
+    assert after is not None and not after.ok and (after.passed or 0) > 10
+    assert after.failing == ("test_max_looks_at_elements_in_use",)
+    assert text_at(repo, finished.branch, "tests/test_ring_buffer.c") == tests
+    assert text_at(repo, finished.branch, "Makefile") == makefile
+    assert (repo / "tests/test_ring_buffer.c").read_text() == tests
+    if deed is REWRITES_THE_TESTS:
+        said = [notice.text for notice in of(heard, ev.Notice) if "The checks changed" in notice.text]
+        assert said and "Makefile, tests/test_ring_buffer.c" in said[0] and "put back" in said[0]
+
+
+async def test_an_apply_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:
+    repo = create_demo("ring_buffer", tmp_path / "ring")
+    async with ScriptedServer("no") as server:
+        run = await open_run(TASK, repo, extra=settings(server))
+        shutil.rmtree(run.workspace.top)
+        applied, text = await run.apply()
+        await run.aclose()
+    assert not applied and "is gone" in text and f"git merge {run.workspace.branch}" in text
