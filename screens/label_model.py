@@ -74,6 +74,9 @@ class LabelSession:
         self.counts: dict[str, int] = {}
         self._ordered: dict[tuple[str, int], tuple[list[Item], list[int]]] = {}
         self._searched: list[str] = []
+        self._places: dict[int, int] = {}  # call to its place in items
+        self._labelled: set[int] = set()  # places that have a label
+        self._kept: bytearray | None = None  # what the queue in front was made of
         self.seed = 0
         self.notes: dict[int, str] = {}
         self.done: list[tuple[int, LabelRow | None, LabelRow | None]] = []
@@ -94,6 +97,9 @@ class LabelSession:
         self.counts = _counts(self.items)
         self._ordered = {}
         self._searched = [searched(item) for item in self.items]  # once, for typing to be quick
+        self._places = {item.call_id: place for place, item in enumerate(self.items)}
+        self._labelled = {place for place, item in enumerate(self.items) if item.label is not None}
+        self._kept = None
 
     def close(self) -> None:
         """Close the log."""
@@ -106,8 +112,8 @@ class LabelSession:
         """Another queue; it starts at ``call_id`` if that is in it."""
         self.filter, self.order = wanted, order
         ordered, places = self._in_order(order)
-        kept = self._kept(wanted)
-        self.queue = list(ordered) if kept is None else list(compress(ordered, map(kept.__getitem__, places)))
+        kept = self._kept = self._passing(wanted)
+        self.queue = ordered if kept is None else list(compress(ordered, map(kept.__getitem__, places)))
         self.place = 0
         if call_id is not None:
             self.place = next((place for place, item in enumerate(self.queue) if item.call_id == call_id), 0)
@@ -117,25 +123,24 @@ class LabelSession:
         key = (order, self.seed if order == "random" else 0)
         if key not in self._ordered:
             ordered = build_queue(self.items, Filter(), order, self.seed)
-            places = {item.call_id: place for place, item in enumerate(self.items)}
-            self._ordered[key] = ordered, [places[item.call_id] for item in ordered]
+            self._ordered[key] = ordered, [self._places[item.call_id] for item in ordered]
         return self._ordered[key]
 
-    def _kept(self, wanted: Filter) -> bytearray | None:
+    def _passing(self, wanted: Filter) -> bytearray | None:
         """One byte for each of ``items``: whether it passes; None if all do.
 
         The items are looked at as they lie in memory, not in the order of the queue: that is several times as fast.
         """
         text = wanted.text.lower()
         checks = msgspec.structs.replace(wanted, text="").checks()
-        if not text and not checks:
-            return None
         items = self.items
         found: Sequence[int] = range(len(items))
         if text:
             found = [place for place, hay in enumerate(self._searched) if text in hay]
         for check in checks:
             found = [place for place in found if check(items[place])]
+        if len(found) == len(items):
+            return None
         kept = bytearray(len(items))
         for place in found:
             kept[place] = 1
@@ -239,6 +244,8 @@ class LabelSession:
                 other.label = newest.label if newest else None
                 other.source = newest.source if newest else None
                 other.note, other.guideline = (newest.note, newest.guideline) if newest else ("", "")
+        for other in group:
+            (self._labelled.discard if other.label is None else self._labelled.add)(self._places[other.call_id])
         for key, count in _counts(group).items():
             self.counts[key] += count - before[key]
 
@@ -254,7 +261,8 @@ class LabelSession:
 
     def progress(self) -> str:
         """How far this queue is, how fast it goes, how often you agree with the model."""
-        done = len(self.queue) - [item.label for item in self.queue].count(None)
+        kept = self._kept
+        done = len(self._labelled) if kept is None else sum(kept[place] for place in self._labelled)
         parts = [f"{done} of {len(self.queue)} labelled"]
         if self.labelled_at:
             parts.append(f"{len(self.labelled_at)} in this sitting")

@@ -1,0 +1,72 @@
+"""The queue behind the relabelling screen: quick while typing, and the same as the plain one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.audit.queue import ORDERS, Filter, build_queue, passing
+from screens.label_model import LabelSession, parse_filter
+from tests.audit.filled import Filled
+
+TYPED = (
+    "", "f1", "F1.C", "scope f1", "yes", "no", "defaulted", "disputed", "unlabelled", "labelled", "agrees", "disagrees",
+    "person", "override", "run:r1", "run:r1 no f", "run:r2 unlabelled", "model:m1 yes", "stage:scope labelled", "nothing",
+    "overruled", "cached",
+)  # fmt: skip
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[LabelSession]:
+    """Two runs that ask the same of twelve files and disagree on some; a few labels, one override."""
+    made = Filled(tmp_path / "repo")
+    for run in ("r1", "r2"):
+        made.run(run, task="t", repo=str(made.repo), model="m1")
+        for number in range(12):
+            yes = number < (5 if run == "r1" else 8)
+            call = made.call(run, f"f{number}.c", yes, 0.05 + number / 13, question=f"Is f{number}.c relevant?")
+            if number % 4 == 1:
+                made.label(call, number < 6, "override" if number == 5 else "person")
+    made.call("r2", "odd.c", False, raw="maybe", defaulted=True, source="default")
+    made.log.flush()
+    opened = LabelSession(made.repo, lambda: 0.0)
+    opened.load()
+    yield opened
+    opened.close()
+    made.log.close()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_what_is_typed_gives_the_same_queue_as_looking_at_every_call(session: LabelSession, order: str) -> None:
+    for text in TYPED:
+        wanted = parse_filter(text)
+        session.show(wanted, order)  # type: ignore[arg-type]
+        plain = build_queue(session.items, wanted, order, session.seed)  # type: ignore[arg-type]
+        assert [item.call_id for item in session.queue] == [item.call_id for item in plain], (text, order)
+        kept = [item.call_id for item in session.items if wanted.passes(item)]
+        assert [item.call_id for item in passing(session.items, wanted)] == kept == sorted(i.call_id for i in plain), text
+
+
+def test_the_queues_hold_what_their_names_say(session: LabelSession) -> None:
+    assert session.counts["6"] == len(session.items) == 25
+    assert session.counts["1"] + session.counts["5"] == 25
+    assert session.counts["3"] == 1 and session.counts["2"] == sum(item.split for item in session.items) == 6
+    wanted = session.items[7].call_id
+    session.show(Filter(), "newest", wanted)
+    assert session.item is not None and session.item.call_id == wanted
+    session.show(Filter(text="f9"), "newest", wanted)
+    assert session.place == 0 and session.progress().startswith("2 of 2 labelled")
+
+
+def test_progress_follows_what_is_labelled_and_taken_back_wherever_the_queue_stands(session: LabelSession) -> None:
+    def labelled() -> int:
+        return sum(item.label is not None for item in session.queue)
+
+    for text in ("", "f1", "unlabelled", "run:r1"):
+        session.show(parse_filter(text), "least_certain")
+        first = session.queue[0]
+        for act in (lambda: session.label(first, True), session.undo, session.redo, session.undo):  # noqa: B023
+            act()
+            assert session.progress().startswith(f"{labelled()} of {len(session.queue)} labelled"), text
