@@ -57,6 +57,16 @@ def _counts(items: list[Item]) -> dict[str, int]:
     return {key: len(passing(items, wanted)) for key, (_, wanted, _) in QUEUES.items()}
 
 
+def _alike(items: list[Item]) -> dict[str, list[Item]]:
+    first: dict[str, Item] = {}
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        other = first.setdefault(item.prompt, item)
+        if other is not item:
+            found.setdefault(item.prompt, [other]).append(item)
+    return found
+
+
 class LabelSession:
     """One sitting. ``write`` methods block for the time of one commit: call them in a thread."""
 
@@ -84,15 +94,13 @@ class LabelSession:
         self.labelled_at: list[float] = []
         self.agreed = 0
         self.compared = 0
-        self._by_prompt: dict[str, list[Item]] = {}
+        self._alike: dict[str, list[Item]] = {}  # prompts that were asked more than once
         self._by_call: dict[int, Item] = {}
 
     def load(self) -> None:
         """Read the calls and labels of the log."""
         self.items = load_items(self.reader)
-        self._by_prompt = {}
-        for item in self.items:
-            self._by_prompt.setdefault(item.prompt, []).append(item)
+        self._alike = _alike(self.items)
         self._by_call = {item.call_id: item for item in self.items}
         self.counts = _counts(self.items)
         self._ordered = {}
@@ -157,7 +165,7 @@ class LabelSession:
 
     def twins(self, item: Item) -> list[Item]:
         """Other calls with the same question."""
-        return [other for other in self._by_prompt.get(item.prompt, ()) if other is not item]
+        return [other for other in self._alike.get(item.prompt, ()) if other is not item]
 
     def move(self, by: int) -> None:
         """Forwards or backwards in the queue."""
@@ -232,7 +240,7 @@ class LabelSession:
 
     def _take_in(self, item: Item, row: LabelRow | None) -> None:
         """The label on this call has changed: so may what its twins say, and in which queues they all are."""
-        group = self._by_prompt[item.prompt]
+        group = self._alike.get(item.prompt, [item])
         before = _counts(group)
         self._set(item, row, own=row is not None)
         own = [other for other in group if other.own]

@@ -137,12 +137,15 @@ def _mark_labels(items: list[Item], labels: Iterable[tuple[Any, ...]]) -> None:
 
 def _mark_splits(items: list[Item]) -> None:
     """The same question, answered yes here and no there: by another model, or in another run."""
-    words: dict[str, set[bool | None]] = {}
+    first: dict[str, bool] = {}
+    split: set[str] = set()
     for item in items:
-        if item.model_verdict is not None:
-            words.setdefault(item.prompt, set()).add(item.model_verdict)
-    for item in items:
-        item.split = len(words.get(item.prompt, ())) > 1
+        said = item.model_verdict
+        if said is not None and first.setdefault(item.prompt, said) is not said:
+            split.add(item.prompt)
+    if split:
+        for item in items:
+            item.split = item.prompt in split
 
 
 def searched(item: Item) -> str:
