@@ -81,12 +81,13 @@ class Cascade(Pane):
         room = max(4, width - 28)
         lines = []
         for (number, name), (total, yes, expected) in zip(_PASSES, counts, strict=True):
+            over = number in state.passes or state.finished is not None
             yes_cells, all_cells = len(bar(yes, most, room)), len(bar(total, most, room))
             to_ask = len(bar(max(total, expected), most, room)) - all_cells
             lines.append(
                 line(
                     (name.ljust(10), STRONG), ("━" * yes_cells, GOOD), ("╍" * (all_cells - yes_cells), ACCENT),
-                    ("┈" * to_ask, MUTED), "  " if max(total, expected) else "", *_pass_words(total, yes, expected),
+                    ("┈" * to_ask, MUTED), "  " if max(total, expected) else "", *_pass_words(total, yes, expected, over),
                 )
             )  # fmt: skip
             lines += self._symbols([s for s in shown if number in s.passes], number, width)
@@ -140,11 +141,13 @@ def _scope_to_come(state: RunState) -> str:
     return f"  {stage.total} asked, {stage.asked} of {stage.total} decided"
 
 
-def _pass_words(total: int, yes: int, expected: int) -> list[tuple[str, str]]:
+def _pass_words(total: int, yes: int, expected: int, over: bool) -> list[tuple[str, str]]:
     """A pass in numbers; nothing is counted as a no before it was asked."""
     if expected > total:
         return [(f"{total} of {expected}", STRONG), (" decided", MUTED)]
-    return [(f"{yes} of {total}", STRONG), (" yes", MUTED)] if total else [("to come", MUTED)]
+    if not total:
+        return [("nothing to ask" if over else "to come", MUTED)]
+    return [(f"{yes} of {total}", STRONG), (" yes", MUTED)]
 
 
 def newest_symbols(state: RunState) -> list[SymbolState]:

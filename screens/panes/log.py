@@ -64,5 +64,6 @@ def _short(value: object) -> str:
         return "(" + ", ".join(item for item in shown if item) + (", …)" if len(value) > 6 else ")")
     if isinstance(value, dict):
         return ", ".join(f"{_short(key)} {_short(item)}" for key, item in list(value.items())[:6])
-    ident = getattr(value, "id", "") or getattr(value, "message", "") or getattr(value, "command", "")
+    names = ("id", "message", "command", "question")
+    ident = next((text for name in names if (text := getattr(value, name, ""))), "")
     return one_line(str(ident))[:60] or type(value).__name__

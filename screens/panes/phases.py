@@ -66,7 +66,9 @@ class Phases(Pane):
         current = stage.name == state.current_stage and not stage.done
         count = phase_count(stage, state)
         room = max(4, width - 3 - len(count))
-        title = Content(one_line(stage.title or stage.name)).truncate(room, ellipsis=True)
+        name = one_line(stage.title or stage.name)
+        short = name if len(name) <= room else name.rpartition(": ")[2]  # of "precision: direct?" the end says which
+        title = Content(short).truncate(room, ellipsis=True)
         gap = " " * max(1, width - 2 - title.cell_length - len(count))
         return line((f"{glyph} ", style), title.stylize(STRONG) if current else title, gap, (count, MUTED))
 

@@ -33,7 +33,7 @@ def test_help_names_every_action_with_the_keys_in_force() -> None:
     for action in ACTIONS:
         if action.group == "run":
             assert action.description in text
-    assert "f8" in text and key_text(BY_ID["run.step"], {}) == "s"
+    assert "F8" in text and key_text(BY_ID["run.step"], {}) == "s"
 
 
 async def test_keys_can_be_remapped() -> None:
