@@ -156,7 +156,7 @@ _STAGE_NAMES = {
     "task_analysis": "intent", "change_point_enum": "change pts", "part_grouping": "same part?",
     "part_dependency": "part dep?", "symbol_targeting": "target?", "step_dependency": "step dep?",
     "kb_pattern_relevance": "pattern?", "interface_enum": "interfaces", "meta_plan": "plan", "part_plan": "part plan",
-    "documentation": "doc", "scope": "file?", "similarity": "similar?",
+    "documentation": "doc", "scope": "file?", "similarity": "similar?", "shared_helper": "helper?",
 }  # fmt: skip
 
 
@@ -173,6 +173,7 @@ _STAGE_TITLES = {
     "adjustment_step_viability": "Adjustment: can the step still be done?",
     "adjustment_root_cause": "Adjustment: did the step cause the failure?",
     "adjustment_new_step": "Adjustment: does it take a new step?",
+    "shared_helper": "Helpers: do the functions need one in common?",
     "kb_pattern_relevance": "Patterns: does the pattern help?",
 }  # fmt: skip
 

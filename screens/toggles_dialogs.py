@@ -26,7 +26,7 @@ _PROVIDERS = ("", "embedded", "ollama", "openai", "systemone", "replay")
 _TEXTS = (
     ("model", "model", "name as the server knows it; empty: the role's model"),
     ("base_url", "address", "empty: as in [models], or the provider's usual one"),
-    ("context_window", "window", "tokens of prompt and reply; empty: as in [models]"),
+    ("context_window", "window", "tokens in all; empty: as in [models]"),
     ("max_tokens", "longest reply", "tokens; empty: 16 for yes/no stages, else as in [models]"),
 )
 

@@ -11,13 +11,17 @@ from textual.widgets import OptionList
 from textual.widgets._footer import FooterKey
 
 from agent import events as ev
+from agent.audit.guidelines import guideline
 from agent.gate import Breakpoint
+from agent.models.stages import binary_stages
 from screens.actions import of_screen
 from screens.breakpoint_dialog import BreakpointDialog
 from screens.calibrate import CalibrateScreen
 from screens.history import HistoryScreen
+from screens.panes.label_card import meanings
 from screens.relabel import RelabelScreen
 from screens.run import RunScreen
+from screens.text import stage_short, stage_title
 from tests.audit.filled import Filled
 from tests.screens.driving import ReplayApp, ScriptedRun, home_services
 from tests.screens.recorded import ring_buffer, worked_example
@@ -35,6 +39,14 @@ def shown(pilot: Pilot) -> dict[str, str]:
 def test_a_key_means_one_thing_on_a_screen(group: str) -> None:
     keys = [key for _, actions in of_screen(group) for action in actions for key in action.keys.split(",")]
     assert len(keys) > 10 and sorted(keys) == sorted(set(keys))
+
+
+def test_every_question_is_named_in_words_and_has_its_yes_and_no(tmp_path: Path) -> None:
+    for stage in binary_stages():
+        assert stage_title(stage).endswith("?") and len(stage_short(stage)) <= 10, stage
+        told = [word for word, _ in meanings(guideline(tmp_path, stage).text)]
+        assert told in (["yes", "no"], []), stage
+    assert [word for word, _ in meanings("- **Yes**: a\n\n- **No**: b: c\nIt depends: on it")] == ["yes", "no"]
 
 
 async def test_pause_says_go_on_while_paused() -> None:
