@@ -16,12 +16,19 @@ import platformdirs
 from msgspec import Meta
 
 from agent.config_errors import ConfigError, expected_of, nearest
+from agent.models.stages import GROUPS, STAGES
 
 Positive = Annotated[int, Meta(ge=1)]
 
 
 def _doc(text: str, **limits: Any) -> Meta:
     return Meta(description=text, **limits)
+
+
+_ADDRESS: dict[str, Any] = {
+    "pattern": r"^(https?://[^\s/]\S*)?$",
+    "extra": {"expected": 'a text in quotes that begins with http:// or https://, such as "http://127.0.0.1:8080"'},
+}
 
 
 class Section(msgspec.Struct, frozen=True, omit_defaults=False):
@@ -33,7 +40,7 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
 
     model: str = ""
     provider: Literal["", "embedded", "ollama", "openai", "systemone", "replay"] = ""
-    base_url: str = ""
+    base_url: Annotated[str, Meta(**_ADDRESS)] = ""
     api_key_env: str = ""
     context_window: Annotated[int, Meta(ge=0)] = 0
     max_tokens: Annotated[int, Meta(ge=0)] = 0
@@ -48,7 +55,7 @@ class Models(Section, frozen=True):
     ] = "embedded"
     coding: Annotated[str, _doc("Model that writes code.", min_length=1)] = "qwen2.5-coder-1.5b"
     reasoning: Annotated[str, _doc("Model that judges and plans.", min_length=1)] = "qwen2.5-coder-1.5b"
-    base_url: Annotated[str, _doc("Address of the server; empty: the provider's usual one.")] = ""
+    base_url: Annotated[str, _doc("Address of the server; empty: the provider's usual one.", **_ADDRESS)] = ""
     context_window: Annotated[int, _doc("Prompt plus reply, in tokens; sent to the server.", ge=512)] = 8192
     max_tokens: Annotated[int, _doc("Longest reply of a generation, in tokens; sent to the server.", ge=16)] = 1024
     temperature: Annotated[float, _doc("Sampling temperature of a first try; retries raise it.", ge=0, le=2)] = 0.0
@@ -218,11 +225,16 @@ def _check_section(file: str, name: str, section: type[Section], table: dict[str
 
 
 def _check_overrides(file: str, name: str, table: Any) -> None:
-    known = [f.name for f in msgspec.structs.fields(Override)]
+    fields = {f.name: f.type for f in msgspec.structs.fields(Override)}
+    stages = (*STAGES, *GROUPS)
     for stage, entry in table.items() if isinstance(table, dict) else ():
-        for key in entry if isinstance(entry, dict) else ():
-            if key not in known:
-                raise ConfigError(file, f"{name}.overrides.{stage}.{key}", "there is no such key", nearest(key, known))
+        where = f"{name}.overrides.{stage}"
+        if stage not in stages:
+            raise ConfigError(file, where, "there is no such stage or group of stages", nearest(stage, stages))
+        for key, value in entry.items() if isinstance(entry, dict) else ():
+            if key not in fields:
+                raise ConfigError(file, f"{where}.{key}", "there is no such key", nearest(key, fields))
+            check_value(file, f"{where}.{key}", fields[key], value)
 
 
 def check_value(file: str, key: str, kind: Any, value: Any) -> Any:
@@ -257,7 +269,9 @@ def load(repo: Path | None = None, extra: dict[str, dict[str, Any]] | None = Non
     """
     layers = []
     for path in (user_config_path(), repo_config_path(repo) if repo else None):
-        if path is not None and path.is_file():
+        if path is not None and os.path.lexists(path):
+            if not path.is_file():
+                raise ConfigError(str(path), "", "a file is needed here, and there is none: a folder, or a link to nothing")
             try:
                 text = path.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:

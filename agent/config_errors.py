@@ -36,6 +36,9 @@ _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: 
 def expected_of(kind: Any) -> str:
     """A field's type and limits in words: ``a whole number of at least 1``."""
     base, metas = _unwrap(kind)
+    for meta in metas:
+        if meta.extra and "expected" in meta.extra:
+            return str(meta.extra["expected"])
     origin = typing.get_origin(base)
     if origin is typing.Literal:
         return "one of " + ", ".join(repr(v) if v != "" else "an empty text" for v in typing.get_args(base))

@@ -67,7 +67,7 @@ def _line(event: ev.Event) -> str:
         case ev.RunStarted():
             return f"{event.task}\n          on branch {event.branch}, model {event.model}"
         case ev.StageFinished():
-            counts = ", ".join(f"{value} {name}" for name, value in event.counts.items())
+            counts = ", ".join(counted(value, name) for name, value in event.counts.items())
             return f"{event.stage.replace('_', ' ')}: {counts or 'done'}{f' ({event.note})' if event.note else ''}"
         case ev.CallFinished() if event.verdict is not None:
             return _verdict(event)
@@ -114,13 +114,24 @@ def _work_line(event: ev.Event) -> str:
         case ev.Notice():
             return f"{event.level}: {event.text}"
         case ev.DiffReady():
-            return f"diff: {len(event.files)} files, +{event.added} -{event.removed}\n\n{event.diff}"
+            if not event.diff:
+                return "diff: nothing was changed"
+            return f"diff: {counted(len(event.files), 'files')}, +{event.added} -{event.removed}\n\n{event.diff}"
         case ev.DiffResolved():
             return event.detail
         case ev.RunFinished():
             return _finished(event)
         case _:
             return ""
+
+
+def counted(value: int, name: str) -> str:
+    """``1 object``, ``2 objects``, ``1 library``: ``name`` is a plural, or a word that has none (``passed``)."""
+    if value == 1 and name.endswith("ies"):
+        name = f"{name[:-3]}y"
+    elif value == 1 and name.endswith("s") and not name.endswith("ss"):
+        name = name[:-1]
+    return f"{value} {name}"
 
 
 def _first(event: ev.CompileFinished) -> str:

@@ -101,7 +101,7 @@ class Apply:
 
     def _way_out(self) -> str:
         if self._plain:
-            return f"The work is still in {self._place}. Move your changes aside and apply again, or copy over what you want."
+            return f"The work is still in {self._place}. Undo your changes and apply again, or copy over what you want."
         return (
             f"The work is still on the branch cra/{self._run}. Commit or undo your changes there and apply again, or bring "
             f"it in yourself with: git merge cra/{self._run}"

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.config import Config, load, merge, parse, repo_config_path, user_config_path
-from agent.events import Envelope, Notice
+from agent.events import DiffReady, Envelope, Notice
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder
 from tui.cli import cli, main
-from tui.report import plain_printer
+from tui.report import counted, plain_printer
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = [
@@ -288,3 +288,14 @@ def test_narration_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str
 def test_serve_refuses_what_others_can_reach(host: str) -> None:
     refused = cra("serve", "--host", host)
     assert refused.exit_code == 2 and "--anyone" in refused.stderr and "run commands as you" in refused.stderr
+
+
+def test_help_cuts_no_description() -> None:
+    assert "..." not in cra("--help").stdout.partition("Commands:")[2]
+
+
+def test_counts_are_said_in_the_right_number_and_an_empty_diff_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    said = [counted(number, name) for number, name in ((1, "objects"), (2, "objects"), (1, "libraries"), (1, "passed"))]
+    assert said == ["1 object", "2 objects", "1 library", "1 passed"]
+    plain_printer()(Envelope("r1", 1, 0.0, DiffReady("", (), 0, 0, "cra/r1")))
+    assert capsys.readouterr().out == "    0.0s  diff: nothing was changed\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Config, Override, load, merge, parse
+from agent.config import Config, Override, load, merge, parse, repo_config_path
 from agent.config_errors import ConfigError
 from agent.config_template import template
 
@@ -68,3 +68,28 @@ def test_unreadable_bytes_are_a_sentence(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "config.toml").write_bytes(b"[models]\ncoding = '\xff'\n")
     with pytest.raises(ConfigError, match=r"config\.toml: this file cannot be read"):
         load()
+
+
+@pytest.mark.parametrize("key", ["models.base_url", "models.overrides.scope.base_url"])
+@pytest.mark.parametrize("value", ["localhost:8080", "127.0.0.1", "http://", "ftp://host", "http:// host"])
+def test_an_address_without_its_scheme_is_refused_with_what_to_write(key: str, value: str) -> None:
+    head, _, name = key.rpartition(".")
+    with pytest.raises(ConfigError) as caught:
+        parse(f'[{head}]\n{name} = "{value}"\n', "there/config.toml")
+    assert str(caught.value).startswith(f"there/config.toml: {key}: expected a text in quotes that begins with http://")
+    assert value in str(caught.value)
+    assert parse(f'[{head}]\n{name} = "https://host:1/v1"\n', "f") and parse(f'[{head}]\n{name} = ""\n', "f")
+
+
+def test_an_override_for_no_stage_names_its_file() -> None:
+    with pytest.raises(ConfigError, match=r"^f: models\.overrides\.scop: there is no such stage.*Did you mean 'scope'"):
+        parse('[models.overrides]\nscop = "m"\n', "f")
+
+
+@pytest.mark.parametrize("kind", ["folder", "link to nothing"])
+def test_a_configuration_that_is_no_file_is_not_passed_over(tmp_path: Path, kind: str) -> None:
+    path = repo_config_path(tmp_path)
+    path.parent.mkdir()
+    path.mkdir() if kind == "folder" else path.symlink_to("nowhere")
+    with pytest.raises(ConfigError, match="a file is needed here"):
+        load(tmp_path)
