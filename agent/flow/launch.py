@@ -23,6 +23,7 @@ from agent.judgment.thresholds import Threshold, Thresholds, load_thresholds, th
 from agent.models.router import Router
 from agent.models.store import default_thresholds
 from agent.run import Run
+from agent.workspace.git import top_level
 from agent.workspace.worktree import Workspace
 
 CODE = frozenset({"c", "python"})
@@ -55,7 +56,7 @@ async def open_run(
     Raises:
         PreflightError: no task, no such folder, nothing to read in it, no compiler for its C, no model.
         ConfigError: a configuration file is wrong.
-        WorkspaceError: no place to work could be made.
+        WorkspaceError: a bare repository, or no place to work could be made.
         LogError: the log cannot be opened.
     """
     if not task.strip():
@@ -64,6 +65,7 @@ async def open_run(
     if not repo.is_dir():
         raise PreflightError(f"There is no folder {repo}.", "Give the path of the repository to work on.")
     config = config or load(repo, extra)
+    await asyncio.to_thread(top_level, repo)  # refuses a bare repository and one that git does not trust, with what to do
     languages = await asyncio.to_thread(_languages, repo)
     _require_sources(repo, languages)
     if "c" in languages:

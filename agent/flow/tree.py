@@ -5,9 +5,29 @@ from __future__ import annotations
 from agent.coding.files import FolderFiles
 from agent.index import Index
 from agent.workspace.git import WorkspaceError
-from agent.workspace.paths import write_atomically
+from agent.workspace.paths import PathRefused, write_atomically
 from agent.workspace.protected import is_hidden, is_protected
 from agent.workspace.worktree import Workspace
+
+
+class _Confined(FolderFiles):
+    """Files as a model may name them: what leads out of the run's place is not there."""
+
+    workspace: Workspace
+
+    def read_bytes(self, path: str) -> bytes:
+        """The file's content. Raises FileNotFoundError, also for a path that is refused."""
+        try:
+            return self.workspace.resolve(path).read_bytes()
+        except PathRefused as error:
+            raise FileNotFoundError(str(error)) from None
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file inside the run's place."""
+        try:
+            return self.workspace.resolve(path).is_file()
+        except PathRefused:
+            return False
 
 
 class WorkTree:
@@ -19,10 +39,15 @@ class WorkTree:
         self.hidden = hidden
         self.touched: set[str] = set()
         self.created: set[str] = set()
-        self.files = FolderFiles(workspace.root, write=self._write, remove=self._remove, paths=self._paths)
+        self.files = _Confined(workspace.root, write=self._write, remove=self._remove, paths=self._paths)
+        self.files.workspace = workspace
 
     def writable(self, path: str) -> bool:
-        """Whether a model may change a file: no test, nothing that runs the tests, nothing hidden."""
+        """Whether a model may change a file: no test, nothing that runs the tests, nothing hidden, nothing elsewhere."""
+        try:
+            self.workspace.resolve(path)
+        except PathRefused:
+            return False
         return not is_protected(path, self.hidden)
 
     def catch_up(self) -> None:

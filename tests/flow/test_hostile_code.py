@@ -8,7 +8,11 @@ import pytest
 
 from agent import events as ev
 from agent.flow.launch import open_run
+from agent.flow.tree import WorkTree
+from agent.index import Index
 from agent.workspace.demo import create_demo
+from agent.workspace.git import WorkspaceError
+from agent.workspace.worktree import Workspace
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder
 from tests.flow.test_run import RING, TASK, of, play, settings
@@ -75,3 +79,26 @@ async def test_an_apply_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:
         applied, text = await run.apply()
         await run.aclose()
     assert not applied and "is gone" in text and f"git merge {run.workspace.branch}" in text
+
+
+async def test_files_outside_are_neither_read_nor_written_through_links(tmp_path: Path) -> None:
+    repo = create_demo("ring_buffer", tmp_path / "ring")
+    (tmp_path / "outside.c").write_text("int outside;\n")
+    (repo / "link.c").symlink_to(tmp_path / "outside.c")
+    (repo / "inside.c").symlink_to("log.c")
+    space = await Workspace.create(repo, "r1")
+    tree = WorkTree(space, Index.open(space.root, db_path=tmp_path / "index.sqlite"))
+    for path in ("link.c", "../../../../outside.c", str(tmp_path / "outside.c"), ".git", ".git/config"):
+        assert not tree.files.exists(path) and not tree.writable(path)
+        with pytest.raises(FileNotFoundError):
+            tree.files.read_bytes(path)
+        with pytest.raises(WorkspaceError):
+            tree.files.write_bytes(path, b"int changed;\n")
+    assert tree.files.exists("inside.c") and tree.files.read_bytes("inside.c") == (repo / "log.c").read_bytes()
+    assert (tmp_path / "outside.c").read_text() == "int outside;\n"
+
+
+async def test_a_bare_repository_is_called_one(tmp_path: Path) -> None:
+    repo = create_demo("ring_buffer", tmp_path / "ring")
+    with pytest.raises(WorkspaceError, match="is a bare repository"):
+        await open_run(TASK, repo / ".git")
