@@ -2,7 +2,8 @@
 
 Every candidate is asked about in every stage, whatever an earlier stage said, so that each stage can be measured and
 fitted by itself. The files and symbols that a change touched are the yes examples; the worked example of seed 002 comes
-as one more task, with its own verdicts.
+as one more task, with its own verdicts. Prompts are those of a run, the model's sentence of intent included: it moves the
+probabilities of a whole task.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from agent.models.router import Router
 from agent.prompts import precision_pass1, precision_pass2, scope
 from agent.prompts.task_context import task_context
 from agent.retrieval import ranked
+from agent.retrieval.pipeline import ask_intent
 from agent.retrieval.precision import format_symbol
 from agent.retrieval.scope import format_file
+from agent.retrieval.symbolrank import rank_symbols
 from benchmarks.commits import Change, checkout
 from benchmarks.fitting import Fit, fit_stage, kept_share, toml_block
 from benchmarks.worked_example import GOLD, ID, worked_example
@@ -86,11 +89,14 @@ async def _judge(ctx: RunContext, row: Change, root: Path, files: int, symbols: 
     try:
         index.refresh()
         found = ranked.rank(index, row.task, ctx.config.retrieval)
+        facts = msgspec.structs.replace(found.facts, intent=await ask_intent(ctx, found.facts))
         candidates = [file for file in found.candidates.files if not file.seed][:files]
-        listed = [ranked.with_edges(index, symbol) for symbol in found.symbols[:symbols]]
+        paths = [file.path for file in found.candidates.files[: ranked.SYMBOL_FILES]]
+        best = rank_symbols(index, facts, paths)[:symbols]
+        listed = [ranked.with_edges(index, symbol) for symbol in best]
     finally:
         index.close()
-    context = task_context(row.task)
+    context = task_context(facts.text, facts.intent)
     answers = await _ask(ctx, row, "scope", scope.SYSTEM, context, [(format_file(f), f.path, f.rank) for f in candidates])
     for stage, system, edges in (
         ("precision_pass1", precision_pass1.SYSTEM, True),

@@ -126,15 +126,19 @@ async def _analyse(ctx: RunContext, index: Index, task: str, judge: bool, previo
         if previous is not None and previous.facts.text == task:
             facts = previous.facts
         elif judge:
-            facts = msgspec.structs.replace(facts, intent=await _intent(ctx, facts))
+            facts = msgspec.structs.replace(facts, intent=await ask_intent(ctx, facts))
         files, symbols = facts.mentioned_files, facts.mentioned_symbols
         ctx.emit(TaskAnalysed(facts.intent, facts.kind, facts.keywords, files, symbols))
         report.counts.update(keywords=len(facts.keywords), files=len(files), symbols=len(symbols))
     return facts
 
 
-async def _intent(ctx: RunContext, facts: TaskFacts) -> str:
-    """The model's one sentence: its first line, without quotes, at most 200 characters."""
+async def ask_intent(ctx: RunContext, facts: TaskFacts) -> str:
+    """The model's one sentence: its first line, without quotes, at most 200 characters.
+
+    Raises:
+        ModelError: if the model cannot answer.
+    """
     names = tuple(key.rpartition(":")[2] for key in facts.mentioned_symbols)
     asked = await ctx.llm("task_analysis").generate(
         system=words.SYSTEM,
