@@ -15,7 +15,9 @@ An empty search part on a file that does not exist creates it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -24,9 +26,20 @@ from agent.coding.textfile import is_binary, read_text
 
 _OPEN = re.compile(r"^\s*(<{5,9})\s*(?:SEARCH|ORIGINAL|OLD)?\s*$", re.I)
 _CLOSE = re.compile(r"^\s*>{5,9}\s*(?:REPLACE|UPDATED|NEW)?\s*$", re.I)
-_FILE = re.compile(r"^\s*(?:#+\s*)?\**(?:FILE|PATH)\**\s*:\s*\**\s*[`'\"]?(?P<path>[^`'\"*]+?)[`'\"]?\**\s*$", re.I)
+_MIDDLE = re.compile(r"^\s*(={5,9})\s*$")
+_FILE = re.compile(
+    r"^\s*(?:#+\s*)?\**(?:FILE|PATH)\**\s*:[\s*]*(?:[`'\"]\s*)?(?P<path>[^`'\"*\s][^`'\"*]*)[`'\"]?\**\s*$", re.I
+)
 _BARE_PATH = re.compile(r"^\s*(?:#+\s*)?[`*'\"]*(?P<path>[\w./-]+\.\w+)[`*'\"]*:?\s*$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
+
+MAX_EDITS = 50
+"""Blocks that one reply may hold. More are a model that repeats itself, and each would be searched for in a file."""
+
+_LONGEST_MARKER = 500
+"""Characters of a line that can name a file or open, part or close a block."""
+
+_PROBLEMS_TOLD = 3
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -71,14 +84,15 @@ class EditsOutcome(msgspec.Struct, frozen=True):
 
 
 def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
-    """The search/replace blocks of ``reply``. A block without a path takes the last one named, else
-    ``default_path``."""
+    """The search/replace blocks of ``reply``, in time linear in its length. A block without a path takes the last one
+    named, else ``default_path``. A reply of more than :data:`MAX_EDITS` blocks gives none and a sentence."""
     lines = reply.replace("\r\n", "\n").split("\n")
     edits: list[Edit] = []
     problems: list[str] = []
+    marks = _Marks(lines)
     path, position = default_path, 0
     while position < len(lines):
-        line = lines[position]
+        line = lines[position] if len(lines[position]) <= _LONGEST_MARKER else ""
         named = _FILE.match(line) or (_BARE_PATH.match(line) if _opens_soon(lines, position) else None)
         if named:
             path = named["path"].strip()
@@ -87,9 +101,9 @@ def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
             position += 1
             continue
         # as many = as there were <, so that an underline in the text is no separator
-        middle = _index(lines, position + 1, re.compile(rf"^\s*={{{len(opened[1])}}}\s*$"))
-        close = -1 if middle < 0 else _index(lines, middle + 1, _CLOSE)
-        reopened = _index(lines, position + 1, _OPEN)
+        middle = _from(marks.middles[len(opened[1])], position + 1)
+        close = -1 if middle < 0 else _from(marks.closes, middle + 1)
+        reopened = _from(marks.opens, position + 1)
         if middle < 0 or close < 0 or -1 < reopened < close:
             missing = "=======" if middle < 0 or -1 < reopened < middle else ">>>>>>> REPLACE"
             problems.append(f"The edit block at line {position + 1} of the reply has no {missing} line, so it was not used.")
@@ -99,17 +113,39 @@ def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
         position = close + 1
     if not edits and not problems:
         problems.append("The reply holds no <<<<<<< SEARCH block.")
-    return ParsedEdits(tuple(edits), tuple(problems))
+    if len(edits) > MAX_EDITS:
+        return ParsedEdits((), (f"The reply holds {len(edits)} edit blocks, more than {MAX_EDITS}: change less at once.",))
+    return ParsedEdits(tuple(edits), tuple(problems[:_PROBLEMS_TOLD]))
 
 
-def _index(lines: Sequence[str], start: int, pattern: re.Pattern[str]) -> int:
-    return next((at for at in range(start, len(lines)) if pattern.match(lines[at])), -1)
+class _Marks:
+    """The numbers of the lines that open, part (by how many =) and close blocks, ascending: found in one pass."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.opens: list[int] = []
+        self.closes: list[int] = []
+        self.middles: dict[int, list[int]] = defaultdict(list)
+        for number, line in enumerate(lines):
+            if len(line) > _LONGEST_MARKER:
+                continue
+            if _OPEN.match(line):
+                self.opens.append(number)
+            elif _CLOSE.match(line):
+                self.closes.append(number)
+            elif middle := _MIDDLE.match(line):
+                self.middles[len(middle[1])].append(number)
+
+
+def _from(numbers: Sequence[int], start: int) -> int:
+    """The first of ``numbers`` that is not below ``start``, -1 when there is none."""
+    at = bisect_left(numbers, start)
+    return numbers[at] if at < len(numbers) else -1
 
 
 def _opens_soon(lines: Sequence[str], position: int) -> bool:
     """Whether the next lines, fences and blanks left out, open a block: then a bare path above it names its file."""
     for line in lines[position + 1 : position + 4]:
-        if _OPEN.match(line):
+        if len(line) <= _LONGEST_MARKER and _OPEN.match(line):
             return True
         if line.strip() and not _FENCE.match(line):
             return False
@@ -163,16 +199,21 @@ def changed_lines(before: str, after: str) -> tuple[int, int]:
     return len(old) - head - tail, len(new) - head - tail
 
 
-def apply_edits(files: Mapping[str, bytes], edits: Sequence[Edit], *, protected: Sequence[str] = ()) -> EditsOutcome:
+def apply_edits(
+    files: Mapping[str, bytes], edits: Sequence[Edit], *, protected: Sequence[str] | Callable[[str], bool] = ()
+) -> EditsOutcome:
     """Apply all ``edits`` in order to ``files`` (path to bytes), all or none.
 
-    A path is matched by its end where that is unambiguous (``budget.py`` for ``src/budget.py``). Paths in
-    ``protected`` and paths that leave the project are refused.
+    A path is matched by its end where that is unambiguous (``budget.py`` for ``src/budget.py``). What ``protected`` (paths,
+    or a rule that is asked of the cleaned path) holds and paths that leave the project are refused.
     """
+    guard = protected if callable(protected) else lambda path: path in protected
     changed: dict[str, bytes] = {}
     results: list[EditResult] = []
     for edit in edits:
-        path, reason = resolve_path(edit.path, files, protected)
+        path, reason = resolve_path(edit.path, files, guard)
+        if any(one.startswith(f"{path}/") or path.startswith(f"{one}/") for one in changed):
+            reason = reason or f"{path} would be a file and a folder at once."
         current = changed.get(path, files.get(path))
         if reason:
             results.append(EditResult(False, edit.path, current or b"", reason=reason))
@@ -199,17 +240,21 @@ def _create(path: str, edit: Edit, files: Mapping[str, bytes]) -> EditResult:
     return EditResult(True, path, text.encode(), how="new", added=text.count("\n"))
 
 
-def resolve_path(path: str, known: Mapping[str, bytes], protected: Sequence[str] = ()) -> tuple[str, str]:
-    """The project path that ``path`` means, and a sentence why it is refused ("" when it is not)."""
-    clean = path.strip().replace("\\", "/").removeprefix("./")
+def resolve_path(path: str, known: Mapping[str, bytes], guard: Callable[[str], bool]) -> tuple[str, str]:
+    """The project path that ``path`` means, cleaned (``./``, ``//``, backslashes), and a sentence why it is refused ("" when
+    it is not)."""
+    clean = path.strip().replace("\\", "/")
     if not clean:
         return clean, "The edit names no file: write FILE: and its path above the block."
     if clean.startswith(("/", "~")) or ".." in clean.split("/") or re.match(r"[A-Za-z]:", clean) or "\0" in clean:
         return clean, f"{path} lies outside the project; write a path from its root."
+    if clean.endswith(("/", "/.")) or clean == ".":
+        return clean, f"{path} names a folder; write the path of a file."
+    clean = "/".join(part for part in clean.split("/") if part not in ("", "."))
     if clean not in known:
         matches = [candidate for candidate in known if candidate.endswith("/" + clean)]
         if len(matches) == 1:
             clean = matches[0]
-    if clean in protected:
-        return clean, f"{clean} is protected and must stay as it is: change the code, not the tests."
+    if guard(clean):
+        return clean, f"{clean} is protected and must stay as it is: change the code, not the tests nor what lies elsewhere."
     return clean, ""

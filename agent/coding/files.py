@@ -32,6 +32,21 @@ class Files(Protocol):
         ...
 
 
+def content(files: Files, path: str) -> bytes | None:
+    """A file's content, None when there is no such file."""
+    return files.read_bytes(path) if files.exists(path) else None
+
+
+def put_back(files: Files, contents: Mapping[str, bytes | None]) -> None:
+    """Make files as they were in ``contents``; one that was not there (None) goes. What is as it was is not written."""
+    for path, data in contents.items():
+        if data is None:
+            if files.exists(path):
+                files.remove(path)
+        elif content(files, path) != data:
+            files.write_bytes(path, data)
+
+
 class FolderFiles:
     """Files below ``root``. ``write`` and ``remove`` do what their names say where somebody else keeps account of it (a
     workspace); ``paths`` lists the files where somebody else knows them (an index)."""

@@ -13,7 +13,7 @@ import msgspec
 
 from agent.coding.attempts import Compile, compile_trouble, headline, temperature_for
 from agent.coding.csyntax import functions
-from agent.coding.files import Files, LazyFiles
+from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.coding.interface import FunctionIdea, HeaderIdea, Interface, bad_path, check_interface
 from agent.coding.lay_stub import with_stub
@@ -115,12 +115,12 @@ class _Scaffold:
             laid = await self._by_words()
             reason = "" if laid else await (self._decomposed() if small_steps else self._monolithic())
         except BaseException:
-            self._restore()
+            put_back(self.files, self.before)
             raise
         if reason:
-            self._restore()
+            put_back(self.files, self.before)
             return ScaffoldResult(False, reason=reason)
-        changed = tuple(path for path, data in self.before.items() if self._now(path) != data)
+        changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
         everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
         mine = [one for one in find_open_functions(everything) if one.path in changed or one.header in changed]
         rules = " ".join(one.rules for one in self.exact if one.rules)
@@ -183,7 +183,7 @@ class _Scaffold:
         """One header with its stubs. Returns "" or why it could not be made."""
         wanted = {function.name: function.does for function in idea.functions}
         exact = [one for one in self.exact if one.function.name in wanted]
-        existing = self._now(idea.path)
+        existing = content(self.files, idea.path)
         trouble = ""
         for attempt in range(1, self.attempts + 1):
             llm = self.ctx.llm("header_gen")
@@ -250,22 +250,22 @@ class _Scaffold:
         previous: dict[str, bytes | None] = {}
         sources: list[str] = []
         for path, text in headers.items():
-            old = previous.setdefault(path, self._now(path))
+            old = previous.setdefault(path, content(self.files, path))
             self._write(path, merged(old, text) if old is not None else guarded(text, path).encode())
         for wanted in self._undefined(set(headers)):
-            previous.setdefault(wanted.path, self._now(wanted.path))
-            self._write(wanted.path, with_stub(self._now(wanted.path) or b"", wanted, LazyFiles(self.files)))
+            previous.setdefault(wanted.path, content(self.files, wanted.path))
+            self._write(wanted.path, with_stub(content(self.files, wanted.path) or b"", wanted, LazyFiles(self.files)))
             sources.append(wanted.path)
         known = self.files.list()
         sources += [path for path in (source_of(header, known) for header in headers) if self.files.exists(path)]
         for source in dict.fromkeys(sources):
             compiled = await self.compile(source, "")
             if not compiled.ok:
-                trouble = compile_trouble(compiled, source, self._now(source) or b"")
-                self._put(previous)
+                trouble = compile_trouble(compiled, source, content(self.files, source) or b"")
+                put_back(self.files, previous)
                 return trouble
         for path in (*headers, *dict.fromkeys(sources)):
-            self.ctx.emit(EditApplied(path, "scaffold", added=(self._now(path) or b"").count(b"\n")))
+            self.ctx.emit(EditApplied(path, "scaffold", added=(content(self.files, path) or b"").count(b"\n")))
         return ""
 
     def _undefined(self, headers: set[str]) -> list[OpenFunction]:
@@ -273,19 +273,6 @@ class _Scaffold:
         found = find_open_functions(everything)
         return [one for one in found if one.why == "undefined" and one.header in headers]
 
-    def _now(self, path: str) -> bytes | None:
-        return self.files.read_bytes(path) if self.files.exists(path) else None
-
     def _write(self, path: str, data: bytes) -> None:
-        self.before.setdefault(path, self._now(path))
+        self.before.setdefault(path, content(self.files, path))
         self.files.write_bytes(path, data)
-
-    def _put(self, contents: dict[str, bytes | None]) -> None:
-        for path, data in contents.items():
-            if data is not None:
-                self.files.write_bytes(path, data)
-            elif self.files.exists(path):
-                self.files.remove(path)
-
-    def _restore(self) -> None:
-        self._put(self.before)

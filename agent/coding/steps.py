@@ -8,7 +8,7 @@ import msgspec
 
 from agent.coding.attempts import Compile, compile_trouble, headline, room_for, temperature_for
 from agent.coding.edits import EditResult, apply_edits, parse_edits
-from agent.coding.files import Files, LazyFiles
+from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.newsymbol import add_symbol
 from agent.coding.open_items import source_of
 from agent.coding.py_names import undefined_names, with_imports
@@ -106,9 +106,9 @@ class _Step:
         if not reason and (rest or not symbols):
             reason = await self._rounds("", "")
         if reason:
-            self._restore()
+            put_back(self.files, self.before)
             return StepOutcome(False, self.step.id, (), self.tried, reason, tuple(self.calls))
-        changed = tuple(path for path, data in self.before.items() if self._now(path) != data)
+        changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
         return StepOutcome(True, self.step.id, changed, self.tried, "", tuple(self.calls))
 
     def _targets(self) -> tuple[list[tuple[str, str]], list[str]]:
@@ -127,11 +127,8 @@ class _Step:
         return whole, rest
 
     def _source(self, path: str, name: str) -> str:
-        data = self._now(path)
+        data = content(self.files, path)
         return symbol_source(data, language_of(path), name) if data is not None else ""
-
-    def _now(self, path: str) -> bytes | None:
-        return self.files.read_bytes(path) if self.files.exists(path) else None
 
     async def _rounds(self, name: str, path: str) -> str:
         """Try until it works. Returns "" or why it did not."""
@@ -188,7 +185,7 @@ class _Step:
         """The target files; of a long one only the symbols that the step names."""
         shown = {}
         for path in self.step.target_files:
-            data = self._now(path)
+            data = content(self.files, path)
             if data is None:
                 continue
             text = data.decode("utf-8", "replace").replace("\r\n", "\n")
@@ -206,8 +203,7 @@ class _Step:
         if not parsed.edits:
             return [EditResult(False, "", b"", reason=" ".join(parsed.problems))]
         known = LazyFiles(self.files)
-        named = {edit.path for edit in parsed.edits} | set(known)
-        outcome = apply_edits(known, parsed.edits, protected=[one for one in named if self.guard(one)])
+        outcome = apply_edits(known, parsed.edits, protected=self.guard)
         final = {result.path: result for result in outcome.results}
         return list(outcome.results) if not outcome.ok else list(final.values())
 
@@ -219,7 +215,7 @@ class _Step:
             if problem:
                 self.ctx.emit(EditRejected(one.path, problem))
                 return problem
-        previous = {one.path: self._now(one.path) for one in results}
+        previous = {one.path: content(self.files, one.path) for one in results}
         for one in results:
             self.before.setdefault(one.path, previous[one.path])
             self.files.write_bytes(one.path, one.data)
@@ -228,7 +224,7 @@ class _Step:
             compiled = await self.compile(path, name)
             if not compiled.ok:
                 trouble = compile_trouble(compiled, path, self.files.read_bytes(path))
-                self._put(previous)
+                put_back(self.files, previous)
                 return trouble
         return ""
 
@@ -236,7 +232,7 @@ class _Step:
         """The result with standard imports that the new code uses and the file lacks: a fact, so nobody is asked."""
         if not result.path.endswith(".py"):
             return result
-        fresh = undefined_names(result.data) - undefined_names(self._now(result.path) or b"")
+        fresh = undefined_names(result.data) - undefined_names(content(self.files, result.path) or b"")
         data, lines = with_imports(result.data, fresh) if fresh else (result.data, ())
         for line in lines:
             self.ctx.emit(EditApplied(result.path, "import", line, 1, 0))
@@ -247,7 +243,7 @@ class _Step:
         problem = syntax_problem(result.data)
         if problem:
             return f"{result.path} would no longer be valid Python: {problem}"
-        fresh = undefined_names(result.data) - undefined_names(self._now(result.path) or b"")
+        fresh = undefined_names(result.data) - undefined_names(content(self.files, result.path) or b"")
         fresh -= set(self.step.target_symbols)  # the step is about to write those
         if fresh:
             return f"{', '.join(sorted(fresh))} is not defined in {result.path}. Use only names that it has, or import it."
@@ -262,16 +258,6 @@ class _Step:
             sources = [*self.step.target_files, source_of(header, self.files.list())]
             found += [path for path in sources if path.endswith(".c") and self.files.exists(path)]
         return list(dict.fromkeys(found))
-
-    def _put(self, contents: dict[str, bytes | None]) -> None:
-        for path, data in contents.items():
-            if data is not None:
-                self.files.write_bytes(path, data)
-            elif self.files.exists(path):
-                self.files.remove(path)
-
-    def _restore(self) -> None:
-        self._put(self.before)
 
 
 def _explained(result: EditResult) -> str:

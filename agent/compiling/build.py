@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -59,8 +60,9 @@ class Build:
         self.project.rescan()
 
     def object_path(self, path: str) -> Path:
-        """Where a source file's object goes."""
-        return Path(self._objects.name) / (path.replace("/", "__") + ".o")
+        """Where a source file's object goes: a name of its own for every path."""
+        digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return Path(self._objects.name) / f"{digest}.o"
 
     async def compile(self, path: str, symbol: str = "") -> CompileOutcome:
         """Compile one file, relative to the root, as it is on disk. Emits CompileStarted and CompileFinished."""

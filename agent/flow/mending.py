@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from agent.coding.files import put_back
 from agent.coding.steps import StepOutcome
 from agent.flow.checking import Checks
 from agent.flow.tree import WorkTree
@@ -51,9 +52,9 @@ async def mend(step: PlanStep, edit: Edit, checks: Checks, tree: WorkTree) -> tu
         if not checks.regressed(now) and not idle:
             idle = _contents(step, tree)
         reasons.append(f"the new version of {symbol} does not mend the checks")
-        _put(before, tree)
+        put_back(tree.files, before)
     if not helped and idle:
-        _put(idle, tree)
+        put_back(tree.files, idle)
         return True, ""
     return helped, "; ".join(reasons)
 
@@ -64,9 +65,3 @@ def _improved(best: CheckResult | None, now: CheckResult) -> bool:
 
 def _contents(step: PlanStep, tree: WorkTree) -> dict[str, bytes]:
     return {path: tree.files.read_bytes(path) for path in step.target_files if tree.files.exists(path)}
-
-
-def _put(contents: dict[str, bytes], tree: WorkTree) -> None:
-    for path, data in contents.items():
-        if tree.files.read_bytes(path) != data:
-            tree.files.write_bytes(path, data)

@@ -11,7 +11,7 @@ from agent.context import RunContext
 from agent.events import IndexRefreshed
 from agent.index import Index
 from agent.retrieval.pipeline import ContextPackage, retrieve
-from agent.workspace.protected import is_hidden, is_protected
+from agent.workspace.protected import is_hidden, is_writable
 from agent.workspace.worktree import Workspace
 
 
@@ -47,8 +47,8 @@ class Survey:
         return [function.name for function in self.functions if function.name in targets]
 
     def writable(self, path: str) -> bool:
-        """Whether a model may change a file: no test, nothing that runs the tests, nothing hidden."""
-        return not is_protected(path, self.hidden)
+        """Whether a model may change a file; see :func:`agent.workspace.protected.is_writable`."""
+        return is_writable(self.root, path, self.hidden)
 
 
 def read_sources(root: Path, index: Index, hidden: tuple[str, ...] = ()) -> dict[str, bytes]:

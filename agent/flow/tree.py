@@ -6,7 +6,7 @@ from agent.coding.files import FolderFiles
 from agent.index import Index
 from agent.workspace.git import WorkspaceError
 from agent.workspace.paths import PathRefused, write_atomically
-from agent.workspace.protected import is_hidden, is_protected
+from agent.workspace.protected import is_hidden, is_writable
 from agent.workspace.worktree import Workspace
 
 
@@ -26,7 +26,7 @@ class _Confined(FolderFiles):
         """Whether there is such a file inside the run's place."""
         try:
             return self.workspace.resolve(path).is_file()
-        except PathRefused:
+        except (PathRefused, OSError):  # OSError: a name that the file system does not take
             return False
 
 
@@ -43,12 +43,8 @@ class WorkTree:
         self.files.workspace = workspace
 
     def writable(self, path: str) -> bool:
-        """Whether a model may change a file: no test, nothing that runs the tests, nothing hidden, nothing elsewhere."""
-        try:
-            self.workspace.resolve(path)
-        except PathRefused:
-            return False
-        return not is_protected(path, self.hidden)
+        """Whether a model may change a file; see :func:`agent.workspace.protected.is_writable`."""
+        return is_writable(self.workspace.root, path, self.hidden)
 
     def catch_up(self) -> None:
         """Bring the index up to date with what was written."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from agent.workspace.paths import PathRefused, resolve_inside
+
 _FOLDERS = frozenset({"test", "tests", "testing", "unittest", "unittests", "acceptance"})
 _NAMES = (
     "test_*.py", "*_test.py", "tests.py", "conftest.py", "pytest.ini", "tox.ini",
@@ -28,6 +30,21 @@ def is_protected(path: str, hidden: Iterable[str] = ()) -> bool:
     if is_test_file(path) or pure.name.casefold() in _RUNNERS:
         return True
     return is_hidden(path, hidden)
+
+
+def is_writable(root: Path, path: str, hidden: Iterable[str] = ()) -> bool:
+    """Whether a model may write a file at ``path`` below ``root``: not what :func:`is_protected` names, nothing that leads
+    elsewhere, and a place where a file can be."""
+    try:
+        full = resolve_inside(root, path)
+        return not is_protected(path, hidden) and not full.is_dir() and _can_hold_a_file(full.parent)
+    except (PathRefused, OSError):  # OSError: a name that the file system does not take
+        return False
+
+
+def _can_hold_a_file(folder: Path) -> bool:
+    there = next((place for place in (folder, *folder.parents) if place.exists()), None)
+    return there is not None and there.is_dir()
 
 
 def is_hidden(path: str, hidden: Iterable[str]) -> bool:

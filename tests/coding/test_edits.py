@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -114,6 +116,42 @@ def test_a_protected_test_is_refused_and_nothing_is_changed() -> None:
     edits = [Edit("a.py", "x = 1", "x = 2"), Edit("test_a.py", "assert x", "pass")]
     outcome = apply_edits(files, edits, protected=["tests/test_a.py"])
     assert not outcome.ok and outcome.files == {} and "protected" in outcome.results[1].reason
+
+
+@pytest.mark.parametrize("path", ["./src/link.c", "src//link.c", "src\\link.c", ".//src/./link.c"])
+def test_a_rule_is_asked_of_the_cleaned_path(path: str) -> None:
+    asked: list[str] = []
+    rule = lambda one: bool(asked.append(one)) or one == "src/link.c"  # noqa: E731
+    outcome = apply_edits({"a.c": b"x\n"}, [Edit(path, "", "boo")], protected=rule)
+    assert not outcome.ok and asked == ["src/link.c"] and "protected" in outcome.results[0].reason
+
+
+def test_a_path_is_cleaned_a_folder_and_a_file_below_a_file_are_refused() -> None:
+    assert apply_edits({"src/a.c": b"x\n"}, [Edit("./src//a.c", "x", "y")]).files == {"src/a.c": b"y\n"}
+    for path in ("src/", "src/.", "."):
+        assert "folder" in apply_edits({}, [Edit(path, "", "boo")]).results[0].reason
+    outcome = apply_edits({}, [Edit("new.c", "", "int x;"), Edit("new.c/more.c", "", "int y;")])
+    assert not outcome.ok and "at once" in outcome.results[1].reason
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<<<<<<< SEARCH\n" * 5000,
+        "<<<<<<< SEARCH\nx\n=======\n" * 5000,
+        "a.c\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n" * 2000,
+        "FILE:" + " " * 20000 + "`x`y",
+        ("FILE:" + " " * 400 + "`x`y\n") * 100,
+        "<<<<<<<" + " " * 20000 + "x",
+        "a." * 10000 + "!\n<<<<<<< SEARCH",
+    ],
+    ids=["opens", "no end", "many", "spaces", "lines of spaces", "open and spaces", "dots"],
+)
+def test_a_reply_that_repeats_itself_is_refused_in_time_linear_in_its_length(reply: str) -> None:
+    started = time.process_time()
+    parsed = parse_edits(reply)
+    assert time.process_time() - started < 0.5
+    assert not parsed.edits and 1 <= len(parsed.problems) <= 3
 
 
 def test_a_new_file_is_made_and_a_short_path_is_found() -> None:

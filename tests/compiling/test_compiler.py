@@ -174,3 +174,14 @@ async def test_a_build_sees_files_that_come_later(tmp_path: Path) -> None:
         assert build.project.paths() == ["late.c"]
     finally:
         build.close()
+
+
+async def test_files_of_alike_paths_have_objects_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.c").write_text("int one(void);\nint main(void) { return one() - 1; }\n")
+    (tmp_path / "a__b.c").write_text("int one(void);\nint one(void) { return 1; }\n")
+    build = Build(tmp_path)
+    for path in ("a/b.c", "a__b.c"):
+        assert (await build.compile(path)).ok
+    assert (await build.link(["a/b.c", "a__b.c"])).ok
+    build.close()

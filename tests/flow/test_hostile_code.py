@@ -1,5 +1,6 @@
 """What a model writes is run by the checks. It may try to change what measures it; the verdict must not move."""
 
+import asyncio
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from agent import events as ev
+from agent.coding.steps import implement_step
 from agent.flow.launch import open_run
 from agent.flow.tree import WorkTree
 from agent.index import Index
+from agent.values import PlanStep
 from agent.workspace.demo import create_demo
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
+from tests.coding.helpers import compile_in
+from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder
 from tests.flow.test_run import RING, TASK, of, play, settings
@@ -102,3 +107,30 @@ async def test_a_bare_repository_is_called_one(tmp_path: Path) -> None:
     repo = create_demo("ring_buffer", tmp_path / "ring")
     with pytest.raises(WorkspaceError, match="is a bare repository"):
         await open_run(TASK, repo / ".git")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["./link.c", ".//link.c", "./new.c/", "made.c/x.c", "n" * 300 + ".c"],
+    ids=["link", "slashes", "folder", "below", "long"],
+)
+async def test_an_edit_that_names_a_place_it_may_not_write_is_refused_and_asked_for_anew(tmp_path: Path, path: str) -> None:
+    (tmp_path / "outside.c").write_text("int outside;\n")
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "made.c").write_text("int made;\n")
+    (repo / "link.c").symlink_to(tmp_path / "outside.c")
+    block = "FILE: {}\n<<<<<<< SEARCH\n{}=======\nint better;\n>>>>>>> REPLACE\n"
+    script = [("Write only", [block.format(path, ""), block.format("made.c", "int made;\n")])]
+    async with ScriptedServer(script) as server, run_context(tmp_path, server) as ctx:
+        space = await Workspace.create(repo, "r1")
+        tree = WorkTree(space, Index.open(space.root, db_path=tmp_path / "index.sqlite"))
+        await asyncio.to_thread(tree.index.refresh)
+        step = PlanStep("s1", "Write only what is better.", ("made.c",))
+        outcome = await implement_step(
+            ctx, step, files=tree.files, compile=compile_in(space.root), protected=lambda one: not tree.writable(one)
+        )
+        refused = [event for event in ctx.events if isinstance(event, ev.EditRejected)]
+    assert outcome.ok and outcome.attempts == 2 and len(refused) == 1
+    assert (tmp_path / "outside.c").read_text() == "int outside;\n"
+    assert tree.files.read_bytes("made.c") == b"int better;\n"
