@@ -100,9 +100,11 @@ def walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 def top_level(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     """The file's top-level nodes, those inside preprocessor blocks and ``extern "C"`` included."""
-    for child in node.children:
+    stack = list(reversed(node.children))
+    while stack:
+        child = stack.pop()
         if child.type in _BLOCKS:
-            yield from top_level(child)
+            stack.extend(reversed(child.children))
         else:
             yield child
 

@@ -13,11 +13,16 @@ from collections.abc import Collection
 import msgspec
 
 from agent.coding.csyntax import CFunction, find_definition, functions, parse_c, walk
+from agent.coding.nesting import nesting_problem, partners
 from agent.coding.pieces import Piece, pieces_of
 from agent.coding.reply import CodeBlock, code_blocks
 from agent.coding.signature import definition_head, prototype_of, same_signature
 from agent.coding.stub_detection import stub_evidence
 from agent.coding.unshadow import without_shadowing
+
+_UNTIL_BODY = re.compile(r"[\s\w()]{0,400}\{")
+_VERSIONS_READ = 10
+"""Definitions of one name that are looked at, the last first: whether one is a stub is told by parsing the whole reply."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")', re.M)
 
@@ -57,6 +62,9 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
     ]
     if not blocks:
         return Extracted(problems=("The reply holds no code. Reply with the whole function in one ```c block.",))
+    deep = nesting_problem(blanked("\n".join(block.text for block in blocks)))
+    if deep:
+        return Extracted(problems=(deep,))
     code = _joined(blocks, declared.name)
     includes = tuple(dict.fromkeys(one or other for one, other in _INCLUDE.findall(code)))
     found = _find(code, declared, known)
@@ -77,7 +85,10 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
 def extract_helper(reply: str, name: str, *, known: Collection[str] = ()) -> tuple[str, ...]:
     """The definition of ``name`` in ``reply`` as a static function, after the pieces it needs itself; () when the reply has
     no whole definition of it. ``known`` names are not taken again."""
-    code = _joined(code_blocks(reply), name)
+    blocks = code_blocks(reply)
+    if nesting_problem(blanked("\n".join(block.text for block in blocks))):
+        return ()
+    code = _joined(blocks, name)
     written = find_definition(code.encode(), name)
     if written is None or parse_c(code.encode()[written.start : written.end]).has_error:
         return ()
@@ -102,8 +113,9 @@ def _find(code: str, declared: CFunction, known: Collection[str]) -> tuple[str, 
     source = code.encode()
     versions = [one for one in functions(source) if one.name == declared.name and one.defined]
     if versions:
-        written = [one for one in versions if stub_evidence(source, one) == "none"] or versions
-        return _slice(source, written[-1].start, written[-1].end), source, ()
+        latest = versions[: -_VERSIONS_READ - 1 : -1]
+        written = next((one for one in latest if stub_evidence(source, one) == "none"), latest[0])
+        return _slice(source, written.start, written.end), source, ()
     scanned = _scan(code, declared.name)
     if scanned:
         return scanned, source, ()
@@ -135,12 +147,13 @@ def _slice(source: bytes, start: int, end: int) -> str:
 def _scan(code: str, name: str) -> str:
     """The definition by its braces, where the syntax tree was led astray by prose or by a macro; "" when there is none."""
     bare = blanked(code)
-    for match in reversed(list(re.finditer(rf"(?<!\w){re.escape(name)}\s*\(", bare))):
-        close = _matching(bare, match.end() - 1, "()")
-        after = re.match(r"[\s\w()]*\{", bare[close + 1 :]) if close > 0 else None
+    round_ends, brace_ends = partners(bare, "()"), partners(bare, "{}")
+    for match in reversed(list(re.finditer(rf"(?<!\w){re.escape(name)}\s{{0,80}}\(", bare))):
+        close = round_ends.get(match.end() - 1, -1)
+        after = _UNTIL_BODY.match(bare, close + 1) if close > 0 else None
         if not after:
             continue
-        end = _matching(bare, close + after.end(), "{}")
+        end = brace_ends.get(after.end() - 1, -1)
         start = bare.rfind("\n", 0, match.start()) + 1
         if not bare[start : match.start()].strip():
             start = bare.rfind("\n", 0, max(start - 1, 0)) + 1
@@ -155,15 +168,6 @@ def blanked(code: str) -> str:
     return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match[0]), code, flags=re.S)
 
 
-def _matching(text: str, start: int, pair: str) -> int:
-    depth = 0
-    for position in range(start, len(text)):
-        depth += (text[position] == pair[0]) - (text[position] == pair[1])
-        if depth == 0:
-            return position
-    return -1
-
-
 def _open_braces(text: str) -> bool:
     bare = blanked(text)
     return bare.count("{") != bare.count("}")
@@ -175,7 +179,7 @@ def _as_body(code: str, declared: CFunction) -> str:
     bare = blanked(inner)
     if bare.lstrip().startswith("{"):
         begin = bare.index("{")
-        end = _matching(bare, begin, "{}")
+        end = partners(bare, "{}").get(begin, -1)
         if end < 0:
             return ""
         inner = inner[begin + 1 : end].strip("\n")

@@ -16,9 +16,9 @@ def without_shadowing(text: str) -> tuple[str, tuple[str, ...]]:
 
     Only variables of arithmetic types are looked at: one of a typedef's type may be a function pointer, which can be called.
     """
-    root = parse_c(text.encode())
-    nodes = list(walk(root))
-    called = {text_of(node) for node in nodes if _is_called(node)}
+    nodes = list(walk(parse_c(text.encode())))
+    calls = _called(nodes)
+    called = {text_of(node) for node in nodes if node.id in calls}
     hiding = sorted({name for node in nodes for name in _declared(node)} & called)
     taken = {text_of(node) for node in nodes if node.type == "identifier"}
     for name in hiding:
@@ -27,12 +27,10 @@ def without_shadowing(text: str) -> tuple[str, tuple[str, ...]]:
     return text, tuple(f"The variable {name} hid the function of that name and was renamed." for name in hiding)
 
 
-def _is_called(node: tree_sitter.Node) -> bool:
-    parent = node.parent
-    if node.type != "identifier" or parent is None or parent.type != "call_expression":
-        return False
-    function = parent.child_by_field_name("function")
-    return function is not None and function.id == node.id
+def _called(nodes: list[tree_sitter.Node]) -> set[int]:
+    """The ids of the identifiers that are called. Looked for from above: a node's way up costs as much as it is deep."""
+    functions = (node.child_by_field_name("function") for node in nodes if node.type == "call_expression")
+    return {function.id for function in functions if function is not None and function.type == "identifier"}
 
 
 def _declared(node: tree_sitter.Node) -> list[str]:
@@ -56,11 +54,9 @@ def _names(name: str) -> list[str]:
 
 def _renamed(text: str, name: str, fresh: str) -> str:
     source = bytearray(text.encode())
-    for node in reversed(list(walk(parse_c(bytes(source))))):
-        if node.type == "identifier" and node.text == name.encode() and not _is_called(node) and not _is_function_name(node):
+    nodes = list(walk(parse_c(bytes(source))))
+    kept = _called(nodes) | {child.id for node in nodes if node.type == "function_declarator" for child in node.children}
+    for node in reversed(nodes):
+        if node.type == "identifier" and node.text == name.encode() and node.id not in kept:
             source[node.start_byte : node.end_byte] = fresh.encode()
     return source.decode()
-
-
-def _is_function_name(node: tree_sitter.Node) -> bool:
-    return node.parent is not None and node.parent.type == "function_declarator"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -224,3 +226,41 @@ def test_types_do_not_land_inside_a_condition() -> None:
     source = b"#ifdef X\nint x(void) { return 1; }\n#endif\n\n" + SOURCE
     placed = place_function(source, "ring_push", take(WHOLE_FILE)).decode()
     assert placed.startswith("#define STEP 2\n\n#ifdef X")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "ring_push(" * 1000,
+        FUNCTION[:-1] + "{" * 2000 + "}" * 2001,
+        "#if A\n" * 500 + FUNCTION + "\n#endif" * 500,
+        "ring_push(r) { " * 600,
+        "ring_push()" * 1000,
+    ],
+    ids=["calls", "blocks", "conditions", "heads", "flat"],
+)
+def test_a_reply_that_nests_without_end_is_refused_at_once(body: str) -> None:
+    started = time.process_time()
+    found = take(f"```c\n{body}\n```")
+    assert time.process_time() - started < 0.5
+    assert not found.ok and found.problems
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```c\n{FUNCTION}\n```\n" * 200,
+        f"```c\n{FUNCTION[:-1]}{'if (value) value++; else ' * 300} return 0; }}\n```",
+        f"```c\n{FUNCTION[:-1]}return {'!' * 2000}value; }}\n```",
+    ],
+    ids=["versions", "branches", "signs"],
+)
+def test_a_long_reply_is_read_in_time_linear_in_its_length(reply: str) -> None:
+    started = time.process_time()
+    assert take(reply).ok
+    assert time.process_time() - started < 1.5
+
+
+def test_as_deep_as_people_write_is_read() -> None:
+    deep = "if (value) { " * 60 + "value++;" + " }" * 60
+    assert take(f"```c\nint ring_push(ring_t *r, int value)\n{{ {deep} return r->items[{'(' * 60}0{')' * 60}]; }}\n```").ok
