@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from agent.coding.nesting import UNREADABLE
+
 _C_TOKEN = re.compile(
     r"//(?:\\\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^[ \t]*#(?:\\\n|[^\n])*|\w+|[^\w\s]",
     re.S | re.M,
@@ -42,11 +44,11 @@ def _c(source: bytes) -> list[str]:
 def _python(source: bytes) -> str | None:
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                if node.body and ast.get_docstring(node, clean=False) is not None:
+                    node.body = node.body[1:]
+                node.body = node.body or [ast.Pass()]
+        return ast.dump(tree)
+    except UNREADABLE:
         return None
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            if node.body and ast.get_docstring(node, clean=False) is not None:
-                node.body = node.body[1:]
-            node.body = node.body or [ast.Pass()]
-    return ast.dump(tree)

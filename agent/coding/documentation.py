@@ -13,6 +13,7 @@ from agent.coding.code_only import same_code
 from agent.coding.csyntax import functions
 from agent.coding.edits import EditResult
 from agent.coding.files import Files
+from agent.coding.nesting import UNREADABLE
 from agent.coding.reply import code_blocks
 from agent.coding.steps import language_of
 from agent.coding.textfile import read_text
@@ -53,7 +54,7 @@ def _c_symbols(path: str, source: bytes) -> list[Undocumented]:
 def _python_symbols(path: str, source: bytes) -> list[Undocumented]:
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except UNREADABLE:
         return []
     text = read_text(source).text
     lines = text.splitlines(keepends=True)

@@ -9,6 +9,9 @@ MAX_NESTING = 200
 """Levels beyond which code is not read. Python's own parser stops at 200 brackets; C promises 63 of a full expression and
 127 of blocks (C11, 5.2.4.1)."""
 
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What Python's parser raises on text that it cannot read; the last two when expressions are nested too deeply."""
+
 _STEP = re.compile(r"(?P<up>[(\[{]|^[ \t]*#[ \t]*if)|(?P<down>[)\]}]|^[ \t]*#[ \t]*endif)", re.M)
 
 

@@ -7,6 +7,7 @@ import textwrap
 
 from agent.coding.csyntax import definitions
 from agent.coding.edits import EditResult, changed_lines
+from agent.coding.nesting import UNREADABLE
 from agent.coding.place import append_definition
 from agent.coding.pyreplace import syntax_problem
 from agent.coding.reply import code_blocks
@@ -60,9 +61,16 @@ def _python(code: str, qualified_name: str) -> str:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == wanted:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             return textwrap.dedent("\n".join(code.split("\n")[first - 1 : node.end_lineno]))
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and wanted in ast.unparse(node).split("=")[0]:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and wanted in _assigned(node):
             return ast.get_source_segment(code, node) or ""
     return ""
+
+
+def _assigned(node: ast.Assign | ast.AnnAssign) -> set[str]:
+    """The plain names that an assignment binds."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    inside = (part for target in targets for part in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target]))
+    return {part.id for part in inside if isinstance(part, ast.Name)}
 
 
 def _c(code: str, name: str) -> str:
@@ -76,7 +84,7 @@ def _method(source: bytes, qualified_name: str, text: str) -> bytes:
     owner = qualified_name.split(".")[0]
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except UNREADABLE:
         return b""
     node = next((one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name == owner), None)
     if node is None or node.end_lineno is None:

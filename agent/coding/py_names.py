@@ -8,6 +8,7 @@ import symtable
 import sys
 from collections.abc import Iterable
 
+from agent.coding.nesting import UNREADABLE
 from agent.coding.pyreplace import import_line
 from agent.coding.textfile import read_text
 
@@ -37,7 +38,7 @@ def undefined_names(source: bytes) -> set[str]:
     try:
         tree = ast.parse(source)
         table = symtable.symtable(source.decode("utf-8", "replace"), "file", "exec")
-    except (SyntaxError, ValueError):
+    except UNREADABLE:
         return set()
     if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
         return set()

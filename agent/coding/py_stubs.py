@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from agent.coding.nesting import UNREADABLE
 from agent.coding.stub_detection import UNWRITTEN, Evidence
 
 _ABSTRACT = re.compile(r"\b(?:abstractmethod|overload|abstractproperty)\b")
@@ -28,7 +29,7 @@ def find_py_stubs(source: bytes) -> list[PyStub]:
     """The stubs of a Python file, in source order; none when it does not parse."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    except UNREADABLE:
         return []
     lines = source.decode("utf-8", "replace").splitlines()
     overridden = _overridden(tree)

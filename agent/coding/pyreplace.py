@@ -47,6 +47,8 @@ def syntax_problem(source: bytes) -> str:
         return f"line {error.lineno}: {error.msg}" + (f": `{line}`" if line else "")
     except ValueError as error:
         return str(error)
+    except (RecursionError, MemoryError):
+        return "its expressions are nested too deeply to be read"
     return ""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent.coding.attempts import Compiled
 from agent.coding.files import FolderFiles
 from agent.coding.newsymbol import add_symbol
@@ -181,3 +183,11 @@ async def test_a_changed_header_is_compiled_through_its_source(tmp_path: Path) -
 def test_a_new_symbol_in_a_crlf_file_without_final_newline() -> None:
     result = add_symbol(b"x = 1\r\ny = 2", "python", "f", "```python\ndef f():\n    return 1\n```")
     assert result.data == b"x = 1\r\ny = 2\r\n\r\n\r\ndef f():\r\n    return 1\r\n"
+
+
+@pytest.mark.parametrize("deep", ["-" * 5000 + "n", "n" + " + n" * 5000, "n" + ".a" * 5000, "not " * 3000 + "n"])
+async def test_an_expression_that_python_cannot_read_is_refused_and_asked_for_anew(tmp_path: Path, deep: str) -> None:
+    files = tree(tmp_path)
+    script = [("can_fit", [f"```python\ndef can_fit(self, n):\n    return {deep}\n```", FIXED])]
+    outcome, _, _ = await run(tmp_path, files, STEP, script)
+    assert outcome.ok
