@@ -9,6 +9,7 @@ from agent.audit.labels import label_outcomes
 from agent.audit.log import LogError
 from agent.context import RunContext
 from agent.events import DiffReady, DiffResolved, RunFinished, RunStarted
+from agent.flow.bearing import failures_left
 from agent.flow.checking import Checks
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
@@ -107,6 +108,7 @@ class Run:
 
     async def _measure(self, found: Survey) -> None:
         self.outcome.final = await self.checks.final()
+        self.outcome.bearing = await failures_left(self.workspace, found, self.outcome)
         self.outcome.stubs_left = len(await asyncio.to_thread(found.still_open, self.outcome.targets))
 
     async def _finish(self, broken: tuple[RunStatus, str] | None) -> RunFinished:

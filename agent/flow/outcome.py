@@ -10,7 +10,9 @@ from agent.workspace.checks import compare
 
 @dataclass
 class Outcome:
-    """Filled while a run goes on. Names of functions are unique per run; ``targets`` are the symbols the plan names."""
+    """Filled while a run goes on. Names of functions are unique per run; ``targets`` are the symbols the plan names.
+    ``bearing`` are the failures at the end that have to do with what was written (``flow.bearing``), None when there was
+    nothing to look at."""
 
     baseline: CheckResult | None = None
     final: CheckResult | None = None
@@ -21,6 +23,7 @@ class Outcome:
     functions_failed: set[str] = field(default_factory=set)
     stubs_left: int = 0
     changed: tuple[str, ...] = ()
+    bearing: tuple[str, ...] | None = None
 
     @property
     def targets(self) -> set[str]:
@@ -39,8 +42,8 @@ class Outcome:
 
 
 def judge_outcome(outcome: Outcome, changed: bool) -> tuple[RunStatus, str]:
-    """``complete``: every step done, nothing left a stub, checks pass (or only what failed before still fails, and more
-    passes than before). ``partial``: something was done and kept. ``failed``: nothing was."""
+    """``complete``: every step done, nothing left a stub, checks pass, or only such tests still fail as failed before and
+    have nothing to do with what was written. ``partial``: something was done and kept. ``failed``: nothing was."""
     if not outcome.planned:
         return "failed", "The plan was empty: nothing to do was found for this task."
     if not changed:
@@ -69,7 +72,9 @@ def _check_problems(outcome: Outcome) -> list[str]:
     if worse:
         return [f"Tests fail that did not before: {', '.join(worse[:5])}."]
     old = before is not None and after.failing and set(after.failing) <= set(before.failing)
-    if old and better:
+    if old and outcome.bearing:
+        return [f"Tests of what was written still fail: {', '.join(outcome.bearing[:5])}."]
+    if old and (better or outcome.bearing is not None):
         return []
     if old:
         return [f"Tests that failed before still fail: {', '.join(after.failing[:5])}."]
@@ -84,7 +89,9 @@ def _success(outcome: Outcome) -> str:
         return "Every step is done. There are no checks to run; name some with testing.test_command."
     if after.ok:
         return "Every step is done and the checks pass."
-    return "Every step is done; more checks pass than before, and those that still fail failed before."
+    if compare(outcome.baseline, after)[0]:
+        return "Every step is done; more checks pass than before, and those that still fail failed before."
+    return "Every step is done; the checks that fail failed before and have nothing to do with what was written."
 
 
 def _why(outcome: Outcome) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from agent.events import FailureSignals
+from agent.flow.bearing import bearing_failures, written_by
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
@@ -13,9 +16,11 @@ REWORKED = 3
 """Steps done anew in one round, the most probable first."""
 
 
-
 class Repair:
-    """The rounds after the plan: failed functions once more, then what the failing checks point at."""
+    """The rounds after the plan: failed functions once more, then what the failing checks point at.
+
+    Checks that failed before and have nothing to do with what was written are no reason for a round.
+    """
 
     def __init__(self, runner: StepRunner) -> None:
         self.runner = runner
@@ -24,7 +29,7 @@ class Repair:
     async def run(self) -> None:
         """Work until the checks pass, nothing gets better, or the rounds are used up."""
         limit = self.ctx.config.orchestrator.max_adjustment_rounds
-        while self.runner.rounds < limit and self._needed():
+        while self.runner.rounds < limit and await self._needed():
             self.runner.rounds += 1
             async with self.ctx.stage("repair", title=f"repair, round {self.runner.rounds}") as report:
                 better = await self._failed_steps() | await self._failing_checks()
@@ -32,9 +37,24 @@ class Repair:
             if not better:
                 break
 
-    def _needed(self) -> bool:
+    async def _needed(self) -> bool:
         best = self.runner.checks.best
-        return bool(self.runner.outcome.steps_failed) or (best is not None and not best.ok)
+        if self.runner.outcome.steps_failed:
+            return True
+        if best is None or best.ok:
+            return False
+        if not await self._bearing(best):
+            text = "The checks that fail failed before and have nothing to do with what was written: nothing is done anew."
+            self.ctx.notice("info", text, "repair")
+            return False
+        return True
+
+    async def _bearing(self, now: CheckResult) -> tuple[str, ...]:
+        """The failures that are a reason to write something anew."""
+        runner, found = self.runner, self.runner.found
+        done = [step for step in runner.executed if step.id in runner.outcome.steps_done]
+        written = await written_by(runner.workspace, found, done)
+        return await asyncio.to_thread(bearing_failures, runner.checks.before, now, written, found.index, found.task)
 
     async def _failed_steps(self) -> bool:
         """Functions that did not come to anything get another try, now that the others are there."""
@@ -55,7 +75,10 @@ class Repair:
         if now.ok:
             self.runner.checks.accept(now)
             return True
-        signals = await self.runner.checks.explain(now)
+        reasons = await self._bearing(now)
+        if not reasons:
+            return False
+        signals = _about(reasons, await self.runner.checks.explain(now))
         self.ctx.emit(FailureSignals(signals))
         failure = as_shown(signals)
         for step in (await self._blamed(now, signals))[:REWORKED]:
@@ -78,3 +101,8 @@ class Repair:
         by_id = {step.id: step for step in done}
         blamed = [by_id[name] for name in found.rework if name in by_id]
         return blamed or (done if len(done) == 1 else [])  # where one step did all there is nobody else to blame
+
+
+def _about(reasons: tuple[str, ...], signals: tuple[FailureSignal, ...]) -> tuple[FailureSignal, ...]:
+    """The signals that tell of one of the ``reasons``; all of them when none does."""
+    return tuple(one for one in signals if any(reason in one.message for reason in reasons)) or signals

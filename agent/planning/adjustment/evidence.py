@@ -22,7 +22,7 @@ def evidence(failure: Failure, step: PlanStep, siblings: Sequence[PlanStep] = ()
     text = failure.signal.message
     score = 1 if failure.step_id == step.id else 0
     others = [_own(symbol) for other in siblings for symbol in other.target_symbols]
-    score += max((_of_symbol(text, _own(symbol), others) for symbol in step.target_symbols), default=0)
+    score += max((symbol_evidence(text, _own(symbol), others) for symbol in step.target_symbols), default=0)
     return score + max((_of_file(text, path) for path in step.target_files), default=0)
 
 
@@ -31,7 +31,8 @@ def by_evidence(failure: Failure, steps: Sequence[PlanStep]) -> list[PlanStep]:
     return sorted(steps, key=lambda step: -evidence(failure, step, steps))
 
 
-def _of_symbol(text: str, symbol: str, others: Sequence[str]) -> int:
+def symbol_evidence(text: str, symbol: str, others: Sequence[str]) -> int:
+    """The points that ``text`` gives a symbol by its own name (4, 3, 2 or 0); ``others`` are the siblings' names."""
     name = re.escape(symbol)
     if re.search(rf"(?<!\w){name}\s*\(", text):
         return 4
