@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent.compiling.build_facts import BuildFacts
-from agent.compiling.compiler import CompileOutcome, Compiler, compile_object, link
+from agent.compiling.compiler import CompileOutcome, Compiler, ShutIn, compile_object, link
 from agent.compiling.flags import BuildFlags
 from agent.compiling.project import ProjectFiles
 from agent.compiling.system_headers import SystemHeaders, system_headers
@@ -24,7 +24,8 @@ class Build:
     """A worktree that can be compiled file by file. Objects go to a temporary directory, never into the tree.
 
     ``origin`` is the user's checkout that paths in a compilation database speak of. ``system`` is asked of the compiler
-    when None, which takes about 50 ms once a compiler.
+    when None, which takes about 50 ms once a compiler. ``shut_in`` is given each command and the folder of the objects, and
+    returns the command that keeps the compiler from what is none of its business.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Build:
         timeout: float = 60.0,
         emit: Emit | None = None,
         system: SystemHeaders | None = None,
+        shut_in: Callable[[list[str], Path], list[str]] | None = None,
     ) -> None:
         self.root = root
         self.compiler = compiler or Compiler.find()
@@ -46,6 +48,8 @@ class Build:
         self.system = system or system_headers(self.compiler)
         self.project = ProjectFiles.at(root, self.system.macros or None)
         self._objects = tempfile.TemporaryDirectory(prefix="cra-objects-")
+        objects = Path(self._objects.name)
+        self._shut_in: ShutIn | None = (lambda command: shut_in(command, objects)) if shut_in else None
 
     def close(self) -> None:
         """Drop the objects."""
@@ -75,6 +79,7 @@ class Build:
             flags=[*self.flags.for_file(path), *_POSITION_INDEPENDENT],
             output=self.object_path(path),
             timeout=self.timeout,
+            shut_in=self._shut_in,
         )
         self.emit(CompileFinished(path, outcome.ok, outcome.diagnostics, round(outcome.ms, 1), symbol=symbol))
         return outcome
@@ -94,6 +99,7 @@ class Build:
             shared=shared,
             output=output,
             timeout=self.timeout,
+            shut_in=self._shut_in,
         )
         self.emit(CompileFinished(label, outcome.ok, outcome.diagnostics, round(outcome.ms, 1), link=True))
         return outcome

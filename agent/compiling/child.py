@@ -16,10 +16,11 @@ MAX_OUTPUT = 4_000_000
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a compiler: ours, in the C locale, without what changes its words or colours."""
+    """The environment of a compiler: ours, in the C locale, without what changes its words or colours. ccache stands aside:
+    each version of a file is compiled once, and its cache cannot be written where a compiler is shut in."""
     dropped = {"LANGUAGE", "GCC_COLORS", "GCC_URLS", "TERM_URLS", "CCACHE_PREFIX", "LC_MESSAGES", "CLICOLOR_FORCE"}
     kept = {k: v for k, v in os.environ.items() if k not in dropped and not k.startswith("LC_")}
-    return {**kept, "LC_ALL": "C", "LANG": "C", "TERM": "dumb", "NO_COLOR": "1"}
+    return {**kept, "LC_ALL": "C", "LANG": "C", "TERM": "dumb", "NO_COLOR": "1", "CCACHE_DISABLE": "1"}
 
 
 class Finished(NamedTuple):

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -31,6 +31,12 @@ PROMOTED = (
     "-Werror=return-type",
 )
 """Older gcc only warns about these (design section 10); a function that needs them is not implemented."""
+
+ShutIn = Callable[[list[str]], list[str]]
+"""Makes of a command the one that runs it shut in: what a model wrote may include any file that can be read."""
+
+_READ_ELSEWHERE = frozenset({".h", ".hpp", ".hh", ".c", ".inc", ".inl", ".def"})
+"""Endings of files outside the project whose lines are shown. A ``#line`` may point at anything."""
 
 MAX_LINES_READ = 200
 """Diagnostics whose source line is read from the file."""
@@ -171,6 +177,7 @@ async def compile_object(
     output: Path | None = None,
     promote: bool = True,
     timeout: float = 60.0,
+    shut_in: ShutIn | None = None,
 ) -> CompileOutcome:
     """Compile one C file to an object; nothing is written inside ``cwd`` (``output`` None: a temporary file is dropped).
 
@@ -187,7 +194,7 @@ async def compile_object(
             "-o",
             str(target),
         ]
-        outcome = await _run(compiler, command, cwd, timeout, target)
+        outcome = await _run(compiler, command, cwd, timeout, target, shut_in)
         return outcome if output else outcome._replace(output=None)
 
 
@@ -201,6 +208,7 @@ async def link(
     flags: Sequence[str] = (),
     shared: bool = False,
     timeout: float = 60.0,
+    shut_in: ShutIn | None = None,
 ) -> CompileOutcome:
     """Link objects into a program (``shared``: into a library that may leave nothing undefined).
 
@@ -210,31 +218,43 @@ async def link(
         target = output or Path(scratch) / "program"
         kind = ["-shared", "-Wl,-z,defs"] if shared else []
         command = [compiler.path, *kind, *flags, *map(str, objects), "-o", str(target), *libraries]
-        outcome = await _run(compiler, command, cwd, timeout, target)
+        outcome = await _run(compiler, command, cwd, timeout, target, shut_in)
         return outcome if output else outcome._replace(output=None)
 
 
+def _lines_of(path: Path, inside: Path) -> list[str]:
+    try:
+        real = path.resolve()
+        if not real.is_relative_to(inside) and real.suffix not in _READ_ELSEWHERE:
+            return []
+        with real.open("rb") as handle:
+            return handle.read(MAX_OUTPUT).decode("utf-8", "replace").split("\n")
+    except (OSError, ValueError, RuntimeError):
+        return []
+
+
 def with_source_lines(diagnostics: Sequence[Diagnostic], cwd: Path) -> tuple[Diagnostic, ...]:
-    """Diagnostics with the source line that each points at, read from the file where the compiler did not print it."""
+    """Diagnostics with the source line that each points at, read from the file where the compiler did not print it. Outside
+    ``cwd`` only sources and headers are read."""
     lines: dict[str, list[str]] = {}
+    inside = cwd.resolve()
     out = []
     for d in diagnostics[:MAX_LINES_READ]:
         if d.line and d.file and not d.source_line:
             if d.file not in lines:
-                try:
-                    lines[d.file] = (cwd / d.file).read_bytes()[:MAX_OUTPUT].decode("utf-8", "replace").split("\n")
-                except OSError:
-                    lines[d.file] = []
+                lines[d.file] = _lines_of(cwd / d.file, inside)
             if d.line <= len(lines[d.file]):
                 d = msgspec.structs.replace(d, source_line=lines[d.file][d.line - 1].rstrip("\r"))
         out.append(d)
     return (*out, *diagnostics[MAX_LINES_READ:])
 
 
-async def _run(compiler: Compiler, command: list[str], cwd: Path, timeout: float, target: Path) -> CompileOutcome:
+async def _run(
+    compiler: Compiler, command: list[str], cwd: Path, timeout: float, target: Path, shut_in: ShutIn | None
+) -> CompileOutcome:
     shown = " ".join(command)
     try:
-        done = await run_child(command, cwd=cwd, timeout=timeout)
+        done = await run_child(shut_in(command) if shut_in else command, cwd=cwd, timeout=timeout)
     except OSError as error:
         problem = Diagnostic("fatal", f"The compiler {compiler.path} cannot be started: {error.strerror or error}.")
         return CompileOutcome(False, (problem,), problem.message, shown, 0.0, exit_code=127)
