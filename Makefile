@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO ?= ring_buffer
-PYTEST_WORKERS ?= 2
+PYTEST_WORKERS ?= 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test live check bench screenshots clean
@@ -19,7 +19,7 @@ else
 endif
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -m "not live" -n $(PYTEST_WORKERS) --dist loadfile
+	$(BIN)/pytest -m "not live" -n $(PYTEST_WORKERS) --dist worksteal
 
 live: $(VENV)/.dev
 	$(BIN)/cra models pull
