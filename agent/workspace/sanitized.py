@@ -32,7 +32,7 @@ def can_be_sanitized(command: str) -> bool:
 async def run_sanitized(root: Path, command: str, compiler: str, timeout: float, *, limits: Limits) -> tuple[str, str]:
     """(output, folder that it ran in) of the checks, built with sanitizers in a copy that is gone afterwards.
 
-    ("", "") when the command cannot be built so, or the tree is too large to be copied for it.
+    ("", "") when the command cannot be built so, there is no C, or the tree is too large to be copied for it.
 
     Raises:
         WorkspaceError: git cannot list the tree.
@@ -56,11 +56,13 @@ async def run_sanitized(root: Path, command: str, compiler: str, timeout: float,
 
 
 def _copy(root: Path, target: Path) -> bool:
-    """The files that git knows or would add, without what it ignores: builds begin from nothing. False when too large."""
+    """The files that git knows or would add, without what it ignores: builds begin from nothing. False when there is no C
+    among them, or too much."""
     listed = run_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout
     names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
     there = [name for name in names if (root / name).is_file() or (root / name).is_symlink()]
-    if sum((root / name).lstat().st_size for name in there) > LARGEST:
+    has_c = any(name.endswith(".c") for name in there)
+    if not has_c or sum((root / name).lstat().st_size for name in there) > LARGEST:
         return False
     target.mkdir(parents=True)
     for name in there:

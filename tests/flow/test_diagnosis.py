@@ -81,3 +81,13 @@ async def test_sound_code_and_commands_that_build_nothing_have_no_findings(tmp_p
         assert await diagnose(ctx, workspace, "make test") == []
         assert await diagnose(ctx, workspace, "pytest") == []
         assert await diagnose(ctx, workspace, "make nothing") == []
+
+
+async def test_a_project_without_c_is_not_built_a_second_time(tmp_path: Path) -> None:
+    workspace = repository(tmp_path / "repo")
+    for path in [*workspace.root.rglob("*.c")]:
+        path.unlink()
+    (workspace.root / "Makefile").write_text(f"test:\n\ttouch {tmp_path}/ran\n\tfalse\n")
+    async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
+        assert await diagnose(ctx, workspace, "make test") == []
+    assert not (tmp_path / "ran").exists()
