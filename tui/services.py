@@ -168,20 +168,23 @@ async def look_at_models(config: Config) -> ModelState:
     return ModelState(True, f"Ready: {', '.join(names)}", weak_spots(config))
 
 
+_JUDGED = {"scope": "files", "precision_pass1": "symbols", "precision_pass2": "symbols", "precision_pass3": "symbols"}
+
+
 def weak_spots(config: Config) -> str:
-    """A sentence on the retrieval stages whose model was measured to add nothing to the search's rank; "" when none."""
+    """A sentence on what the model in use was measured to judge no better than the search ranks it; "" when nothing."""
     from agent.models.router import Router
     from agent.models.store import default_thresholds
 
     weak: dict[str, list[str]] = {}
     router = Router(config.models)
-    for stage in ("scope", "precision_pass1", "precision_pass2", "precision_pass3"):
+    for stage, what in _JUDGED.items():
         model = router.target(stage).model
         default = default_thresholds(model).get(stage)
-        if default is not None and default.leans_on_rank:
-            weak.setdefault(model, []).append(stage.replace("precision_pass", "precision pass "))
-    said = [f"In {' and '.join(stages)} {model} adds little to the search's own order" for model, stages in weak.items()]
-    return f"{'; '.join(said)}: a stronger or a decision model would help there (F6, overrides)." if said else ""
+        if default is not None and default.leans_on_rank and what not in weak.setdefault(model, []):
+            weak[model].append(what)
+    said = "; ".join(f"{model} adds little to the search for {' and '.join(what)}" for model, what in weak.items() if what)
+    return f"{said}: a stronger or a decision model would help there (F6)." if said else ""
 
 
 def demo_tasks() -> list[DemoTask]:

@@ -10,8 +10,8 @@ from tui.services import weak_spots
 
 def test_stages_in_which_a_model_adds_nothing_to_the_search_are_named() -> None:
     said = weak_spots(Config())
-    assert "precision pass 2" in said and Config().models.coding in said and "stronger or a decision model" in said
-    assert "scope" not in said, "there it was measured to help"
+    assert "for symbols:" in said and Config().models.coding in said and "stronger or a decision model" in said
+    assert "files" not in said, "there it was measured to help"
 
 
 def test_a_stage_that_another_model_does_is_not_spoken_of() -> None:
