@@ -109,8 +109,13 @@ class HomeScreen(KeyedScreen[None]):
         self.query_one("#recent").border_subtitle = Content("enter opens · F9 all")
         self.fill()
         self.show_run()
-        ready = bool(self.first_task and self.first_repo)
-        self.query_one("#start" if ready else "#demos" if self.ready_made else "#task").focus()
+        self.query_one(f"#{self._first_focus()}").focus()
+
+    def _first_focus(self) -> str:
+        """Who opened it on a repository has a task of their own in mind; what they type must not be lost."""
+        if self.first_repo is not None:
+            return "start" if self.first_task else "task"
+        return "demos" if self.ready_made and not self.first_task else "task"
 
     def fill(self) -> None:
         """Read the lists anew."""
@@ -174,7 +179,7 @@ class HomeScreen(KeyedScreen[None]):
             self.app.notify("Name the folder of the repository first.", severity="warning", markup=False)
             self.query_one("#repo").focus()
         elif not self.repo_path.is_dir():
-            self.app.notify(f"There is no folder {self.repo_path}. Correct the path.", severity="warning", markup=False)
+            self.app.notify(_no_folder(self.repo_path), severity="warning", markup=False)
             self.query_one("#repo").focus()
         else:
             self.post_message(self.Start(self.task_text, self.repo_path.resolve()))
@@ -243,6 +248,12 @@ class HomeScreen(KeyedScreen[None]):
                 count = await self.services.predicted_calls(self.task_text, self.repo_path)
         text = f"about {plural(count, 'call')} to the model" if count else ""
         self.query_one("#prediction", Static).update(Content(text))
+
+
+def _no_folder(path: Path) -> str:
+    if path.exists():
+        return f"{path} is a file; name the folder of the repository."
+    return f"There is no folder {path}. Correct the path."
 
 
 def _title(busy: str = "") -> Content:

@@ -17,7 +17,7 @@ from agent.config import Config
 from agent.config_errors import nearest
 from agent.gate import Gate
 from screens import STYLES
-from screens.actions import BY_ID, bindings
+from screens.actions import BY_ID, bindings, key_text
 from screens.dialogs import Confirm
 from screens.help import HelpScreen
 from screens.home import HomeScreen
@@ -227,6 +227,11 @@ class CraApp(App[int]):
         for command in super().get_system_commands(screen):
             if command.title in ("Theme", "Maximize", "Minimize"):
                 yield SystemCommand(command.title, command.help, command.callback)
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C copies in a text and does nothing else; say which key leaves."""
+        key = key_text(BY_ID["app.quit"], self.config.ui.keys)
+        self.notify(f"Ctrl+C does not end Clean Room. Press {key.replace('^', 'ctrl+')} to leave.", timeout=4)
 
     async def action_quit(self) -> None:
         """Leave; while a run goes on, ask."""

@@ -34,6 +34,16 @@ async def test_enter_starts_the_ready_made_task(tmp_path: Path) -> None:
         assert app.session.repo == tmp_path
 
 
+async def test_in_a_repository_what_is_typed_goes_into_the_task(tmp_path: Path) -> None:
+    app = CraApp(home_services(_one), repo=tmp_path)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        await pilot.press("W", "h", "y", "question_mark", "enter")
+        await pilot.pause()
+        assert app.screen is app.home and app.session is None
+        assert app.home.task_text == "Why?"
+
+
 async def test_a_task_given_has_its_start_button_focused_and_enter_starts_it(tmp_path: Path) -> None:
     app = CraApp(home_services(_one), task="Fix it", repo=tmp_path)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -70,6 +80,10 @@ async def test_what_is_missing_is_said(toasts: list[str]) -> None:
         await pilot.pause()
         assert app.session is None
         assert any("/no/such/folder" in text for text in toasts)
+        app.screen.query_one("#repo", Input).value = __file__
+        await pilot.press("f5")
+        await pilot.pause()
+        assert app.session is None and any("is a file; name the folder" in text for text in toasts)
 
 
 async def test_without_a_model_it_can_be_fetched_here() -> None:

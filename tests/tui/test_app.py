@@ -73,6 +73,16 @@ async def test_help_opens_and_closes() -> None:
         assert app.screen is app.home
 
 
+async def test_ctrl_c_names_the_key_that_leaves(toasts: list[str]) -> None:
+    app = CraApp(home_services(), config=Config(ui=Ui(keys={"app.quit": "f7"})))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await pilot.pause()
+        app.screen.query_one("#demos").focus()
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert any("Press F7 to leave" in text and "[" not in text for text in toasts)
+
+
 @pytest.mark.parametrize("theme", ["ansi-dark", "clean-room-light", "nord"])
 async def test_themes(theme: str) -> None:
     app = ReplayApp(worked_example(), config=Config(ui=Ui(theme=theme)))
