@@ -152,6 +152,8 @@ class RunState:
     index: ev.IndexRefreshed | None = None
     analysis: ev.TaskAnalysed | None = None
     files: dict[str, ev.FileScoped] = field(default_factory=dict)
+    overruled: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """What a person said, by stage and item, where that is not what the model said."""
     groups: tuple[tuple[str, ...], ...] = ()
     passes: dict[int, ev.CascadePass] = field(default_factory=dict)
     symbols: dict[str, SymbolState] = field(default_factory=dict)
@@ -255,6 +257,10 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
     call.completion_tokens, call.explanation, call.error = e.completion_tokens, e.explanation, e.error
     if e.model:
         call.model = e.model
+    if e.overridden and e.verdict is not None:
+        state.overruled[e.stage, e.item] = e.verdict
+    elif state.overruled:
+        state.overruled.pop((e.stage, e.item), None)
     stage = state.stages.get(e.stage)
     if stage is not None:
         stage.asked += 1
@@ -301,7 +307,10 @@ def _assembled(state: RunState, e: ev.ContextAssembled) -> None:
 
 
 def _plan_made(state: RunState, e: ev.PlanMade) -> None:
-    state.steps = {step.id: StepState(step) for step in e.steps}
+    known = state.steps
+    state.steps = {  # a plan that grew keeps what its steps have come to
+        step.id: known[step.id] if step.id in known and known[step.id].step == step else StepState(step) for step in e.steps
+    }
     state.plan_how, state.parts, state.plan_notes = e.how, e.parts, e.notes
 
 

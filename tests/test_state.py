@@ -1,0 +1,33 @@
+"""The fold: what a run's events come to."""
+
+from __future__ import annotations
+
+from agent import events as ev
+from agent.audit.history import fold
+from agent.events import Envelope
+from agent.state import RunState
+from agent.values import PlanStep
+
+
+def folded(*events: ev.Event) -> RunState:
+    return fold([Envelope("run", number, 0.0, event) for number, event in enumerate(events, 1)])
+
+
+def test_a_plan_that_grows_keeps_what_its_steps_have_come_to() -> None:
+    header, function = PlanStep("s1", "Lay the header"), PlanStep("s1.put", "Implement put", depends_on=("s1",))
+    state = folded(
+        ev.PlanMade((header,), "facts"),
+        ev.StepStarted("s1", "Lay the header"),
+        ev.StepFinished("s1", True, "", "abc123", ("a.h",)),
+        ev.PlanMade((header, function), "facts"),
+    )
+    assert [(one.status, one.commit) for one in state.steps.values()] == [("done", "abc123"), ("pending", "")]
+
+
+def test_another_step_of_the_same_name_begins_anew() -> None:
+    state = folded(
+        ev.PlanMade((PlanStep("s1", "Lay the header"),), "facts"),
+        ev.StepFinished("s1", False, "it does not compile"),
+        ev.PlanMade((PlanStep("s1", "Lay another header"),), "facts"),
+    )
+    assert state.steps["s1"].status == "pending" and not state.steps["s1"].detail
