@@ -9,7 +9,7 @@ from agent.state import RunState
 from agent.values import PlanStep
 
 
-def folded(*events: ev.Event) -> RunState:
+def folded(*events: ev.AnyEvent) -> RunState:
     return fold([Envelope("run", number, 0.0, event) for number, event in enumerate(events, 1)])
 
 
