@@ -1,6 +1,8 @@
-"""One call with nothing folded away."""
+"""One call with nothing folded away; it follows the call while that is asked, waits and is answered."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -8,11 +10,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from agent import events as ev
 from agent.audit.reader import CallTexts
 from agent.state import Call
 from screens import STYLES
-from screens.lines import LinesView
-from screens.panes.card import call_title, card_lines
+from screens.panes.card import Card, call_title
+from screens.session import RunSession
 
 
 class CardScreen(ModalScreen[None]):
@@ -24,27 +27,49 @@ class CardScreen(ModalScreen[None]):
         Binding("c", "copy", "Copy", show=False),
     ]
 
-    def __init__(self, call: Call, texts: CallTexts | None, pending: bool | None) -> None:
+    def __init__(
+        self, call: Call, texts: CallTexts | None, session: RunSession, read: Callable[[int], CallTexts | None]
+    ) -> None:
         super().__init__()
-        self.call, self.texts, self.pending = call, texts, pending
+        self.call, self.texts, self.session, self.read = call, texts, session, read
 
     def compose(self) -> ComposeResult:
         """One scrolling text."""
         with Vertical(classes="dialog wide"):
-            yield LinesView(id="whole-card")
+            yield Card(id="whole-card", whole=True)
 
     def on_mount(self) -> None:
-        """Fill it."""
+        """Fill it and listen."""
         box = self.query_one(".dialog")
         box.border_title = call_title(self.call, self.app.size.width - 10)
         box.border_subtitle = Content("c copies · escape closes")
-        view = self.query_one(LinesView)
-        view.set_lines(card_lines(self.call, self.texts, self.pending, whole=True))
-        view.focus()
+        card = self.card
+        card.read = self.read
+        self.refresh_call([])
+        if self.texts is not None:
+            card.set_texts(self.texts)
+        self.session.on_flush.append(self.refresh_call)
+        card.focus()
+
+    def on_unmount(self) -> None:
+        """Stop listening."""
+        if self.refresh_call in self.session.on_flush:
+            self.session.on_flush.remove(self.refresh_call)
+
+    @property
+    def card(self) -> Card:
+        """What is shown."""
+        return self.query_one(Card)
+
+    def refresh_call(self, events: list[ev.Event]) -> None:
+        """Show the call as it is now."""
+        if self.is_attached:
+            self.call = self.session.state.call(self.call.call_id) or self.call
+            self.card.show_call(self.call, self.session.pending_verdict(self.call))
 
     def action_copy(self) -> None:
         """Copy everything shown."""
-        self.app.copy_to_clipboard(self.query_one(LinesView).plain)
+        self.app.copy_to_clipboard(self.card.plain)
 
     def action_close(self) -> None:
         """Close."""

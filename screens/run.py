@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from textual import on
@@ -13,6 +12,7 @@ from textual.events import Resize
 from textual.widgets import Input, Static
 
 from agent import events as ev
+from agent.audit.reader import CallTexts
 from screens import STYLES
 from screens.actions import bindings
 from screens.keyed import NARROW, KeyFooter
@@ -25,7 +25,6 @@ from screens.run_controls import RunControls
 from screens.runner import Services
 from screens.session import RunSession, is_call
 from screens.status import StatusBar
-from screens.workers import start
 
 WIDE = 160
 """Below NARROW columns one pane at a time, from WIDE three (design section 13)."""
@@ -67,7 +66,7 @@ class RunScreen(RunControls):
         self.phases.border_title = Content("Phases")
         self.phases.set_on_top(True)
         self.stream.border_title = Content("Calls")
-        self.card.fetch = self._fetch_texts
+        self.card.read = self._read_texts
         self.card.rebuild()
         self.query_one("#filter").display = False
         self.session.on_flush.append(self.refresh_state)
@@ -141,10 +140,8 @@ class RunScreen(RunControls):
         self._offer()
 
     def _show_card(self) -> None:
-        waiting = self.session.state.waiting
         call = self.stream.selected
-        here = waiting is not None and call is not None and waiting.call_id == call.call_id
-        self.card.show_call(call, waiting.verdict if here and waiting is not None else None)
+        self.card.show_call(call, self.session.pending_verdict(call))
 
     def _show_strip(self) -> None:
         view = self.query_one("#strip", Static)
@@ -192,13 +189,8 @@ class RunScreen(RunControls):
 
     # -- texts of a call, read from the log
 
-    def _fetch_texts(self, call_id: int) -> None:
-        start(self, self._read_texts, call_id, group="texts")
-
-    async def _read_texts(self, call_id: int) -> None:
-        texts = await asyncio.to_thread(self.services.call_texts, self.session.repo, call_id)
-        if texts is not None and self.is_attached:
-            self.card.set_texts(texts)
+    def _read_texts(self, call_id: int) -> CallTexts | None:
+        return self.services.call_texts(self.session.repo, call_id)
 
     # -- filter
 

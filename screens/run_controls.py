@@ -186,7 +186,7 @@ class RunControls(KeyedScreen[None]):
         """Everything about the selected call."""
         card = self._run.card
         if card.call is not None:
-            self.app.push_screen(CardScreen(card.call, card.texts, card.pending))
+            self.app.push_screen(CardScreen(card.call, card.texts, self.session, card.read))
 
     def action_copy(self) -> None:
         """Copy the focused pane; from the list of calls, the card."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.events import CallFinished, CallStarted, Envelope, Event, GateWaiting, RunFinished
 from agent.gate import Gate
-from agent.state import RunState
+from agent.state import Call, RunState
 from screens.runner import RunHandle
 
 FLUSH_SECONDS = 1 / 30
@@ -108,6 +108,11 @@ class RunSession:
     def waiting(self) -> GateWaiting | None:
         """What the run waits for a person to say."""
         return self.state.waiting
+
+    def pending_verdict(self, call: Call | None) -> bool | None:
+        """A call's verdict while it waits at the gate, otherwise None."""
+        waiting = self.waiting
+        return waiting.verdict if waiting is not None and call is not None and waiting.call_id == call.call_id else None
 
     def ready(self) -> bool:
         """False while a prompt that appeared by itself is too fresh for a key to be meant for it."""

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
 from rich.cells import cell_len
 from textual.content import Content
+from textual.timer import Timer
 
 from agent.audit.reader import CallTexts
 from agent.state import Call
 from screens.lines import LinesView
 from screens.panes.call_row import verdict_cell
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short, stage_title
+from screens.workers import start
 
 _WAIT_SECONDS = 0.08
+_LONGEST_WAIT = 2.0
+_MOST_READS = 10
+"""What the log does not have yet is read again at growing intervals, for some 12 seconds after the call's last change."""
 _FOLDED = 3
 
 
 class Card(LinesView):
-    """Shows one call. ``fetch(call_id)`` asks for its texts, which come back through :meth:`set_texts`."""
+    """Shows one call. ``read(call_id)`` gives its texts, None while the log has none; it may block and runs in a thread."""
 
     def __init__(self, *, id: str | None = None, whole: bool = False) -> None:
         super().__init__(id=id)
@@ -27,22 +33,23 @@ class Card(LinesView):
         self.call: Call | None = None
         self.texts: CallTexts | None = None
         self.pending: bool | None = None
-        self.fetch: Callable[[int], None] = lambda call_id: None
+        self.read: Callable[[int], CallTexts | None] = lambda call_id: None
         self._shown: tuple[object, ...] = ()
+        self._reads = 0
+        self._next_read: Timer | None = None
 
     def show_call(self, call: Call | None, pending: bool | None = None) -> None:
-        """Show a call; ``pending`` is its verdict while it waits at the gate."""
+        """Show a call; ``pending`` is its verdict while it waits at the gate. To be called on every change."""
         other = (call.call_id if call else None) != (self.call.call_id if self.call else None)
         self.call, self.pending = call, pending
         if other:
             self.texts = None
             self.scroll_to(y=0, animate=False, immediate=True)
-        finished = call is not None and call.done and self.texts is not None and self.texts.raw is None
-        if call is not None and (other or finished or (pending is not None and self._shown[-1:] != (pending,))):
-            self.set_timer(_WAIT_SECONDS, lambda: self._fetch_if_still(call.call_id))
-        state = (call.call_id, call.done, call.verdict, self.texts is None, pending) if call else ()
+        state = (call.call_id, call.done, call.verdict, pending) if call else ()
         if state != self._shown or other:
             self._shown = state
+            self._reads = 0
+            self._read_later()
             self.rebuild()
 
     def set_texts(self, texts: CallTexts) -> None:
@@ -51,9 +58,32 @@ class Card(LinesView):
             self.texts = texts
             self.rebuild()
 
-    def _fetch_if_still(self, call_id: int) -> None:
-        if self.call is not None and self.call.call_id == call_id:
-            self.fetch(call_id)
+    @property
+    def lacks_texts(self) -> bool:
+        """Whether the log will have more of this call than is shown: the question, or the answer that has come since."""
+        call, texts = self.call, self.texts
+        if call is None:
+            return False
+        answered = self.pending is not None or (call.done and not call.error)
+        return texts is None or (answered and texts.raw is None)
+
+    def _read_later(self) -> None:
+        if self._next_read is not None:
+            self._next_read.stop()
+            self._next_read = None
+        if self._reads < _MOST_READS and self.lacks_texts:
+            self._next_read = self.set_timer(min(_LONGEST_WAIT, _WAIT_SECONDS * 2**self._reads), self._read_now)
+
+    def _read_now(self) -> None:
+        if self.call is not None and self.lacks_texts:
+            self._reads += 1
+            start(self, self._read_texts, self.call.call_id, group="texts")
+            self._read_later()
+
+    async def _read_texts(self, call_id: int) -> None:
+        texts = await asyncio.to_thread(self.read, call_id)
+        if texts is not None and self.is_attached:
+            self.set_texts(texts)
 
     def rebuild(self) -> None:
         """Build the lines for the call shown."""

@@ -16,6 +16,7 @@ from screens.text import (
     LABEL,
     MUTED,
     STRONG,
+    VERDICT_WORDS,
     WARN,
     bar,
     fit,
@@ -65,13 +66,15 @@ class Cascade(Pane):
         head = line(("files in scope ", LABEL), (count, STRONG), (pending, MUTED))
         longest = max(len(one_line(file.path)) for file in state.files.values())
         room = max(8, min(longest, width - 24))
-        return [head, *(fit(self._file(file, room), width) for file in state.files.values()), Content("")]
+        return [head, *(fit(self._file(state, file, room), width) for file in state.files.values()), Content("")]
 
-    def _file(self, file: FileScoped, room: int) -> Content:
+    def _file(self, state: RunState, file: FileScoped, room: int) -> Content:
         path = Content(keep_tail(one_line(file.path), room))
         gap = " " * max(1, room - path.cell_length + 1)
         how = "" if file.judged else "not asked: "
         mark = ("✓ ", GOOD) if file.included else ("✗ ", ACCENT)
+        if state.overruled.get(("scope", file.path)) is file.included:
+            how, mark = f"overruled, {VERDICT_WORDS[file.included]}: ", ("✎ ", WARN)
         return line(mark, path, gap, (f"{how}{one_line(file.reason)}", MUTED))
 
     def _bars(self, state: RunState, width: int) -> list[Content]:
@@ -90,15 +93,16 @@ class Cascade(Pane):
                     ("┈" * to_ask, MUTED), "  " if max(total, expected) else "", *_pass_words(total, yes, expected, over),
                 )
             )  # fmt: skip
-            lines += self._symbols([s for s in shown if number in s.passes], number, width)
+            lines += self._symbols(state, [s for s in shown if number in s.passes], number, width)
         return [*lines, line(("━ yes  ╍ no  ┈ to ask", MUTED)), Content("")]
 
-    def _symbols(self, symbols: list[SymbolState], number: int, width: int) -> list[Content]:
+    def _symbols(self, state: RunState, symbols: list[SymbolState], number: int, width: int) -> list[Content]:
         rows: list[Content] = []
         current = Content("  ")
         for symbol in symbols:
             glyph, style = verdict_mark(symbol.passes[number])
-            part = line((glyph[:2], style), short_symbol(symbol.symbol), "  ")
+            person = (f"precision_pass{number}", symbol.symbol) in state.overruled
+            part = line(("✎" if person else "", WARN), (glyph[:2], style), short_symbol(symbol.symbol), "  ")
             if current.cell_length + part.cell_length > width and current.cell_length > 2:
                 rows.append(current)
                 current = Content("  ")

@@ -23,7 +23,7 @@ class Diff(Pane):
         """Counts, files, hunks."""
         ready = state.diff
         if ready is None:
-            return [Content.styled(self.empty, MUTED)]
+            return self._so_far(state, width)
         head = line(
             (plural(len(ready.files), "file"), STRONG), "  ", (f"+{ready.added}", GOOD), " ", (f"-{ready.removed}", BAD),
             (f"  {_CHOICES.get(state.diff_choice, 'not applied yet')}", LABEL),
@@ -39,6 +39,19 @@ class Diff(Pane):
             lines.append(line((f"  +{added:<4}", GOOD), (f"-{removed:<4}", BAD), one_line(path)))
         lines.append(Content(""))
         return lines + diff_lines(ready.diff)
+
+
+    def _so_far(self, state: RunState, width: int) -> list[Content]:
+        """Before there is a diff: the steps that are committed already."""
+        done = [step for step in state.steps.values() if step.status == "done" and step.commit]
+        if not done:
+            return [Content.styled(self.empty, MUTED)]
+        said = f"{plural(len(done), 'step')} {'is' if len(done) == 1 else 'are'} committed on "
+        head = line((said, STRONG), (one_line(state.branch) or "the run's branch", LABEL))
+        when = "The diff is shown at the end. " if state.finished is None else ""
+        note = f"{when}Your files stay as they are until you apply it."
+        rows = [line((f"  {step.commit[:8]}  ", MUTED), one_line(step.step.description)) for step in done]
+        return [*head.wrap(max(1, width)), *Content.styled(note, MUTED).wrap(max(1, width)), Content(""), *rows]
 
 
 def file_counts(diff: str) -> dict[str, tuple[int, int]]:
