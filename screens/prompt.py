@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from textual.content import Content
 from textual.widgets import Static
 
@@ -34,7 +36,7 @@ def prompt_lines(session: RunSession, width: int = 120) -> list[Content]:
     """The lines for a session's present state, for so many cells."""
     state = session.state
     if state.waiting is not None:
-        return _waiting(state.waiting, width)
+        return _waiting(state.waiting, width) if session.handle is not None else [fit(_waited(state.waiting), width)]
     if state.finished is not None:
         return outcome(session, state.finished, width)
     if session.stopping:
@@ -45,6 +47,15 @@ def prompt_lines(session: RunSession, width: int = 120) -> list[Content]:
     if session.live and session.gate.mode == "stage":
         return [line(("‖ pausing ", f"bold {WARN}"), "at the end of this stage  ", ("space goes on", MUTED))]
     return []
+
+
+def _waited(waiting: GateWaiting) -> Content:
+    """Of a recording: nothing can be answered any more."""
+    if waiting.kind == "stage":
+        what = f"at the end of stage {waiting.stage.replace('_', ' ')}"
+    else:
+        what = f"{stage_short(waiting.stage)} {one_line(waiting.item)}  model: {'yes' if waiting.verdict else 'no'}"
+    return line((f"‖ waited here for the person  {what}", MUTED))
 
 
 def _waiting(waiting: GateWaiting, width: int) -> list[Content]:
@@ -74,7 +85,7 @@ def _keys(*pairs: tuple[str, str]) -> Content:
 def _checks(before: CheckResult | None, now: CheckResult | None) -> str:
     if now is None:
         return ""
-    if now.passed is None:
+    if now.passed is None or not (now.passed or now.failed):
         return f"The checks {'pass' if now.ok else 'fail'} now. "
     old = f"{before.passed} → " if before is not None and before.passed is not None else ""
     failing = f", {now.failed} still fail" if now.failed else ""
@@ -119,13 +130,25 @@ def _decide(state: RunState, end: RunFinished, width: int) -> Content:
     return keys
 
 
+def _in_git(repo: str) -> bool:
+    """Whether the folder lies in a git repository; one that is not on this machine is taken to."""
+    place = Path(repo)
+    return not place.is_dir() or any((above / ".git").exists() for above in (place, *place.parents))
+
+
 def _next(state: RunState, end: RunFinished) -> str:
     branch = one_line(end.branch or state.branch)
     if end.applied or state.diff_choice == "applied":
-        return "The change is in your tree: look at it with git diff."
+        look = ": look at it with git diff" if _in_git(state.repo) else ""
+        return f"The change is in your tree{look}."
     if state.diff_choice == "discarded":
         return "The work was thrown away; your tree is as it was."
+    if state.diff is not None and not state.diff.diff.strip():
+        why = " Log (7) says what went wrong; starting again reuses the verdicts." if end.status == "failed" else ""
+        return f"The run changed nothing; your tree is as it was.{why}"
     if branch and (state.diff is not None or end.status in ("partial", "stopped")):
+        if not _in_git(state.repo):
+            return f"Your files are as they were. The changed copy is in {one_line(state.worktree)}."
         return f"Your tree is as it was. The work is on branch {branch}; take it with git merge {branch}."
     if end.status == "failed":
         return "Your tree is as it was. Log (7) says what went wrong; starting again reuses the verdicts."

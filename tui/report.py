@@ -103,8 +103,7 @@ def _work_line(event: ev.Event) -> str:
         case ev.ErrorClassified():
             return f"error in {event.symbol or event.file}: {event.category} ({event.how})"
         case ev.IncludeAdded():
-            verb = "inserted" if event.kept else "taken out again"
-            return f"{event.file}:{event.line}: {event.text or event.header} {verb} ({event.how})"
+            return _include(event)
         case ev.EditRejected():
             return f"edit of {event.path} refused: {event.reason}"
         case ev.ChecksRun():
@@ -126,12 +125,22 @@ def _work_line(event: ev.Event) -> str:
 
 
 def counted(value: int, name: str) -> str:
-    """``1 object``, ``2 objects``, ``1 library``: ``name`` is a plural, or a word that has none (``passed``)."""
+    """``1 object``, ``2 objects``, ``1 library``: ``name`` is a plural, or a word that has none (``passed``). An exit code
+    is no count: ``exit code 2``."""
+    if name == "exit code":
+        return f"{name} {value}"
     if value == 1 and name.endswith("ies"):
         name = f"{name[:-3]}y"
     elif value == 1 and name.endswith("s") and not name.endswith("ss"):
         name = name[:-1]
     return f"{value} {name}"
+
+
+def _include(event: ev.IncludeAdded) -> str:
+    text = event.text or f"#include <{event.header}>"
+    if not event.line:  # nobody looked whether it helped: the version that it was put in for was taken back
+        return f"{event.file}: {text} taken out with the version it was put in for"
+    return f"{event.file}:{event.line}: {text} {'inserted' if event.kept else 'taken out again'} ({event.how})"
 
 
 def _first(event: ev.CompileFinished) -> str:
@@ -148,18 +157,20 @@ def _checks(event: ev.ChecksRun) -> str:
 
 
 def _counts(result: CheckResult) -> str:
-    if result.passed is None and result.failed is None:
-        return f"{'pass' if result.ok else 'fail'} (exit code {result.exit_code})"
-    return f"{result.passed or 0} passed, {result.failed or 0} failed"
+    word = f"{'pass' if result.ok else 'fail'} (exit code {result.exit_code})"
+    if not (result.passed or result.failed):
+        return word
+    counts = f"{result.passed or 0} passed, {result.failed or 0} failed"
+    return counts if result.ok or result.failed else f"{counts}, {word}"
 
 
 def _finished(event: ev.RunFinished) -> str:
     reason = event.reason if len(event.reason) <= _REASON else f"{event.reason[:_REASON].rstrip()} …"
-    parts = [f"{event.status}: {reason}", f"{event.calls} calls in {event.seconds:.0f} s"]
+    parts = [f"{event.status}: {reason.rstrip('.')}", f"{counted(event.calls, 'calls')} in {event.seconds:.0f} s"]
     if event.cached_calls:
         parts.append(f"{event.cached_calls} more from the log")
     if event.functions or event.functions_failed:
-        parts.append(f"{event.functions} functions written, {event.functions_failed} failed")
+        parts.append(f"{counted(event.functions, 'functions')} written, {event.functions_failed} failed")
     if event.branch and not event.applied:
         parts.append(f"the change is on branch {event.branch}")
     return "; ".join(parts)

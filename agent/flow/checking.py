@@ -105,6 +105,7 @@ class Checks:
 
 
 def _counts(result: CheckResult) -> dict[str, int]:
-    if result.passed is None and result.failed is None:
+    """What to say of a result: counts of tests, unless nothing was counted that tells how it went (a build that broke)."""
+    if (result.passed is None and result.failed is None) or not (result.ok or result.failed or result.passed):
         return {"exit code": result.exit_code}
     return {"passed": result.passed or 0, "failed": result.failed or 0}

@@ -44,9 +44,10 @@ class Checks(Pane):
 def _result(name: str, result: CheckResult) -> Content:
     glyph, style, word = ("✓", GOOD, "pass") if result.ok else ("✗", BAD, "fail")
     counts = []
-    if result.passed is not None:
+    told = result.ok or result.passed or result.failed  # a build that broke counts 0 passed, and says nothing by it
+    if result.passed is not None and told:
         counts.append(f"{result.passed} passed")
-    if result.failed is not None:
+    if result.failed is not None and told:
         counts.append(f"{result.failed} failed")
     facts = [*counts, f"{result.seconds:.1f} s", f"exit code {result.exit_code}"]
     if result.timed_out:

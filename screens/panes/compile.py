@@ -100,6 +100,9 @@ def _classified(entry: CompileEntry, width: int) -> list[Content]:
 
 
 def _include(entry: CompileEntry, width: int) -> list[Content]:
+    if not entry.line:  # it was put in, and nothing was tried without it: see ``Trial.take_back``
+        why = "  taken out with the version it was put in for"
+        return [line("  ", (one_line(entry.file), LABEL)), line((f"  - {one_line(entry.text)}", MUTED), (why, MUTED))]
     place = line("  ", (f"{one_line(entry.file)}:{entry.line}", LABEL), (f"  {one_line(entry.how)}", MUTED))
     if entry.ok:
         return [place, line((f"  + {one_line(entry.text)}", GOOD))]

@@ -31,13 +31,18 @@ def phase_count(stage: Stage, state: RunState) -> str:
         return f"{stage.yes} of {stage.asked} yes"
     if stage.counts:
         name, count = next(iter(stage.counts.items()))
+        if name == "exit code":
+            return f"{name} {count}"
         one = count == 1 and name.endswith("s") and not name.endswith("ss")
         return f"{count} {name[:-1] if one else name}"
     return str(stage.asked) if stage.asked else ""
 
 
 def stage_mark(stage: Stage, state: RunState) -> tuple[str, str]:
-    """Glyph and style of a phase."""
+    """Glyph and style of a phase; one that ran the checks is marked by what they said."""
+    measured = {"baseline": state.baseline, "checks": state.checks}.get(stage.name)
+    if stage.done and measured is not None and not measured.ok:
+        return "✗", BAD
     if stage.done:
         return "✓", GOOD
     if state.finished is not None:
@@ -83,7 +88,7 @@ class Phases(Pane):
         assert now is not None
         if state.checks_running:
             return [line(("▸ ", WARN), "checks running")]
-        counts = f"{now.passed} pass" if now.passed is not None else "pass" if now.ok else "fail"
+        counts = f"{now.passed} pass" if now.passed or now.failed else "pass" if now.ok else "fail"
         failed = f" {now.failed} fail" if now.failed else ""
         return [line(("✓ " if now.ok else "✗ ", GOOD if now.ok else BAD), "checks ", (counts + failed, MUTED))]
 

@@ -1,0 +1,72 @@
+"""What is said of checks that fail without names, includes taken out with their version, runs that made nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent import events as ev
+from agent.audit.history import fold
+from agent.flow.checking import _counts
+from agent.state import RunState
+from agent.values import CheckResult
+from screens.panes.compile import Compile
+from screens.panes.phases import phase_count, stage_mark
+from screens.prompt import outcome
+from screens.session import RunSession
+from tui.report import _line
+
+BROKEN = CheckResult("make", 2, False, passed=0)
+GOOD = CheckResult("make", 0, True)
+
+
+def state_of(*events: ev.Event) -> RunState:
+    """The state these events lead to."""
+    return fold(ev.Envelope("r", n, float(n), event) for n, event in enumerate(events, 1))  # type: ignore[arg-type]
+
+
+def text_of(*events: ev.Event) -> str:
+    """The box of a run that ended so."""
+    session = RunSession(clock=lambda: 0.0, repo=Path("."))
+    session.state = state_of(*events)
+    assert session.state.finished is not None
+    return "\n".join(row.plain for row in outcome(session, session.state.finished))
+
+
+def test_checks_without_names_fail_and_pass_by_their_exit_code() -> None:
+    stages: list[ev.Event] = []
+    for name, result, now in (("baseline", BROKEN, None), ("checks", BROKEN, GOOD)):
+        measured = now or result
+        stages += [ev.StageStarted(name), ev.ChecksRun(result, now), ev.StageFinished(name, counts=_counts(measured))]
+    state = state_of(*stages)
+    before, after = state.stages["baseline"], state.stages["checks"]
+    assert (stage_mark(before, state)[0], phase_count(before, state)) == ("✗", "exit code 2")
+    assert (stage_mark(after, state)[0], phase_count(after, state)) == ("✓", "exit code 0")
+    assert [_line(event) for event in stages[1:]] == [
+        "checks before: fail (exit code 2)", "baseline: exit code 2", "", "checks: pass (exit code 0)", "checks: exit code 0"
+    ]  # fmt: skip
+
+
+def test_an_include_goes_with_the_version_it_was_put_in_for() -> None:
+    event = ev.IncludeAdded("a.c", "stdlib.h", 0, kept=False)
+    shown = "\n".join(row.plain for row in Compile.build(Compile(), state_of(event), 100))
+    for text in (shown, _line(event)):
+        assert "taken out with the version it was put in for" in text and ":0" not in text and "did not help" not in text
+
+
+def test_a_run_that_changed_nothing_offers_nothing_to_merge() -> None:
+    started, end = ev.RunStarted("t", "/nowhere/repo", "cra/r"), ev.RunFinished("stopped", "The person stopped the run.", 1)
+    text = text_of(started, ev.DiffReady("", branch="cra/r"), end)
+    assert "changed nothing" in text and "git merge" not in text
+    assert "git merge cra/r" in text_of(started, ev.DiffReady("+x", branch="cra/r"), end)
+
+
+def test_outside_git_no_merge_is_offered(tmp_path: Path) -> None:
+    started = ev.RunStarted("t", str(tmp_path), "cra/r", worktree="/place/of/the/copy")
+    text = text_of(started, ev.DiffReady("+x", branch="cra/r"), ev.RunFinished("complete"))
+    assert "git" not in text and "/place/of/the/copy" in text
+
+
+def test_the_last_line_of_a_run_has_one_sign_after_its_reason() -> None:
+    assert _line(ev.RunFinished("stopped", "The person stopped the run.", 3, seconds=2)) == (
+        "stopped: The person stopped the run; 3 calls in 2 s"
+    )
