@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agent.audit.log import AuditLog, Listener, Mark
 from agent.config import Config
-from agent.events import CallFinished, Envelope, Event, IncludeAdded, Notice, StageFinished, StageStarted
+from agent.events import CallFinished, CallStarted, Envelope, Event, IncludeAdded, Notice, StageFinished, StageStarted
 from agent.gate import Gate
 from agent.judgment.thresholds import Thresholds
 from agent.models.types import ModelTarget, Provider
@@ -66,8 +66,8 @@ class RunContext:
         self.clock = clock
         self.started = clock() - mark.seconds
         self.listeners: list[Listener] = []
-        self.calls = 0
-        self.cached_calls = 0
+        self.calls = mark.calls
+        self.cached_calls = mark.cached_calls
         self.includes_added = 0
         self._seq = mark.seq
         self._call_seq = mark.call_seq
@@ -110,9 +110,11 @@ class RunContext:
         return StageLlm(self, stage, self.router.target(stage))
 
     def _count(self, event: Event) -> None:
-        if isinstance(event, CallFinished):
-            self.calls += not event.cached
-            self.cached_calls += event.cached
+        if isinstance(event, CallStarted):  # asked is asked, also when a run is stopped before the answer
+            self.calls += 1
+        elif isinstance(event, CallFinished) and event.cached:
+            self.calls -= 1
+            self.cached_calls += 1
         elif isinstance(event, IncludeAdded):
             self.includes_added += 1 if event.kept else -1
 

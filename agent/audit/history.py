@@ -70,7 +70,7 @@ def list_runs(reader: LogReader, repo: Path | None = None, limit: int = 500) -> 
 def _summary(reader: LogReader, row: tuple[Any, ...], labels: dict[str, int], places: set[str]) -> RunSummary:
     run_id, status, calls, seconds = row[0], row[3], row[8], row[9]
     if not status:
-        calls = reader.select("select count(*) from calls where run_id = ?", run_id)[0][0]
+        calls = reader.select("select count(*) from calls where run_id = ? and cached = 0", run_id)[0][0]
         last = reader.select("select t from events where run_id = ? order by seq desc limit 1", run_id)
         seconds = last[0][0] if last else 0.0
     return RunSummary(
@@ -156,7 +156,8 @@ def diff_runs(reader: LogReader, before: str, after: str) -> RunDiff:
         _both(states, lambda s: s.finished.reason if s.finished else ""),
         _both(states, _steps), _both(states, lambda s: s.diff.files if s.diff else ()),
         _both(states, lambda s: _checks(s.checks or s.baseline)),
-        _both(states, lambda s: len(s.calls)), _both(states, lambda s: s.finished.seconds if s.finished else s.t),
+        _both(states, lambda s: sum(not call.cached for call in s.calls)),
+        _both(states, lambda s: s.finished.seconds if s.finished else s.t),
         _both(states, lambda s: s.model),
     )  # fmt: skip
 
@@ -190,7 +191,9 @@ def _steps(state: RunState) -> tuple[str, ...]:
 def _checks(result: CheckResult | None) -> str:
     if result is None:
         return ""
-    return f"{'pass' if result.ok else 'fail'}: {result.passed} passed, {result.failed} failed ({result.command})"
+    counts = ((result.passed, "passed"), (result.failed, "failed"))
+    said = ", ".join(f"{count} {word}" for count, word in counts if count is not None and (result.passed or result.failed))
+    return f"{'pass' if result.ok else 'fail'}{': ' if said else ''}{said} ({result.command})"
 
 
 _TABLES = ("compile_attempts", "classifications", "adjustments", "checks", "events", "calls")

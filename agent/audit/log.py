@@ -72,11 +72,13 @@ class LogError(Exception):
 
 
 class Mark(NamedTuple):
-    """How far a run had come: its last event's and call's number, and its seconds."""
+    """How far a run had come: its last event's and call's number, its seconds, and the calls it asked and reused."""
 
     seq: int = 0
     call_seq: int = 0
     seconds: float = 0.0
+    calls: int = 0
+    cached_calls: int = 0
 
 
 class AuditLog:
@@ -109,11 +111,13 @@ class AuditLog:
         (seq, seconds) = self._execute(
             "select max(seq), max(t) from events where run_id = ?", (run_id,)
         ).fetchone()
-        (call_seq,) = self._execute("select max(seq) from calls where run_id = ?", (run_id,)).fetchone()
+        (call_seq, calls, cached) = self._execute(
+            "select max(seq), count(*), coalesce(sum(cached), 0) from calls where run_id = ?", (run_id,)
+        ).fetchone()
         if seq is None:
             raise LogError(f"There is no run {run_id} in {self.path}. Look at the list of runs for its name.")
         self._execute("update runs set finished_at = null, status = null, reason = null where id = ?", (run_id,))
-        return Mark(seq, call_seq or 0, seconds or 0.0)
+        return Mark(seq, call_seq or 0, seconds or 0.0, calls - cached, cached)
 
     def first_checks(self, run_id: str) -> CheckResult | None:
         """The baseline that a run measured before its first change."""
@@ -269,10 +273,10 @@ class AuditLog:
                 now = None if event.now is None else _json(event.now)
                 row = {"step_id": event.step_id, "baseline": _json(event.baseline), "now": now}
                 self._insert("checks", {**place, **row})
-            case RunFinished():  # a resumed run says how many calls its last sitting made: those before it count too
+            case RunFinished():  # calls that were asked, as the event counts them: what was reused is not among them
                 self._execute(
                     "update runs set finished_at = ?, status = ?, reason = ?, seconds = ?,"
-                    " calls = max(?, (select count(*) from calls where run_id = runs.id)) where id = ?",
+                    " calls = max(?, (select count(*) from calls where run_id = runs.id and cached = 0)) where id = ?",
                     (now_text(), event.status, event.reason, event.seconds, event.calls, envelope.run_id),
                 )
 

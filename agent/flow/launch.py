@@ -29,6 +29,9 @@ from agent.workspace.worktree import Workspace
 CODE = frozenset({"c", "python"})
 """Languages that a run can change."""
 
+_TASK_CHARACTERS = 1.5
+"""Characters of a task for each token of the window: about three a token, and half the window for everything else."""
+
 
 class PreflightError(Exception):
     """A run cannot begin. ``str()`` says what is wrong and where, ``hint`` what to do, ``exit_code`` what the shell gets
@@ -54,7 +57,8 @@ async def open_run(
     """A run that is ready to be executed; with ``resume`` (a run's id) that run is taken up where its last commit is.
 
     Raises:
-        PreflightError: no task, no such folder, nothing to read in it, no compiler for its C, no model.
+        PreflightError: no task, or one too long for the window, no such folder, nothing to read in it, no compiler for its
+            C, no model.
         ConfigError: a configuration file is wrong.
         WorkspaceError: a bare repository, or no place to work could be made.
         LogError: the log cannot be opened.
@@ -65,6 +69,7 @@ async def open_run(
     if not repo.is_dir():
         raise PreflightError(f"There is no folder {repo}.", "Give the path of the repository to work on.")
     config = config or load(repo, extra)
+    _require_room(task, config.models.context_window)
     await asyncio.to_thread(top_level, repo)  # refuses a bare repository and one that git does not trust, with what to do
     languages = await asyncio.to_thread(_languages, repo)
     _require_sources(repo, languages)
@@ -118,6 +123,16 @@ def thresholds_of(repo: Path, config: Config) -> Thresholds:
         for stage, default in default_thresholds(name).items()
     ]
     return Thresholds(shipped + load_thresholds(thresholds_path(repo)))
+
+
+def _require_room(task: str, window: int) -> None:
+    most = int(window * _TASK_CHARACTERS)
+    if len(task) > most:
+        raise PreflightError(
+            f"The task has {len(task):,} characters; the most that a model's window of {window:,} tokens leaves room for is "
+            f"about {most:,}.",
+            "Put the details into a file of the repository and name it in the task.",
+        )
 
 
 def _languages(repo: Path) -> set[str]:

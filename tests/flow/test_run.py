@@ -238,6 +238,24 @@ async def test_what_cannot_be_worked_on_is_refused_before_anything_changes(tmp_p
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
 
 
+async def test_a_task_that_leaves_no_room_in_the_window_is_refused_before_it_is_logged(ring: Path) -> None:
+    async with ScriptedServer("yes") as server:
+        with pytest.raises(PreflightError, match=r"The task has 20,000 char.* 8,192 tokens .* about 12,288") as caught:
+            await open_run("x" * 20_000, ring, extra=settings(server))
+    assert "a file of the repository" in caught.value.hint and not (ring / ".clean_room").exists()
+
+
+async def test_a_call_that_was_asked_when_the_run_was_stopped_counts(ring: Path) -> None:
+    async with ScriptedServer("yes") as server:
+        run = await open_run(TASK, ring, extra=settings(server))
+        run.ctx.listeners.append(lambda envelope: run.stop() if isinstance(envelope.event, ev.CallStarted) else None)
+        finished = await run.execute()
+        await run.aclose()
+    with sqlite3.connect(ring / ".clean_room" / "raw.sqlite") as db:
+        assert db.execute("select status, calls from runs").fetchall() == [("stopped", finished.calls)]
+    assert finished.calls >= 1
+
+
 async def test_no_model_is_refused_with_the_command_that_fetches_it(ring: Path) -> None:
     with pytest.raises(PreflightError) as caught:
         await open_run(TASK, ring)
