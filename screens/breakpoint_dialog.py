@@ -14,9 +14,9 @@ from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent.gate import Breakpoint
-from agent.models.stages import STAGES
+from agent.models.stages import STAGES, binary_stages
 from screens import STYLES
-from screens.text import LABEL, MUTED, WARN, line
+from screens.text import LABEL, MUTED, WARN, line, stage_short
 
 
 class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
@@ -27,7 +27,8 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
 
     def __init__(self, current: list[Breakpoint], stage: str = "", item: str = "") -> None:
         super().__init__()
-        self.points, self.stage, self.item = list(current), stage, item
+        self.points, self.item = list(current), item
+        self.stage = stage_short(stage) if stage in binary_stages() else ""
 
     def compose(self) -> ComposeResult:
         """What is set already, then stage and item globs and a band of P(yes) for another."""
@@ -40,13 +41,13 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
                 " anywhere in the item.",
                 markup=False, classes="explanation",
             )  # fmt: skip
-            yield Input(self.stage, placeholder="stage, such as precision_pass1 or precision_* (empty: any)", id="stage",
+            yield Input(self.stage, placeholder="stage, such as relevant? or precision_* (empty: any)", id="stage",
                         compact=True)  # fmt: skip
             yield Input(self.item, placeholder="item, such as can_fit (empty: any)", id="item", compact=True)
             yield Input(
                 placeholder="only when P(yes) is between, such as 0.4-0.6; or: defaulted", id="when", compact=True
             )
-            yield Static("", markup=False, id="fault")
+            yield Static(_names(), markup=False, id="fault")
             with Horizontal(classes="buttons"):
                 yield Button("Add", id="add", variant="primary", compact=True)
                 yield Button("Remove", id="remove", compact=True)
@@ -87,6 +88,10 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
             if not self.points:
                 self.query_one("#stage").focus()
 
+    def on_input_changed(self) -> None:
+        """What was wrong is being mended; the names of the stages are shown again."""
+        self.query_one("#fault", Static).update(_names())
+
     def on_input_submitted(self) -> None:
         """Enter adds."""
         self._add()
@@ -113,8 +118,8 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
         try:
             point = parse_breakpoint(stage, item, when)
         except ValueError as error:
-            self.query_one("#fault", Static).update(Content(str(error)))
-            self.query_one("#stage" if not _is_stage(stage) else "#when").focus()
+            self.query_one("#fault", Static).update(line((str(error), WARN)) + Content("\n") + _names())
+            self.query_one("#stage" if not _stops_at(_stage(stage)) else "#when").focus()
             return
         self.dismiss([*(other for other in self.points if other != point), point])
 
@@ -134,9 +139,21 @@ class PointList(OptionList):
 _WILD = set("*?[")
 
 
-def _is_stage(pattern: str) -> bool:
-    """Whether any stage is meant: an empty pattern stands for all."""
-    return not pattern or any(fnmatch.fnmatchcase(name, pattern) for name in STAGES)
+def _names() -> Content:
+    """The stages that can be stopped at, in the words the run screen uses."""
+    words = (stage_short(name).replace(" ", "\N{NO-BREAK SPACE}") for name in binary_stages())
+    return line(("stages  ", LABEL), ("  ".join(words), MUTED))
+
+
+def _stage(word: str) -> str:
+    """The stage that a word of the run screen stands for, with or without its question mark; anything else as it is."""
+    plain = " ".join(word.lower().split()).rstrip("?")
+    return next((name for name in binary_stages() if stage_short(name).rstrip("?") == plain), word)
+
+
+def _stops_at(pattern: str) -> bool:
+    """Whether a yes/no stage is meant, for only those wait: an empty pattern stands for all."""
+    return not pattern or any(fnmatch.fnmatchcase(name, pattern) for name in binary_stages())
 
 
 def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
@@ -147,8 +164,12 @@ def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
     Raises:
         ValueError: when no stage is called so, or the condition cannot be read; its text says what is expected.
     """
-    if not _is_stage(stage):
-        raise ValueError(f"There is no stage {stage}, so the run would never stop there. A file or symbol goes below it.")
+    said, stage = stage, _stage(stage)
+    if not _stops_at(stage):
+        asked = said.rstrip("?").lower()
+        if any(asked == stage_short(name) or fnmatch.fnmatchcase(name, stage) for name in STAGES):
+            raise ValueError(f"{said} is no yes/no decision, so the run would never stop there.")
+        raise ValueError(f"There is no stage {said}, so the run would never stop there. A file or symbol goes below it.")
     if item and not _WILD & set(item):
         item = f"*{item}*"
     if when.lower() in ("", "always"):

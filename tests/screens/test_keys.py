@@ -19,8 +19,10 @@ from screens.breakpoint_dialog import BreakpointDialog
 from screens.calibrate import CalibrateScreen
 from screens.history import HistoryScreen
 from screens.panes.label_card import meanings
+from screens.prompt import prompt_lines
 from screens.relabel import RelabelScreen
 from screens.run import RunScreen
+from screens.session import RunSession
 from screens.text import stage_short, stage_title
 from tests.audit.filled import Filled
 from tests.screens.driving import ReplayApp, ScriptedRun, home_services
@@ -155,6 +157,30 @@ async def test_a_breakpoint_can_be_taken_out() -> None:
         assert gate.breakpoints == []
 
 
+async def test_the_breakpoint_dialog_names_the_stages_and_forgets_a_fault_that_is_being_mended() -> None:
+    app = _app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await _start(app, pilot)
+        await pilot.press("b")
+        await pilot.pause()
+        fault, stage = app.screen.query_one("#fault"), app.screen.query_one("#stage")
+        assert "relevant?" in str(fault.render()) and "no stage" not in str(fault.render())
+        stage.value = "relevance"
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        said = str(fault.render())
+        assert "no stage relevance" in said and "relevant?" in said
+        assert app.screen.query_one("#close").region.bottom <= 24, "the buttons are in sight"
+        await pilot.press("x")
+        await pilot.pause()
+        assert "no stage" not in str(fault.render())
+        stage.value = "relevant?"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.session.gate.breakpoints == [Breakpoint("precision_pass1")]
+
+
 def fits(pilot: Pilot) -> bool:
     """Whether every key of the footer is in sight."""
     keys = list(pilot.app.screen.query(FooterKey))
@@ -203,3 +229,14 @@ async def test_the_run_footer_fits(width: int) -> None:
     async with app.run_test(size=(width, 24)) as pilot:
         await settle(pilot)
         assert fits(pilot), shown(pilot)
+
+
+def test_a_recording_offers_no_keys_where_the_run_had_waited() -> None:
+    session = RunSession(clock=lambda: 0.0)
+    for waiting in (
+        ev.GateWaiting("verdict", "precision_pass1", "a.c:one", 1, True, "step"),
+        ev.GateWaiting("stage", "precision_pass1", "", None, None, "stage"),
+    ):
+        session.state.waiting = waiting
+        (only,) = prompt_lines(session, 80)
+        assert "waited here for the person" in only.plain and "is right" not in only.plain and "go on" not in only.plain

@@ -377,8 +377,11 @@ def test_breakpoints_are_read_or_refused_with_a_sentence() -> None:
     assert parse_breakpoint("", "*fit", "0.4-0.6").band == (0.4, 0.6)
     assert parse_breakpoint("", "", "defaulted").defaulted
     assert parse_breakpoint("precision_*", "ring_push", "") == Breakpoint("precision_*", "*ring_push*")
+    assert parse_breakpoint("relevant?", "", "").stage == parse_breakpoint("Relevant", "", "").stage == "precision_pass1"
     with pytest.raises(ValueError, match="no stage ring_push"):
         parse_breakpoint("ring_push", "", "")
+    with pytest.raises(ValueError, match="no yes/no decision"):
+        parse_breakpoint("write", "", "")
     for wrong in ("soon", "0.9-0.1", "1-2"):
         with pytest.raises(ValueError, match=r"0\.4-0\.6"):
             parse_breakpoint("", "", wrong)
