@@ -19,7 +19,7 @@ from screens.dialogs import Confirm
 from screens.home import HomeScreen
 from screens.log_screen import ListScreen
 from screens.panes.rows import RowList
-from screens.panes.run_facts import diff_lines, history_heading, history_row, run_facts
+from screens.panes.run_facts import diff_lines, history_heading, history_row, may_resume, run_facts, undecided
 from screens.replay import Replay, ReplayScreen
 from screens.runner import RecentRun, Services
 from screens.session import RunSession
@@ -104,7 +104,7 @@ class HistoryScreen(ListScreen):
         if action == "diff":
             return run is not None and self.marked not in ("", run.run_id)
         if action == "resume":
-            return run is not None and _may_resume(run)
+            return run is not None and (may_resume(run) or run.place)
         if action == "calibrate":
             return bool(self.runs)
         return True
@@ -180,7 +180,11 @@ class HistoryScreen(ListScreen):
     def action_resume(self) -> None:
         """Go on with a run that did not end."""
         run = self.run
-        if run is None or not _may_resume(run):
+        if run is None:
+            return
+        if not may_resume(run):
+            self.app.notify(f"The run ended {run.status}: there is nothing left to do. {undecided(run)}", markup=False,
+                            timeout=10)  # fmt: skip
             return
         if run.place:
             self.post_message(HomeScreen.Start(run.task, self.repo, run.run_id))
@@ -236,8 +240,3 @@ class HistoryScreen(ListScreen):
             self.show_facts()
         else:
             self.dismiss()
-
-
-def _may_resume(run: RunSummary) -> bool:
-    """Whether there is anything to go on with: no end was said, or it was stopped and its place is still there."""
-    return run.unfinished or (run.place and run.status in ("stopped", "partial", "failed"))

@@ -222,7 +222,8 @@ class RunControls(KeyedScreen[None]):
         elif not run.stream.has_focus:
             self.action_tab("calls")
         elif self.session.live or self.session.deciding:
-            why = "The run is going on" if self.session.live else "The change waits for your word"
+            going_on = "The run waits for you" if self.session.waiting is not None else "The run is going on"
+            why = going_on if self.session.live else "The change waits for your word"
             self.app.notify(f"{why}. q goes to Home; F3 comes back from there.", timeout=4)
         else:
             self.dismiss()

@@ -139,6 +139,8 @@ def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None) ->
         "override": "a person overruled it", "threshold": "by the stage's threshold",
         "parsed": "by the words of the answer", "default": "not an answer, so the default was applied",
     }.get(call.source or "", "")  # fmt: skip
+    if "overruled by a person" in how:
+        source = ""  # said already
     lines = [line((text, f"bold {style}"), "  ", one_line(how), (f"  {source}" if source else "", MUTED))]
     extra = []
     if call.cached:

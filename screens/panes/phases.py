@@ -6,7 +6,7 @@ from textual.content import Content
 
 from agent.state import RunState, Stage, StepState
 from screens.panes.base import Pane
-from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, keep_tail, line, one_line
+from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, keep_tail, line, one_line, plural
 
 STEP_MARKS = {
     "pending": ("·", MUTED), "running": ("▸", WARN), "done": ("✓", GOOD), "failed": ("✗", BAD), "dropped": ("–", MUTED),
@@ -20,7 +20,7 @@ _ORDER = ("index", "task_analysis", "stage_routing", "scope", "similarity", "pre
 def phase_count(stage: Stage, state: RunState) -> str:
     """How far a phase is, in a few characters: ``12 files``, ``2 of 3 yes``, ``4 of 7``."""
     if stage.name == "index" and state.index is not None:
-        return f"{state.index.files} files"
+        return plural(state.index.files, "file")
     if stage.name == "precision":
         passes = [str(p.asked) for p in state.passes.values()]
         if passes and stage.done:

@@ -57,10 +57,24 @@ def run_facts(run: RunSummary) -> list[Content]:
     if run.branch:
         lines.append(line(("branch ", LABEL), run.branch))
     if run.place:
-        lines.append(line(("place  ", LABEL), "its worktree is still there", (" (R goes on where that can be done)", MUTED)))
+        what = "R goes on with it" if may_resume(run) else undecided(run)
+        lines.append(line(("place  ", LABEL), "its worktree is still there", (f" ({what.rstrip('.')})", MUTED)))
     elif run.unfinished:
         lines.append(line(("it never said how it ended: it goes on, or was killed", WARN)))
     return lines
+
+
+def may_resume(run: RunSummary) -> bool:
+    """Whether there is anything to go on with: no end was said, or it was stopped and its place is still there."""
+    return run.unfinished or (run.place and run.status in ("stopped", "partial", "failed"))
+
+
+def undecided(run: RunSummary) -> str:
+    """What can be done with the change of a run that is complete and about which nobody has said anything."""
+    branch = one_line(run.branch)
+    if not branch:
+        return "Its change waits in .clean_room/work; x deletes it with the run."
+    return f"Its change waits on branch {branch}: git merge {branch} takes it, x deletes it with the run."
 
 
 def diff_lines(diff: RunDiff) -> list[Content]:

@@ -40,7 +40,8 @@ async def _index(repo: Path, enrich: bool) -> None:
         report = await asyncio.to_thread(opened.refresh, _progress if sys.stderr.isatty() else None)
         languages = ", ".join(f"{count} {name}" for name, count in sorted(report.languages.items()))
         click.echo(
-            f"{report.files} files ({languages}), {report.symbols} symbols; "
+            f"{report.files} file{'s' * (report.files != 1)} ({languages}), "
+            f"{report.symbols} symbol{'s' * (report.symbols != 1)}; "
             f"{report.changed} read, {report.removed} gone, {report.ms} ms"
         )
         for reason, count in sorted(report.skipped.items()):
@@ -61,7 +62,7 @@ async def _enrich(opened: Index, repo: Path) -> None:
     async with asking_session("enrich", repo, load(repo)) as ctx:
         ctx.listeners.append(_tell)
         count = await enrich(ctx, opened)
-    click.echo(f"{count} files enriched")
+    click.echo(f"{count} file{'s' * (count != 1)} enriched")
 
 
 def _progress(done: int, total: int, path: str) -> None:
