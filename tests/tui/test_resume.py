@@ -111,5 +111,6 @@ async def test_a_killed_run_is_opened_from_the_history_and_resumed_to_its_end(ri
     assert functions and {name for names in committed for name in names}.isdisjoint(functions)
     reused = [call for call in state.calls[len(rows) :] if call.cached]
     assert state.finished is not None and state.finished.stubs_left == 0 and len(reused) == state.finished.cached_calls > 0
-    assert listed.status == "complete" and listed.calls == len(state.calls), "the calls before the kill count too"
+    assert listed.status == "complete" and listed.calls == len(state.calls) - len(reused), "those before count"
+    assert state.finished.calls == listed.calls, "the end says what the list says"
     assert checkout(ring) == before
