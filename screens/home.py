@@ -7,7 +7,9 @@ import contextlib
 from pathlib import Path
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -40,6 +42,16 @@ _GUIDE = Content("\n").join(
         Content("space pauses at any moment, s goes on by one decision, y and n overrule it."),
     ]
 )
+
+
+class TaskBox(TextArea):
+    """Where the task is typed. The editor's own function keys are left to the screen's, which the footer names."""
+
+    BINDINGS = [Binding("f6,f7", "let_pass", show=False)]
+
+    def action_let_pass(self) -> None:
+        """Let the next binding of the key have it."""
+        raise SkipAction
 
 
 class HomeScreen(KeyedScreen[None]):
@@ -83,7 +95,7 @@ class HomeScreen(KeyedScreen[None]):
         yield Static("", id="home-run", markup=False)
         with Horizontal(id="home"):
             with Vertical(id="home-left"):
-                yield TextArea(
+                yield TaskBox(
                     self.first_task, id="task", classes="box", tab_behavior="focus", highlight_cursor_line=False,
                     placeholder="What is to be done? For example: Implement the functions declared in ring_buffer.h",
                 )  # fmt: skip

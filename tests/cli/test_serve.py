@@ -75,5 +75,5 @@ async def test_the_page_is_there_and_keys_reach_the_application(served: tuple[An
     async with session.ws_connect(url.replace("http", "ws") + "/ws?width=120&height=40") as pipe:
         await pipe.send_str(json.dumps(["resize", {"width": 120, "height": 40}]))
         await until_said(pipe, "Clean Room", "Ready-made tasks", "Repository")
-        await pipe.send_str(json.dumps(["stdin", "?"]))
-        await until_said(pipe, "Palette: every action by name")
+        await pipe.send_str(json.dumps(["stdin", "Mend it"]))
+        await until_said(pipe, "Mend it")
