@@ -195,10 +195,12 @@ def _add_worktree(top: Path, place: Path, entry: Record) -> None:
 
 
 def _is_checkout(place: Path) -> bool:
+    """Whether git can go on there. A `worktree add` that was killed may leave a HEAD of nothing but zeros."""
     if not (place / ".git").exists():
         return False
-    result = run_git(place, "rev-parse", "--show-toplevel", "HEAD", check=False)
-    return result.returncode == 0 and Path(text(result).splitlines()[0]).resolve() == place.resolve()
+    top = run_git(place, "rev-parse", "--show-toplevel", check=False)
+    head = run_git(place, "rev-parse", "-q", "--verify", "HEAD^{commit}", check=False)
+    return top.returncode == head.returncode == 0 and Path(text(top)).resolve() == place.resolve()
 
 
 def _drop_locks(top: Path) -> None:

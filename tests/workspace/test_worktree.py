@@ -372,6 +372,31 @@ async def test_reopen_when_the_folder_was_removed_by_hand(tmp_path):
     assert "deleted" in await again.discard()
 
 
+# What `git worktree add` has written by the time it is killed, one step after the other.
+_MADE = ["locked", "place/.git", "gitdir", "HEAD", "commondir", "HEAD on the branch", "index.lock"]
+
+
+@pytest.mark.parametrize("steps", range(len(_MADE) + 1))
+async def test_a_worktree_that_git_was_killed_in_the_middle_of_is_opened_whole(tmp_path, steps):
+    repo = make_repo(tmp_path / "repo")
+    space = await Workspace.create(repo, "r1")
+    note = repo / ".git" / "worktrees" / "r1"
+    left = {name: (note / name).read_text() for name in ("gitdir", "commondir")}
+    left |= {"locked": "initializing", "HEAD": "0" * 40 + "\n", "HEAD on the branch": "ref: refs/heads/cra/r1\n"}
+    left |= {"place/.git": (space.top / ".git").read_text(), "index.lock": ""}
+    shutil.rmtree(space.top)
+    shutil.rmtree(note)
+    note.mkdir()
+    space.top.mkdir()
+    for step in _MADE[:steps]:
+        where = space.top / ".git" if step == "place/.git" else note / step.split()[0]
+        where.write_text(left[step])
+    again = await Workspace.reopen(repo, "r1")
+    assert await again.head() == space.base and (again.root / "a.c").is_file() and await again.changed_files() == []
+    await again.discard()
+    assert git(repo, "worktree", "list").count("\n") == 1 and git(repo, "branch", "--list", "cra/*").strip() == ""
+
+
 @pytest.mark.parametrize("delay", [0.12, 0.2, 0.3, 0.45])
 async def test_kill_9_while_starting_leaves_the_checkout_alone_and_a_run_that_opens_or_is_unknown(tmp_path, delay):
     repo = make_repo(tmp_path / "repo", {f"f{n}.c": "int x;\n" * 200 for n in range(200)})
