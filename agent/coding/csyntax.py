@@ -10,6 +10,8 @@ import msgspec
 import tree_sitter
 import tree_sitter_c
 
+from agent.coding.decl_macros import misleads, without_macros
+
 _BLOCKS = frozenset(
     {
         "translation_unit", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef",
@@ -111,8 +113,12 @@ def top_level(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 def functions(source: bytes) -> list[CFunction]:
     """Every function definition and prototype of a C file, in source order. Never raises on broken code."""
+    root = parse_c(source)
+    if root.has_error or misleads(source):
+        source = without_macros(source)
+        root = parse_c(source)
     found: list[CFunction] = []
-    for node in top_level(parse_c(source)):
+    for node in top_level(root):
         if node.type == "function_definition":
             declarator = node.child_by_field_name("declarator")
             found.extend(_function(source, node, declarator))

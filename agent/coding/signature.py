@@ -37,7 +37,7 @@ def definition_head(function: CFunction, names: Sequence[str] = ()) -> str:
 def named_parameter(parameter: Parameter, name: str) -> str:
     """The parameter's declaration with ``name`` as its name."""
     left = parameter.text[: parameter.slot]
-    right = parameter.text[parameter.slot + len(parameter.name) :]
+    right = parameter.text[parameter.slot + len(parameter.name) :].replace("[*]", "[]", 1)  # [*] is for prototypes only
     glue = "" if not left or left.endswith(("*", "(", " ", "\n", "\t")) else " "
     return re.sub(r"\s+", " ", f"{left}{glue}{name}{right}").strip()
 

@@ -1,0 +1,73 @@
+"""Macros around declarations, and definitions in the oldest style: the functions are seen all the same."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.coding.csyntax import functions
+from agent.coding.decl_macros import without_macros
+from agent.coding.open_items import find_open_functions
+from agent.coding.stubs import stub_file
+
+MACROS = """
+#define API __attribute__((visibility("default")))
+#define PRINTF_LIKE(a, b) __attribute__((format(printf, a, b)))
+#define DEPRECATED(why) __attribute__((deprecated(why)))
+#define BEGIN_DECLS
+#define END_DECLS
+#define NOTHROW
+#define STATIC_INLINE static inline
+"""
+
+HEADER = """
+BEGIN_DECLS
+
+int first(int a);
+int say(const char *format, ...) PRINTF_LIKE(1, 2);
+API int shown(void) NOTHROW;
+DEPRECATED("use (shown)") int old(void);
+API int (guarded)(int a);
+void two(int n, int a[*])
+    NOTHROW;
+STATIC_INLINE int there(int a) { return a; }
+
+END_DECLS
+"""
+
+
+def test_functions_behind_macros_are_found() -> None:
+    found = {one.name: one for one in functions(HEADER.encode())}
+    assert list(found) == ["first", "say", "shown", "old", "guarded", "two", "there"]
+    assert found["say"].head == "int say(const char *format, ...)" and found["first"].head == "int first(int a)"
+    assert "STATIC_INLINE" in found["there"].head
+    start = found["say"].start
+    assert HEADER.encode()[start : found["say"].end].startswith(b"int say(")
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_their_stubs_compile(tmp_path: Path) -> None:
+    (tmp_path / "h.h").write_text(MACROS + HEADER)
+    (tmp_path / "h.c").write_text(stub_file([f for f in functions(HEADER.encode()) if not f.defined], header="h.h"))
+    command = ["gcc", "-c", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations", "-Wno-vla-parameter", "h.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_definition_in_the_oldest_style_is_not_undefined() -> None:
+    source = b"char *pick(which, names)\n    int which;\n    char **names;\n{\n    return names[which];\n}\n"
+    assert find_open_functions({"a.h": b"char *pick();\n", "a.c": source}) == []
+    assert find_open_functions({"a.c": source}) == []
+
+
+@given(st.text(alphabet="AB_(), \n;{}int\"x1", max_size=120))
+def test_no_byte_moves(text: str) -> None:
+    source = text.encode()
+    blanked = without_macros(source)
+    assert len(blanked) == len(source)
+    assert all(new in (old, ord(" ")) for old, new in zip(source, blanked, strict=True))
