@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -10,10 +11,21 @@ from typing import Protocol
 
 from agent.audit.log import AuditLog, Listener, Mark
 from agent.config import Config
-from agent.events import CallFinished, CallStarted, Envelope, Event, IncludeAdded, Notice, StageFinished, StageStarted
+from agent.events import (
+    CallFinished,
+    CallProgress,
+    CallStarted,
+    Envelope,
+    Event,
+    IncludeAdded,
+    Notice,
+    StageFinished,
+    StageStarted,
+)
 from agent.gate import Gate
+from agent.judgment.live import LiveText, Onlooker
 from agent.judgment.thresholds import Thresholds
-from agent.models.types import ModelTarget, Provider
+from agent.models.types import ModelTarget, ProgressCallback, Provider
 
 
 class Router(Protocol):
@@ -41,8 +53,8 @@ class StageReport:
 
 
 class RunContext:
-    """One run. ``emit`` logs an event, then tells the listeners; ``llm(stage)`` asks a stage's model. ``mark`` is where a
-    resumed run had come to."""
+    """One run. ``emit`` logs an event, then tells the listeners; ``llm(stage)`` asks a stage's model. ``onlookers`` are
+    told what a text has come to while it is written. ``mark`` is where a resumed run had come to."""
 
     def __init__(
         self,
@@ -66,6 +78,7 @@ class RunContext:
         self.clock = clock
         self.started = clock() - mark.seconds
         self.listeners: list[Listener] = []
+        self.onlookers: list[Onlooker] = []
         self.calls = mark.calls
         self.cached_calls = mark.cached_calls
         self.includes_added = 0
@@ -78,6 +91,18 @@ class RunContext:
         self._count(event)
         envelope = Envelope(self.run_id, self._seq, round(self.seconds(), 4), event)  # type: ignore[arg-type]
         self.log.append(envelope, tuple(self.listeners))
+
+    def live(self, call_id: int) -> ProgressCallback | None:
+        """What hears a call's answer while it is written; None when nobody looks on, so that nothing is streamed."""
+        return LiveText(call_id, self._show, self.clock) if self.onlookers else None
+
+    def _show(self, progress: CallProgress) -> None:
+        for onlooker in self.onlookers:
+            try:
+                onlooker(progress)
+            except Exception as error:  # what fails at looking on must not fail the call
+                context = {"message": "An onlooker failed", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(context)
 
     def notice(self, level: str, text: str, stage: str = "") -> None:
         """A sentence for the person; ``level`` is info, warning or error."""

@@ -131,6 +131,18 @@ class CallFinished(Event, frozen=True, gc=False):
     attempt: int = 1
 
 
+class CallProgress(msgspec.Struct, frozen=True):
+    """How far the answer of a call has come while it is written. No event: it is told to onlookers only, never logged and
+    never folded, and the answer that counts is the one in the log. ``text`` is the raw text so far, ``tokens`` about how
+    many that is, ``seconds`` since it was asked, ``waited`` how many of those passed before the first of it came."""
+
+    call_id: int
+    text: str
+    tokens: int
+    seconds: float
+    waited: float = 0.0
+
+
 # --- retrieval -------------------------------------------------------------------------------------------------------
 
 

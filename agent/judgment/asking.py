@@ -139,7 +139,7 @@ class StageLlm:
             system=question.system, prompt=question.prompt, stage=self.stage, target=target,
             yes_no=question.binary and self.ctx.config.models.constrain_answers, schema=question.schema,
             temperature=question.temperature, seed=target.seed + question.attempt - 1, state=question.state,
-            question=question.question, stop=question.stop,
+            question=question.question, stop=question.stop, progress=None if question.binary else self.ctx.live(call_id),
         )  # fmt: skip
         try:
             await check_budget(question.system, question.prompt, target, self._count, stage=self.stage)

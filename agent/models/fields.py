@@ -1,11 +1,27 @@
-"""Reading fields of a reply that a server may have filled with anything: the right type, or a harmless stand-in."""
+"""Reading a reply that a server may have filled with anything: the right type, or a harmless stand-in."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import msgspec
 
 LARGEST_COUNT = 2**53 - 1
 """More tokens or milliseconds than this nobody counted; the log keeps integers of 64 bits."""
+
+
+def parse_json(raw: bytes) -> Any:
+    """The value of a JSON text, None when it is none."""
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    # Some servers send what JSON does not allow: bytes that are no UTF-8, half a surrogate pair, NaN among probabilities.
+    try:
+        return json.loads(raw.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return None
 
 
 def table(value: Any) -> dict[str, Any]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import ssl
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import msgspec
 
 from agent.models import faults
+from agent.models.fields import parse_json
 from agent.models.lanes import LaneTransport
+from agent.models.pieces import Pieces
 from agent.models.types import ModelError, ModelTarget
 
 CONNECT_SECONDS = 5.0
@@ -67,9 +69,17 @@ class JsonClient:
         if transport is not None:
             await transport.aclose()
 
-    async def post(self, path: str, body: dict[str, Any], target: ModelTarget, retries: int = RETRIES) -> dict[str, Any]:
+    async def post(
+        self,
+        path: str,
+        body: dict[str, Any],
+        target: ModelTarget,
+        retries: int = RETRIES,
+        pieces: Callable[[], Pieces] | None = None,
+    ) -> dict[str, Any]:
         """The reply's JSON object. Retries broken connections, 429 and 5xx with jittered backoff, nothing else: a model
-        that loads for minutes is waited for, since asking again would abort the load.
+        that loads for minutes is waited for, since asking again would abort the load. A reply that may come in pieces is
+        heard by what ``pieces`` makes, anew for each try; the rest is the same for both.
 
         Raises:
             ModelError: with a sentence and a hint.
@@ -80,7 +90,9 @@ class JsonClient:
         while True:
             retry_after = 0.0
             try:
-                status, raw, headers = await self._send("POST", path, body, target.api_key_env, timeout)
+                heard = pieces() if pieces is not None else None
+                status, raw, headers = await self._send("POST", path, body, target.api_key_env, timeout, heard)
+                whole = heard.reply() if heard is not None and status == 200 else None
             except _BROKEN as error:
                 failure = faults.unreachable(self.provider, self.base_url, _why(error))
             except httpx.TimeoutException:
@@ -88,7 +100,8 @@ class JsonClient:
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise faults.unreachable(self.provider, self.base_url, _why(error)) from None
             else:
-                reply = _parse(raw)
+                reply = parse_json(raw) if whole is None else whole
+                status = status if whole is None else _status_within(whole)
                 if status == 200 and isinstance(reply, dict) and not _holds_error(reply):
                     return reply
                 if status == 200 and not isinstance(reply, dict):
@@ -116,10 +129,16 @@ class JsonClient:
             status, raw, _ = await self._send("GET", path, None, key_env, httpx.Timeout(seconds, pool=None))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise faults.unreachable(self.provider, self.base_url, _why(error)) from None
-        return status, _parse(raw)
+        return status, parse_json(raw)
 
     async def _send(
-        self, method: str, path: str, body: dict[str, Any] | None, key_env: str, timeout: httpx.Timeout
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None,
+        key_env: str,
+        timeout: httpx.Timeout,
+        heard: Pieces | None = None,
     ) -> tuple[int, bytes, httpx.Headers]:
         # Straight to the transport: what httpx.AsyncClient adds (redirects, cookies, proxies) a model server must not
         # need, and it costs a sixth of a call's time.
@@ -134,38 +153,35 @@ class JsonClient:
         patience = max(BODY_SECONDS, timeout.read or 0)
         try:
             async with asyncio.timeout(patience):
-                raw = await self._read(response, path)
+                raw = await self._read(response, path, heard if response.status_code == 200 else None)
         except TimeoutError:
             raise faults.never_ends(self.base_url + path, patience) from None
         finally:
             await response.aclose()
         return response.status_code, raw, response.headers
 
-    async def _read(self, response: httpx.Response, path: str) -> bytes:
+    async def _read(self, response: httpx.Response, path: str, heard: Pieces | None) -> bytes:
         chunks, size = [], 0
         async for chunk in response.aiter_bytes():
             size += len(chunk)
             if size > MAX_REPLY_BYTES:
                 raise faults.too_large(self.base_url + path, MAX_REPLY_BYTES)
             chunks.append(chunk)
+            if heard is not None:
+                heard.feed(chunk)
         return b"".join(chunks)
-
-
-def _parse(raw: bytes) -> Any:
-    try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
-    # Some servers send what JSON does not allow: bytes that are no UTF-8, half a surrogate pair, NaN among probabilities.
-    try:
-        return json.loads(raw.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError):
-        return None
 
 
 def _holds_error(reply: dict[str, Any]) -> bool:
     """Ollama reports an error in the middle of an answer with status 200 (field notes E.2)."""
     return bool(reply.get("error")) and not reply.get("choices") and not reply.get("answers")
+
+
+def _status_within(reply: dict[str, Any]) -> int:
+    """The status that an error in the middle of a stream would have had at its start."""
+    error = reply.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 and _holds_error(reply) else 200
 
 
 def _seconds(value: str | None) -> float:

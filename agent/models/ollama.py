@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from agent.models import faults, fields
 from agent.models.openai import TOP_LOGPROBS
+from agent.models.pieces import OllamaPieces
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
+CHAT = "/api/chat"
 YES_NO_FORMAT = {"type": "string", "enum": ["yes", "no"]}
 
 
@@ -28,14 +31,18 @@ class OllamaProvider(HttpProvider):
     async def ask(self, request: CompletionRequest) -> Completion:
         target = request.target
         try:
-            reply = await self.client.post("/api/chat", self.body(request), target)
+            reply = await self._post(request)
         except ModelError as error:
             refused = next((name for name in ("think", "logprobs") if name in str(error).lower()), "")
             if error.kind != "protocol" or not refused or (target.model, refused) in self._refused:
                 raise
             self._refused.add((target.model, refused))
-            reply = await self.client.post("/api/chat", self.body(request), target)
+            reply = await self._post(request)
         return self._read(request, reply)
+
+    async def _post(self, request: CompletionRequest) -> dict[str, Any]:
+        pieces = None if request.progress is None else partial(OllamaPieces, self.base_url + CHAT, request.progress)
+        return await self.client.post(CHAT, self.body(request), request.target, pieces=pieces)
 
     def body(self, request: CompletionRequest) -> dict[str, Any]:
         """The request in JSON: every limit is sent."""
@@ -51,7 +58,7 @@ class OllamaProvider(HttpProvider):
         body: dict[str, Any] = {
             "model": target.model,
             "messages": messages_of(request),
-            "stream": False,
+            "stream": request.progress is not None,
             "options": options,
             "keep_alive": _keep_alive(target.keep_alive),
             "think": target.thinking,
@@ -105,7 +112,7 @@ class OllamaProvider(HttpProvider):
             "stream": False,
             "options": {"num_ctx": target.context_window},
         }
-        await self.client.post("/api/chat", body, target)
+        await self.client.post(CHAT, body, target)
         self._tell("ready", target.model)
 
     async def inspect(self, target: ModelTarget) -> ModelInfo:

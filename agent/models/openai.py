@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from functools import partial
 from typing import Any
 
 from agent.models import faults, fields
 from agent.models.http import LOADING_SECONDS
+from agent.models.pieces import OpenAIPieces
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
+CHAT = "/v1/chat/completions"
 YES_NO_GRAMMAR = 'root ::= "yes" | "no"'
 TOP_LOGPROBS = 20
 """The most that OpenAI's protocol allows; enough for every spelling of two words."""
@@ -29,6 +33,7 @@ class OpenAIProvider(HttpProvider):
         self._window: int | None = None
         self._probing = asyncio.Lock()
         self._refused: set[str] = set()
+        self._counted: dict[bool, bool] = {}
 
     async def kind(self, target: ModelTarget) -> str:
         """``llama``, ``vllm``, ``sglang`` or ``plain``; asked once per server.
@@ -69,14 +74,27 @@ class OpenAIProvider(HttpProvider):
             kind = ""  # the request itself is retried and tells what is wrong
         body = self.body(request, kind)
         try:
-            reply = await self.client.post("/v1/chat/completions", body, target)
+            reply = await self._post(body, request)
         except ModelError as error:
             extra = _extra_named(str(error), body) if error.kind == "protocol" else ""
             if not extra:
                 raise
             self._refused.add(extra)
-            reply = await self.client.post("/v1/chat/completions", self.body(request, kind), target)
+            reply = await self._post(self.body(request, kind), request)
         return self._read(request, reply)
+
+    async def _post(self, body: dict[str, Any], request: CompletionRequest) -> dict[str, Any]:
+        streamed, progress = body.get("stream") is True, request.progress
+        pieces = partial(OpenAIPieces, self.base_url + CHAT, progress) if streamed and progress is not None else None
+        reply = await self.client.post(CHAT, body, request.target, pieces=pieces)
+        self._counted[streamed] = isinstance(reply.get("usage"), dict)
+        return reply
+
+    def _may_stream(self, request: CompletionRequest) -> bool:
+        """Whether somebody wants to hear the answer while it is written. A server that counts the tokens of a whole reply
+        but not those of a stream is asked for whole replies: the figures must not depend on who looks on."""
+        counts = self._counted.get(True, True) or not self._counted.get(False, True)
+        return request.progress is not None and counts and "stream" not in self._refused
 
     def body(self, request: CompletionRequest, kind: str) -> dict[str, Any]:
         """The request in JSON, with what this kind of server understands and has not refused before."""
@@ -87,8 +105,10 @@ class OpenAIProvider(HttpProvider):
             "max_tokens": target.max_tokens,
             "temperature": target.temperature if request.temperature is None else request.temperature,
             "seed": target.seed if request.seed is None else request.seed,
-            "stream": False,
+            "stream": self._may_stream(request),
         }
+        if body["stream"]:
+            body["stream_options"] = {"include_usage": True}
         if request.stop:
             body["stop"] = list(request.stop)
         if kind == "llama":
@@ -169,13 +189,14 @@ class OpenAIProvider(HttpProvider):
 
 
 _TITLES = {"llama": "llama-server", "vllm": "vLLM", "sglang": "SGLang", "plain": "The model server", "": "The server"}
-_EXTRAS = ("top_logprobs", "logprobs", "chat_template_kwargs", "grammar", "structured_outputs", "guided_choice", "regex",
-           "response_format", "cache_prompt", "seed")  # fmt: skip
+_EXTRAS = ("stream_options", "top_logprobs", "logprobs", "chat_template_kwargs", "grammar", "structured_outputs",
+           "guided_choice", "regex", "response_format", "cache_prompt", "seed")  # fmt: skip
 
 
 def _extra_named(said: str, body: dict[str, Any]) -> str:
     """The optional field of ``body`` that an error complains about."""
-    return next((name for name in _EXTRAS if name in body and name in said), "")
+    streams = "stream" if body.get("stream") and re.search(r"\bstream(?:ing)?\b", said, re.I) else ""
+    return next((name for name in _EXTRAS if name in body and name in said), streams)
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -43,10 +43,25 @@ class Completion(msgspec.Struct, frozen=True):
     load_ms: float = 0.0
 
 
+class Written(Protocol):
+    """An answer that is still being written. ``tokens`` counts the pieces that came, about one a token."""
+
+    tokens: int
+
+    def so_far(self) -> str:
+        """The raw text as far as it has come."""
+        ...
+
+
+ProgressCallback = Callable[[Written], None]
+"""Called with every piece of an answer; after a retry the answer begins anew. It must be quick and must not raise."""
+
+
 class CompletionRequest(msgspec.Struct, frozen=True):
     """One question to one model. ``yes_no`` constrains the answer to yes or no and asks for its probability where the
     provider can; ``schema`` (a JSON schema) asks for structured output. ``question`` and ``state`` are what decision
-    endpoints want apart: the item and everything before it; ``state + question == prompt``."""
+    endpoints want apart: the item and everything before it; ``state + question == prompt``. ``progress`` hears the answer
+    while it is written, where the provider can; the completion is the same with and without."""
 
     system: str
     prompt: str
@@ -59,6 +74,7 @@ class CompletionRequest(msgspec.Struct, frozen=True):
     state: str = ""
     question: str = ""
     stop: tuple[str, ...] = ()
+    progress: ProgressCallback | None = None
 
 
 class ModelInfo(msgspec.Struct, frozen=True):

@@ -35,6 +35,10 @@ class Answer:
     ``fault`` is one of ``reset`` (connection closed without a byte), ``garbage`` (200, not JSON), ``huge`` (200, more
     than any client should read), ``stream_error`` (200, JSON that holds only an error, as Ollama sends mid-stream), ``raw``
     (200, the bytes ``raw``), ``drip`` (200, a body that begins and goes on for ever, a space at a time).
+
+    Where a stream is asked for, the text comes in pieces of a token, ``pace`` seconds apart, and these faults apply in its
+    middle: ``cut`` (the connection breaks), ``torn`` (it ends there as if it were whole), ``garbage_line``, ``late_error``.
+    ``usage=False`` leaves the token counts out of a stream.
     """
 
     text: str = "yes"
@@ -52,6 +56,8 @@ class Answer:
     cached_tokens: int = 0
     load_ms: float = 0.0
     headers: dict[str, str] = field(default_factory=dict)
+    pace: float = 0.0
+    usage: bool = True
 
 
 Script = Callable[[RecordedCall], Answer]

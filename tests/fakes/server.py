@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from tests.fakes.script import Answer, RecordedCall, as_script
-from tests.fakes.wire import ASKING, count_tokens, error_body, parse_call, reply_to
+from tests.fakes.wire import ASKING, DECIDE, OLLAMA, count_tokens, error_body, faulty, parse_call, pieces_of, reply_to
 
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
 _encode = msgspec.json.Encoder().encode
@@ -36,6 +36,7 @@ class ScriptedServer:
         models: the names it has. When given, another name is answered with 404.
         context_window: prompts over it are refused as llama-server does (four characters a token).
         latency: seconds before every answer. api_key: required as a bearer token when given.
+        streams: whether it sends pieces where a stream is asked for; else it answers whole all the same.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class ScriptedServer:
         latency: float = 0.0,
         api_key: str = "",
         record: bool = True,
+        streams: bool = True,
     ) -> None:
         self.script = as_script(script)
         self.kind = kind
@@ -56,10 +58,12 @@ class ScriptedServer:
         self.latency = latency
         self.api_key = api_key
         self.record = record
+        self.streams = streams
         self.calls: list[RecordedCall] = []
         self.requests: list[tuple[str, str]] = []
         self.in_flight = 0
         self.max_in_flight = 0
+        self.broken_off = 0
         self.connections: set[asyncio.Transport] = set()
         self._count = 0
         self._server: asyncio.Server | None = None
@@ -114,8 +118,8 @@ class ScriptedServer:
         """The calls whose system prompt or prompt holds ``needle``."""
         return [call for call in self.calls if needle in call.text]
 
-    def answer(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[Answer, bytes]:
-        """What a model call gets: the answer (with its faults) and the body of the reply."""
+    def answer(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[Answer, bytes | list[bytes]]:
+        """What a model call gets: the answer (with its faults) and the body of the reply, in pieces if it is streamed."""
         system, prompt = parse_call(path, body)
         call = RecordedCall(
             self._count, path, body, system, prompt, str(body.get("model", "")), headers, in_flight=self.in_flight
@@ -137,9 +141,11 @@ class ScriptedServer:
             return answer, _encode({"error": answer.error})
         if answer.status != 200:
             return answer, _encode(error_body(path, answer.status, answer.error))
+        if body.get("stream") and self.streams and path != DECIDE:
+            return answer, faulty(pieces_of(call, answer, self.kind), path, answer)
         return answer, _encode(reply_to(call, answer, self.kind))
 
-    def _refusal(self, call: RecordedCall) -> tuple[Answer, bytes] | None:
+    def _refusal(self, call: RecordedCall) -> tuple[Answer, bytes | list[bytes]] | None:
         if self.models and call.model not in self.models:
             text = f'model "{call.model}" not found, try pulling it first'
             return Answer(status=404), _encode(error_body(call.path, 404, text))
@@ -228,17 +234,43 @@ class _Connection(asyncio.Protocol):
         answer, out = server.answer(path, body, headers)
         delay = answer.latency or server.latency
         if delay:
-            asyncio.get_running_loop().call_later(delay, self.finish, answer, out)
+            asyncio.get_running_loop().call_later(delay, self.finish, answer, out, path)
         else:
-            self.finish(answer, out)
+            self.finish(answer, out, path)
 
-    def finish(self, answer: Answer, out: bytes) -> None:
+    def finish(self, answer: Answer, out: bytes | list[bytes], path: str) -> None:
+        if isinstance(out, list):
+            self.begin_stream(answer, out, path)
+            return
         self.server.in_flight -= 1
         if answer.fault == "reset":
             if self.transport is not None:
                 self.transport.abort()
             return
         self.send(answer.status, out, answer.headers, endless=answer.fault == "drip")
+
+    def begin_stream(self, answer: Answer, pieces: list[bytes], path: str) -> None:
+        kind = "application/x-ndjson" if path == OLLAMA else "text/event-stream"
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        if self.transport is not None:
+            self.transport.write(head.encode())
+        self.next_piece(answer, pieces, 0)
+
+    def next_piece(self, answer: Answer, pieces: list[bytes], place: int) -> None:
+        """One chunk after the other; a connection that is gone takes no more of them."""
+        while self.transport is not None and place < len(pieces):
+            self.transport.write(b"%x\r\n%b\r\n" % (len(pieces[place]), pieces[place]))
+            place += 1
+            if answer.pace:
+                asyncio.get_running_loop().call_later(answer.pace, self.next_piece, answer, pieces, place)
+                return
+        self.server.in_flight -= 1
+        if self.transport is None:
+            self.server.broken_off += 1
+        elif answer.fault == "cut":
+            self.transport.close()  # after what was written, and without the chunk that ends a body
+        else:
+            self.transport.write(b"0\r\n\r\n")
 
     def send(self, status: int, out: bytes, headers: dict[str, str] | None = None, endless: bool = False) -> None:
         if self.transport is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -124,3 +125,42 @@ def _decision(call: RecordedCall, answer: Answer) -> dict[str, Any]:
         "answers": {key: {"type": "noul", "noul": p_yes, "confidence": max(p_yes, 1 - p_yes)} for key in questions},
         "usage": {"input_tokens": count_tokens(call.text), "output_tokens": 0},
     }
+
+
+def pieces_of(call: RecordedCall, answer: Answer, kind: str) -> list[bytes]:
+    """The same reply as a stream: what is written to the connection, one element a piece."""
+    whole = reply_to(call, answer, kind)
+    parts = [answer.text[n : n + 4] for n in range(0, len(answer.text), 4)]
+    thoughts = [answer.thinking[n : n + 4] for n in range(0, len(answer.thinking), 4)]
+    if call.path == OLLAMA:
+        return _ollama_pieces(whole, thoughts, parts)
+    choice = whole["choices"][0]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None}]
+    deltas += [{"reasoning_content": part} for part in thoughts] + [{"content": part} for part in parts]
+    chunks = [{"index": 0, "finish_reason": None, "delta": delta} for delta in deltas]
+    chunks.append({"index": 0, "finish_reason": choice["finish_reason"], "delta": {}})
+    rest: dict[str, Any] = {key: whole[key] for key in ("id", "model")}
+    events: list[dict[str, Any]] = [{**rest, "object": "chat.completion.chunk", "choices": [one]} for one in chunks]
+    if answer.usage and call.body.get("stream_options", {}).get("include_usage"):
+        figures: dict[str, Any] = {key: whole[key] for key in ("usage", "timings") if key in whole}
+        events.append({**rest, **figures, "object": "chat.completion.chunk", "choices": []})
+    return [f"data: {json.dumps(event)}\n\n".encode() for event in events] + [b"data: [DONE]\n\n"]
+
+
+def _ollama_pieces(whole: dict[str, Any], thoughts: list[str], parts: list[str]) -> list[bytes]:
+    start = {key: whole[key] for key in ("model", "created_at")}
+    messages = [{"role": "assistant", "content": "", "thinking": part} for part in thoughts]
+    messages += [{"role": "assistant", "content": part} for part in parts]
+    lines = [{**start, "message": message, "done": False} for message in messages]
+    lines.append({**whole, "message": {"role": "assistant", "content": ""}})
+    return [f"{json.dumps(line)}\n".encode() for line in lines]
+
+
+def faulty(pieces: list[bytes], path: str, answer: Answer) -> list[bytes]:
+    """The pieces with the answer's fault in their middle."""
+    half = len(pieces) // 2
+    bad = b"{not json\n" if path == OLLAMA else b"data: {not json\n\n"
+    error = error_body(path, 500, answer.error)
+    late = f"{json.dumps(error)}\n" if path == OLLAMA else f"data: {json.dumps(error)}\n\n"
+    middle = {"garbage_line": [bad, *pieces[half:]], "late_error": [late.encode()], "cut": [], "torn": []}
+    return pieces if answer.fault not in middle else [*pieces[:half], *middle[answer.fault]]

@@ -1,0 +1,36 @@
+"""An answer while it is written, told to whoever looks on: at a bounded rate, and kept nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.events import CallProgress
+from agent.models.types import Written
+
+SECONDS_BETWEEN = 0.2
+"""At most five times a second for each call: more often than a person reads, seldom enough to cost nothing."""
+
+Onlooker = Callable[[CallProgress], None]
+
+
+class LiveText:
+    """The progress callback of one call."""
+
+    def __init__(self, call_id: int, tell: Onlooker, clock: Callable[[], float]) -> None:
+        self._call_id = call_id
+        self._tell = tell
+        self._clock = clock
+        self._began = clock()
+        self._first = self._began
+        self._told = float("-inf")
+
+    def __call__(self, written: Written) -> None:
+        """One more piece has come."""
+        now = self._clock()
+        if written.tokens <= 1:  # also after a retry, when the answer begins anew
+            self._first, self._told = now, float("-inf")
+        if now - self._told < SECONDS_BETWEEN:
+            return
+        self._told = now
+        seconds, waited = round(now - self._began, 3), round(self._first - self._began, 3)
+        self._tell(CallProgress(self._call_id, written.so_far(), written.tokens, seconds, waited))
