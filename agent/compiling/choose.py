@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.compiling.findings import Finding
+from agent.compiling.headers import header_table
 from agent.compiling.project import ProjectFiles
 from agent.compiling.verdict import NeededInclude
 
@@ -23,6 +24,7 @@ def choose_headers(
         for finding in sorted(group, key=lambda f: (f.system, len(f.headers))):
             header = next((h for h in finding.headers if h in picks), None) or _brought(finding, picks, project)
             picks.setdefault(header or _most_shared(finding, group), []).append(finding)
+        _merge_brought(picks)
         order = sorted(picks.items(), key=lambda item: min(group.index(f) for f in item[1]))
         for header, served in order:
             first = served[0]
@@ -50,6 +52,14 @@ def _brought(finding: Finding, picks: dict[str, list[Finding]], project: Project
         if not served[0].system and any(h in project.active_headers(header) for h in finding.headers):
             return header
     return None
+
+
+def _merge_brought(picks: dict[str, list[Finding]]) -> None:
+    """Let a chosen system header serve what another chosen one is for, where it brings that along (inttypes.h, stdint.h)."""
+    for header in list(picks):
+        for brought in header_table().brings(header) & picks.keys():
+            if picks[brought][0].system and picks[header][0].system:
+                picks[header] += picks.pop(brought)
 
 
 def _most_shared(finding: Finding, group: Sequence[Finding]) -> str:

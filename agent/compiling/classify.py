@@ -10,13 +10,14 @@ import msgspec
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.build_rungs import link_failure, no_file
 from agent.compiling.code_rungs import hidden_name, logic_error, missing_definition, signature_mismatch
-from agent.compiling.diagnostics import ordered, parse_text
+from agent.compiling.diagnostics import ordered
 from agent.compiling.evidence import LINK, Evidence
 from agent.compiling.findings import Finding, SystemNames
 from agent.compiling.headers import HeaderTable
 from agent.compiling.include_rungs import find_names, missing_include
 from agent.compiling.names import NameFinder
 from agent.compiling.project import ProjectFiles
+from agent.compiling.structured import read_output
 from agent.compiling.symptoms import symptoms
 from agent.compiling.verdict import CompilerErrorClassification
 from agent.values import Diagnostic, Rung
@@ -51,7 +52,7 @@ def deterministic_check(
     names that the compiler did not get to; off where a recompile will tell.
     """
     facts = facts or BuildFacts()
-    found = tuple(ordered(parse_text(raw_error) if diagnostics is None else diagnostics))
+    found = tuple(ordered(read_output(raw_error) if diagnostics is None else diagnostics))
     found = tuple(_with_source(d, project) for d in found)
     finder = NameFinder(project, target, facts, table=table, system=system, disproven=disproven)
     evidence = Evidence(raw_error, finder, symptoms(found), found, foresee)

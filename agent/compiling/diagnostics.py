@@ -41,6 +41,15 @@ _NOISE_BEGINS = re.compile(
 )
 _EXIT_STATUS = re.compile(r"returned \d+ exit status")
 _LINKER = re.compile(r"cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE)
+_STAMP = re.compile(
+    r"^(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?|#\d+ \d+\.\d+|\[\d+[\d.:, TZ+-]*\]|\d\d:\d\d:\d\d(?:[.,]\d+)?"
+    r"|cargo:warning=|warning: \S+@[\d.]+:|npm ERR!)[ \t]?",
+    re.MULTILINE,
+)
+"""What a runner of builds puts in front of each line: a time, a step, a package."""
+_INDENTED = re.compile(r"^\s+[\w./\\+-]+\.\w+:\d+(?::\d+)?: (?:fatal |internal compiler )?(?:error|warning|note)\b")
+_WRAPPED = re.compile(r"(?<=[ \[])\n {3}(?=[^\s^~|+])")
+"""How gcc breaks a message that is longer than ``-fmessage-length``: behind a blank or a bracket, three blanks in."""
 _REFERENCED = re.compile(r"^>>>\s*(?:referenced by|defined (?:at|in))\s+(?P<file>[^\s:()]+)(?::(?P<line>\d+))?")
 
 
@@ -114,7 +123,10 @@ def parse_text(text: str) -> tuple[Diagnostic, ...]:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.lines = text.replace("\r\n", "\n").split("\n")
+        text = text.replace("\r\n", "\n") if "\r" in text else text
+        if (begins := _STAMP.match(text.lstrip("\n"))) and len(begins[0]) > 4:
+            text = _STAMP.sub("", text)
+        self.lines = (_WRAPPED.sub("", text) if " \n   " in text else text).split("\n")
         self.found: list[_Draft] = []
         self.target: _Draft | None = None
         self.note = False
@@ -130,8 +142,10 @@ class _Reader:
 
     def _line(self, line: str, at: int) -> None:
         if line[0] in " \t>" or line.lstrip()[:3] == "+++":
-            self._continuation(line)
-            return
+            if ": " not in line or not _INDENTED.match(line):
+                self._continuation(line)
+                return
+            line = line.lstrip()
         if self._mac(line):
             return
         gutter = _GUTTER.match(line) if line[0].isdigit() or line[0] == "|" else None

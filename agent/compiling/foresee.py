@@ -57,7 +57,7 @@ def _missing(
     if not homes or any(h.level in ("gnu", "xopen") for h in homes[:1]):
         return None
     kind = homes[0].kind
-    if (kind == "function" and not called) or (kind == "macro" and not (name.isupper() or called)):
+    if (kind == "function" and not called) or (kind == "macro" and not (name[:3].isupper() or called)):
         return None
     if kind == "variable":
         return None

@@ -84,6 +84,7 @@ class HeaderTable:
                 self._functions_by_length.setdefault(len(name), []).append(name)
         for name, more in data["also"].items():
             self._also(name, more.split())
+        self._brings = {header: frozenset(more.split()) for header, more in data["brings"].items()}
         self._prefixes = [(prefix, homes.split()) for prefix, homes in data["prefixes"].items()]
         self._libraries: dict[str, str] = data["libraries"]
         self._library_functions = {n: lib for lib, names in data["library_functions"].items() for n in names.split()}
@@ -140,6 +141,10 @@ class HeaderTable:
     def obsolete(self, header: str) -> bool:
         """Whether a header is one of those that only compile by accident (not: an internal part of another)."""
         return header in self._never
+
+    def brings(self, header: str) -> frozenset[str]:
+        """The headers whose names ``header`` brings along, as the standards promise."""
+        return self._brings.get(header, frozenset())
 
     def proper(self, header: str) -> str:
         """The header to include instead of an internal or obsolete spelling (``sys/errno.h`` is ``errno.h``)."""

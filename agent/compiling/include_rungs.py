@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.compiling.choose import choose_headers
+from agent.compiling.ended_early import cut_off, gave_up
 from agent.compiling.evidence import Evidence
 from agent.compiling.findings import Finding
 from agent.compiling.foresee import foreseen
@@ -23,19 +24,32 @@ def find_names(e: Evidence) -> list[Finding]:
     for complaint in e.complaints:
         if complaint.kind not in _NAMED or not (complaint.names or complaint.diagnostic.source_line):
             continue
-        if (
-            complaint.kind == "syntax"
-            and found
-            and any(f.outcome == "include" for f in found)
-            and not complaint.diagnostic.includes
-        ):
-            continue  # the parser stumbles on after a missing type
         key = (complaint.kind, complaint.names[0] if complaint.names else "")
         if key in seen and complaint.kind != "syntax":
             continue
         seen.add(key)
-        found.append(e.finder.find(complaint))
+        finding = e.finder.find(complaint)
+        if complaint.kind == "syntax" and any(f.outcome == "include" for f in found) and not _new(e, finding, found):
+            continue  # the parser stumbles on after a missing type
+        found.append(finding)
     return found
+
+
+def _new(e: Evidence, finding: Finding, found: Sequence[Finding]) -> bool:
+    """Whether a name near a later syntax error is missing in its own right: hinted at, or a name that no line above uses
+    without a complaint."""
+    if finding.outcome != "include":
+        return False
+    if finding.hinted:
+        return True
+    plain = finding.name.removeprefix("struct ")
+    if any(f.name == finding.name for f in found) or not finding.file:
+        return False
+    shape = e.project.shape(finding.file)
+    blamed = {c.diagnostic.line for c in e.complaints}
+    return not any(
+        holds_word(shape.masked_line(n), plain) for n in range(1, finding.symptom.diagnostic.line) if n not in blamed
+    )
 
 
 def missing_include(e: Evidence) -> CompilerErrorClassification | None:
@@ -80,9 +94,20 @@ def _foreseen(e: Evidence, wanted: Sequence[Finding]) -> list[Finding]:
         return []
     first = wanted[0]
     named = {f.name for f in wanted}
-    stopped = len(e.errors) == 1 and e.facts.stops_at_first
-    lines = None if stopped else {c.diagnostic.line for c in e.errors if c.diagnostic.line}
-    return [f for f in foreseen(e.finder, first.file, first.symptom, lines) if f.name not in named]
+    found = foreseen(e.finder, first.file, first.symptom, _unseen_lines(e, first.file))
+    return [f for f in found if f.name not in named]
+
+
+def _unseen_lines(e: Evidence, file: str) -> set[int] | None:
+    """The lines of ``file`` in which names may be missing without a complaint: those with an error, and all below the last
+    one where compiler or log ended early. None (all lines) for a compiler that stops at the first error."""
+    lines = {c.diagnostic.line for c in e.errors if c.diagnostic.line}
+    if len(e.errors) == 1 and e.facts.stops_at_first:
+        return None
+    if gave_up(e.raw) or cut_off(e.raw):
+        seen = [c.diagnostic.line for c in e.complaints if e.project.resolve(c.diagnostic.file) == file]
+        lines |= set(range(max(seen, default=0) + 1, e.project.shape(file).line_count + 1))
+    return lines
 
 
 def macro_home(e: Evidence, complaint: Symptom) -> Finding | None:

@@ -19,7 +19,8 @@ from agent.compiling.words import is_member
 _EXTENSIONS = frozenset({"asm", "typeof", "inline"})
 _C23_WORDS = frozenset({"bool", "true", "false", "static_assert", "thread_local", "alignas", "alignof"})
 _MACRO_LIKE = re.compile(
-    r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert)$"
+    r"[A-Z_]{3}|_t$|^(?:bool|true|false|noreturn|static_assert|thread_local|alignas|alignof|complex|offsetof|va_\w+|assert"
+    r"|and|and_eq|bitand|bitor|compl|not|not_eq|or|or_eq|xor|xor_eq)$"
 )
 
 

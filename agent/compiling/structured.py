@@ -1,19 +1,38 @@
-"""Structured compiler output to diagnostics: gcc's JSON (versions 9 to 14) and SARIF (gcc 13+, clang 15+)."""
+"""Structured compiler output to diagnostics: gcc's JSON (versions 9 to 14) and SARIF (gcc 13+, clang 15+), in logs too."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
-from agent.compiling.diagnostics import MAX_DIAGNOSTICS, includes_in_note
+from agent.compiling.diagnostics import MAX_DIAGNOSTICS, includes_in_note, parse_text
 from agent.values import Diagnostic
 
 _FIXIT_INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
+_OPENING = re.compile(r"(?<![^\s\]}])[\[{](?=\s*[\]{\"])")
 _SEVERITY: dict[str, Literal["error", "warning", "note", "fatal"]] = {
     "error": "error", "warning": "warning", "note": "note", "fatal error": "fatal", "sorry, unimplemented": "error",
     "internal compiler error": "fatal", "pedwarn": "warning", "permerror": "error", "none": "note",
 }  # fmt: skip
+
+
+def read_output(text: str) -> tuple[Diagnostic, ...]:
+    """The diagnostics in any output: plain text, gcc's JSON, SARIF, or a log that holds several of them, cut off or not."""
+    if '{"' not in text:
+        return parse_text(text)
+    found: list[Diagnostic] = []
+    plain, last = [], 0
+    for value, start, end in _json_spans(text):
+        if _take(value, found):
+            plain.append(text[last:start])
+            last = end
+    return (*found, *(d for d in parse_text("".join((*plain, text[last:]))) if not d.message.startswith(_NO_MATTER)))
+
+
+_NO_MATTER = "diagnostic formatting in SARIF mode"
+"""What clang says of its own format."""
 
 
 def parse_gcc_json(text: str) -> tuple[Diagnostic, ...] | None:
@@ -22,13 +41,22 @@ def parse_gcc_json(text: str) -> tuple[Diagnostic, ...] | None:
     Several arrays may follow one another (one a file), plain lines may stand around them (after a fatal error).
     """
     found: list[Diagnostic] = []
-    any_array = False
-    for value in _json_values(text, "["):
-        if isinstance(value, list) and all(isinstance(v, dict) for v in value):
-            any_array = True
-            for item in value[:MAX_DIAGNOSTICS]:
-                _gcc_item(item, found)
-    return tuple(found) if any_array else None
+    taken = [_take(v, found) for v, _, _ in _json_spans(text, "[") if isinstance(v, list)]
+    return tuple(found) if any(taken) else None
+
+
+def _take(value: Any, found: list[Diagnostic]) -> bool:
+    """Add what a decoded JSON value reports to ``found``; False when it is no compiler's report."""
+    if isinstance(value, list) and all(isinstance(v, dict) and ("kind" in v or "message" in v) for v in value):
+        for item in value[:MAX_DIAGNOSTICS]:
+            _gcc_item(item, found)
+        return True
+    if isinstance(value, dict) and isinstance(value.get("runs"), list):
+        for run in value["runs"]:
+            for result in (run.get("results") or [])[:MAX_DIAGNOSTICS]:
+                _sarif_result(result, found)
+        return True
+    return False
 
 
 def _gcc_item(item: dict[str, Any], found: list[Diagnostic]) -> None:
@@ -73,13 +101,9 @@ def _with_note(d: Diagnostic, note: str, includes: tuple[str, ...]) -> Diagnosti
 
 def parse_sarif(text: str) -> tuple[Diagnostic, ...] | None:
     """Diagnostics of a SARIF log somewhere in ``text``; None when there is none."""
-    for value in _json_values(text, "{"):
-        if isinstance(value, dict) and isinstance(value.get("runs"), list):
-            found: list[Diagnostic] = []
-            for run in value["runs"]:
-                for result in (run.get("results") or [])[:MAX_DIAGNOSTICS]:
-                    _sarif_result(result, found)
-            return tuple(found)
+    found: list[Diagnostic] = []
+    if any(_take(v, found) for v, _, _ in _json_spans(text, "{") if isinstance(v, dict)):
+        return tuple(found)
     return None
 
 
@@ -121,22 +145,37 @@ def _sarif_place(locations: list[Any]) -> tuple[str, int, int, str]:
     return uri, int(region.get("startLine", 0)), int(region.get("startColumn", 0)), str(snippet).rstrip("\n")
 
 
-def _json_values(text: str, opening: str) -> list[Any]:
-    """Every JSON value in ``text`` that starts a line with ``opening``; what is no JSON is stepped over."""
+def _json_spans(text: str, opening: str = "[{") -> Iterator[tuple[Any, int, int]]:
+    """Every JSON array or object (``opening`` says which) in ``text`` that begins a line or stands behind a blank, with its
+    place. What is no JSON is stepped over; of an array that is cut off, the items before it are given."""
     decoder = json.JSONDecoder()
-    values: list[Any] = []
     at = 0
-    while True:
-        at = text.find(opening, at)
-        if at < 0:
-            return values
-        if at and text[at - 1] not in "\n\r]}":
+    while match := _OPENING.search(text, at):
+        at = match.start()
+        if match[0] not in opening:
             at += 1
             continue
         try:
             value, end = decoder.raw_decode(text, at)
         except ValueError:
-            at += 1
-            continue
-        values.append(value)
+            value, end = _items_before_a_cut(decoder, text, at)
+            if not value:
+                at += 1
+                continue
+        yield value, at, end
         at = end
+
+
+def _items_before_a_cut(decoder: json.JSONDecoder, text: str, at: int) -> tuple[list[Any], int]:
+    """The whole items of an array of objects at ``at`` that does not end, and the text's end; none for other text."""
+    items: list[Any] = []
+    place = at + 1
+    while text.startswith("{", place):
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except ValueError:
+            break
+        items.append(value)
+        while text[place : place + 1] in (",", " ", "\n"):
+            place += 1
+    return items, len(text)

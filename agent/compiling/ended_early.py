@@ -1,0 +1,38 @@
+"""Whether a compiler gave up, or a log was cut, before the end of the file: what comes after was never looked at."""
+
+from __future__ import annotations
+
+import re
+
+from agent.compiling.diagnostics import HEAD
+
+_GAVE_UP = re.compile(
+    r"too many errors|stopping now|compilation (?:terminated|aborted) due to|-fmax-errors=|-ferror-limit=|-W?fatal-errors\]?"
+)
+_CUT_MARK = re.compile(r"(?:\.\.\.|…|\btruncated\b|\bomitted\b)[\])\s.]*$", re.IGNORECASE)
+_NUMBERED = re.compile(r"^\s*\d+ \|")
+_CARET = re.compile(r"\|\s*[~^]")
+
+
+def gave_up(text: str) -> bool:
+    """Whether the compiler says that it stopped at its limit of errors."""
+    return bool(_GAVE_UP.search(text, max(0, len(text) - 2000)))
+
+
+def cut_off(text: str) -> bool:
+    """Whether the end of a log is missing: it ends within a line, or below a source line whose caret is not there."""
+    if not text:
+        return False
+    end = text[-2000:]
+    lines = end.rstrip("\r\n").split("\n")
+    last = lines[-1]
+    if _CUT_MARK.search(last):
+        return True
+    if _NUMBERED.match(last):
+        return True
+    if text.endswith("\n"):
+        return False
+    if last.lstrip().startswith("|") and len(lines) > 1 and _NUMBERED.match(lines[-2]):
+        return not _CARET.match(last.lstrip())
+    quoted = any(_NUMBERED.match(line) for line in lines[:-1])
+    return quoted and bool(HEAD.match(last))
