@@ -13,7 +13,7 @@ from pathlib import Path
 from agent.index.symbols.base import ParsedFile, Symbol
 from agent.index.words import searchable
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Raised whenever tables or what parsers store in them change; another version on disk is thrown away."""
 
 _SCHEMA = """

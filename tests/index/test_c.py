@@ -119,6 +119,19 @@ def test_types_behind_macros_are_caught() -> None:
     assert ("Java_x", "g") in {(r.source, r.target) for r in parsed.references if r.kind == "call"}
 
 
+def test_a_macro_among_the_members_does_not_stretch_the_type() -> None:
+    source = (
+        b"#define FIELDS int a;\nstruct loop {\n  unsigned flag;\n  FIELDS\n};\n\n"
+        b"EXTERN void* loop_data(const struct loop*);\nEXTERN void loop_stop(struct loop*);\n\n"
+        b"union any {\n  HANDLES(XX)\n};\ntypedef struct {\n  int x;\n  MORE\n} pair_t;\nEXTERN int last(void);\n"
+    )
+    parsed = parse(source)
+    assert source[find(parsed, "loop", "struct").start : find(parsed, "loop", "struct").end].endswith(b"FIELDS\n};")
+    assert source[: find(parsed, "pair_t", "typedef").end].endswith(b"MORE\n} pair_t;")
+    assert find(parsed, "any", "union").end_line == 12
+    assert {s.name for s in parsed.symbols if s.kind == "prototype"} == {"loop_data", "loop_stop", "last"}
+
+
 def test_neighbours_survive_a_broken_function() -> None:
     source = b"int one(void) { return 1; }\nint two(int a { retur 2 +; }\nint three(void) { return 3; }\n"
     parsed = parse(source)

@@ -36,7 +36,7 @@ class _Functions:
 
 
 def merge(symbols: list[Symbol], found: list[Found], make: Callable[[Found], Symbol]) -> list[Symbol]:
-    """Adds what the tree missed; where the tree stumbled inside a function, the scan's range is the true one.
+    """Adds what the tree missed; where the tree stumbled inside a function or type, the scan's range is the true one.
 
     ``make`` turns a found thing into a symbol. A function that stands once per preprocessor branch stays as the tree has it.
     """
@@ -50,7 +50,9 @@ def merge(symbols: list[Symbol], found: list[Found], make: Callable[[Found], Sym
     added: list[Symbol] = []
     for item in found:
         if item.kind != "function":
-            if not any(_same(symbol, item) for symbol in by_name[item.name]):
+            beyond = [s for s in by_name[item.name] if s.kind == item.kind and s.start == item.start and s.end > item.end]
+            dropped.update(_key(symbol) for symbol in beyond)  # a macro among its members hid the closing brace
+            if beyond or not any(_same(symbol, item) for symbol in by_name[item.name]):
                 added.append(make(item))
                 by_name[item.name].append(added[-1])
             continue
