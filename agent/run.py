@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agent.audit.labels import label_outcomes
 from agent.audit.log import LogError
 from agent.context import RunContext
-from agent.events import DiffReady, DiffResolved, RunFinished, RunStarted
+from agent.events import DiffReady, RunFinished, RunStarted
 from agent.flow.bearing import failures_left
 from agent.flow.checking import Checks
+from agent.flow.deciding import Change
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
 from agent.flow.linking import link_changed
@@ -26,8 +26,8 @@ from agent.judgment.binary import AllOmitted
 from agent.models.types import ModelError
 from agent.planning.schema import PlanError
 from agent.values import RunStatus
-from agent.workspace.apply import ApplyResult
 from agent.workspace.git import WorkspaceError
+from agent.workspace.lease import Lease
 from agent.workspace.worktree import Workspace
 
 _BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError, NothingToRead, IndexUnavailable)
@@ -47,6 +47,7 @@ class Run:
         hidden: tuple[str, ...] = (),
         apply_when_complete: bool = False,
         resumed: bool = False,
+        lease: Lease | None = None,
     ) -> None:
         self.ctx = ctx
         self.task = task
@@ -56,6 +57,8 @@ class Run:
         self.resumed = resumed
         self.outcome = Outcome()
         self.checks = Checks(ctx, workspace, hidden)
+        self.change = Change(workspace, ctx.log, ctx.emit)
+        self._lease = lease
         self._task: asyncio.Task[Any] | None = None
 
     async def execute(self) -> RunFinished:
@@ -123,6 +126,7 @@ class Run:
         )  # fmt: skip
         ctx.emit(finished)
         await ctx.log.durable()
+        self._let_go()
         return finished
 
     async def _show_diff(self) -> str:
@@ -144,29 +148,15 @@ class Run:
 
     async def apply(self) -> tuple[bool, str]:
         """Bring the change into the person's files, whole or not at all. Returns whether it was, and a sentence."""
-        try:
-            result = await self.workspace.apply_to_user_tree()
-        except WorkspaceError as error:
-            result = ApplyResult(False, str(error))
-        if not result.ok:
-            self.ctx.notice("error", result.text)
-            return False, result.text
-        self.ctx.emit(DiffResolved("applied", result.text))
-        label_outcomes(self.ctx.log, self.ctx.run_id)
-        await self.workspace.keep()
-        return True, result.text
+        return await self.change.apply()
 
     async def keep(self) -> str:
         """Leave the change on its branch. Returns a sentence that says where."""
-        text = await self.workspace.keep()
-        self.ctx.emit(DiffResolved("kept", text))
-        return text
+        return await self.change.keep()
 
     async def discard(self) -> str:
         """Delete the branch. Returns a sentence."""
-        text = await self.workspace.discard()
-        self.ctx.emit(DiffResolved("discarded", text))
-        return text
+        return await self.change.discard()
 
     def stop(self) -> None:
         """Stop at the next decision; a call or command that is under way is broken off."""
@@ -175,6 +165,12 @@ class Run:
             self._task.cancel()
 
     async def aclose(self) -> None:
-        """Commit the log and let go of models."""
+        """Commit the log, let go of models and of the run's place."""
+        self._let_go()
         await self.ctx.router.aclose()
         self.ctx.log.close()
+
+    def _let_go(self) -> None:
+        """Its end is in the log: what becomes of the change may be decided elsewhere, too."""
+        if self._lease is not None:
+            self._lease.release()

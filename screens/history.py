@@ -8,18 +8,17 @@ from pathlib import Path
 from textual import on
 from textual.content import Content
 
-from agent.audit.history import RunSummary, delete_run, diff_runs, events_of, list_runs
+from agent.audit.history import RunSummary, diff_runs, events_of, list_runs
 from agent.audit.log import LogError
 from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.events import Envelope
-from agent.workspace.git import WorkspaceError
 from screens.actions import bindings
+from screens.deciding import Deciding
 from screens.dialogs import Confirm
 from screens.home import HomeScreen
-from screens.log_screen import ListScreen
 from screens.panes.rows import RowList
-from screens.panes.run_facts import diff_lines, history_heading, history_row, may_resume, run_facts, undecided
+from screens.panes.run_facts import diff_lines, history_heading, history_row, may_resume, run_facts
 from screens.replay import Replay, ReplayScreen
 from screens.runner import RecentRun, Services
 from screens.session import RunSession
@@ -29,7 +28,7 @@ from screens.text import MUTED, one_line, plural
 _HINT = "What a run did, and how it ended, is said here. Home starts one."
 
 
-class HistoryScreen(ListScreen):
+class HistoryScreen(Deciding):
     """Lists the runs in one log. ``run`` is selected, if given."""
 
     BINDINGS = bindings("history")
@@ -101,10 +100,12 @@ class HistoryScreen(ListScreen):
         run = self.run
         if action in ("open", "mark", "relabel", "delete", "export"):
             return run is not None
+        if action == "decide":
+            return self.can_decide()
         if action == "diff":
             return run is not None and self.marked not in ("", run.run_id)
         if action == "resume":
-            return run is not None and (may_resume(run) or run.place)
+            return run is not None and may_resume(run) and not run.busy
         if action == "calibrate":
             return bool(self.runs)
         return True
@@ -180,11 +181,7 @@ class HistoryScreen(ListScreen):
     def action_resume(self) -> None:
         """Go on with a run that did not end."""
         run = self.run
-        if run is None:
-            return
-        if not may_resume(run):
-            self.app.notify(f"The run ended {run.status}: there is nothing left to do. {undecided(run)}", markup=False,
-                            timeout=10)  # fmt: skip
+        if run is None or not may_resume(run):
             return
         if run.place:
             self.post_message(HomeScreen.Start(run.task, self.repo, run.run_id))
@@ -197,42 +194,6 @@ class HistoryScreen(ListScreen):
                 self.post_message(HomeScreen.Start(run.task, self.repo))
 
         self.app.push_screen(Confirm("Start the task again?", text, "Start", "Not now"), answered)
-
-    def action_delete(self) -> None:
-        """Delete the selected run, after asking."""
-        run = self.run
-        if run is None:
-            return
-        session = getattr(self.app, "session", None)
-        if session is not None and session.live and session.state.run_id == run.run_id:
-            self.app.notify("That run is going on. Stop it first.", severity="warning", markup=False)
-            return
-        parts = [f"Its {plural(run.calls, 'call')} and {plural(run.labels, 'label')} are deleted from the log."]
-        if run.place:
-            parts.append(f"Its worktree and its branch {run.branch} go too.")
-        elif run.branch:
-            parts.append(f"A branch {run.branch} that was kept stays.")
-        if run.unfinished:
-            parts.append("It never said how it ended: be sure that it is not going on elsewhere.")
-        parts.append("Your own files stay as they are.")
-        self.app.push_screen(
-            Confirm(f"Delete run {run.run_id}?", " ".join(parts), "Delete", "Keep"),
-            lambda yes: self._delete(run) if yes else None,
-        )
-
-    def _delete(self, run: RunSummary) -> None:
-        self.run_worker(self._deleted(run), group="delete", exit_on_error=False)
-
-    async def _deleted(self, run: RunSummary) -> None:
-        try:
-            text = await delete_run(self.repo, run.run_id)
-        except (LogError, WorkspaceError) as error:
-            self.app.notify(str(error), severity="error", markup=False, timeout=20)
-            return
-        if self.marked == run.run_id:
-            self.marked = ""
-        await self.load()
-        self.say(text)
 
     def action_back(self) -> None:
         """From a comparison to the run, or leave."""

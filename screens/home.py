@@ -20,28 +20,15 @@ from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFini
 from screens import STYLES
 from screens.actions import bindings
 from screens.home_model import ModelBox
-from screens.keyed import KeyedScreen, KeyFooter
+from screens.keyed import NARROW, KeyedScreen, KeyFooter
+from screens.panes.home_lines import GUIDE, demo_entry, home_title, left_run, no_runs, run_entry
 from screens.runner import DemoTask, RecentRun, Services
 from screens.session import RunSession
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, duration, line, one_line, plural
+from screens.text import line, plural
 from screens.workers import start
 
 _PREDICT_SECONDS = 0.4
 _TURNS = (GateWaiting, GateResolved, RunFinished, DiffResolved)
-_RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
-
-
-_GUIDE = Content("\n").join(
-    [
-        Content.styled("What happens then", LABEL),
-        Content("1  The repository is read: files, symbols, history. No model is needed for that."),
-        Content("2  A small model answers one yes or no after the other: which files and symbols matter."),
-        Content("3  A plan is made; code is written in a copy, compiled and tested."),
-        Content("4  You see the diff. Your own files change only when you apply it."),
-        Content(""),
-        Content("space pauses at any moment, s goes on by one decision, y and n overrule it."),
-    ]
-)
 
 
 class TaskBox(TextArea):
@@ -59,7 +46,8 @@ class HomeScreen(KeyedScreen[None]):
 
     CSS_PATH = STYLES / "home.tcss"
     BINDINGS = bindings("home")
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-medium")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
     ACTION_GROUP = "home"
     AUTO_FOCUS = ""
 
@@ -88,10 +76,11 @@ class HomeScreen(KeyedScreen[None]):
         self.ready_made: list[DemoTask] = []
         self.recent: list[RecentRun] = []
         self._predicting = 0
+        self._narrow = False
 
     def compose(self) -> ComposeResult:
         """Task, repository and start on the left; model, ready-made tasks and runs on the right."""
-        yield Static(_title(), id="home-title", markup=False)
+        yield Static(home_title(), id="home-title", markup=False)
         yield Static("", id="home-run", markup=False)
         with Horizontal(id="home"):
             with Vertical(id="home-left"):
@@ -104,7 +93,7 @@ class HomeScreen(KeyedScreen[None]):
                 with Horizontal(id="start-row"):
                     yield Button("Start", id="start", variant="primary", compact=True)
                     yield Static("", id="prediction", markup=False)
-                yield Static(_GUIDE, id="guide", markup=False)
+                yield Static(GUIDE, id="guide", markup=False)
             with Vertical(id="home-right"):
                 yield ModelBox(self.services, id="model", classes="box")
                 yield OptionList(id="demos", classes="box", markup=False, compact=True)
@@ -132,17 +121,34 @@ class HomeScreen(KeyedScreen[None]):
     def fill(self) -> None:
         """Read the lists anew."""
         self.ready_made = self.services.demos()
-        demos = self.query_one("#demos", OptionList)
-        demos.clear_options()
-        demos.add_options([Option(_demo(demo)) for demo in self.ready_made])
-        demos.display = bool(self.ready_made)
-        if self.ready_made:
-            demos.highlighted = 0
-        with contextlib.suppress(OSError):
-            self.recent = self.services.recent_runs(self.repo_path)
+        self.query_one("#demos", OptionList).display = bool(self.ready_made)
+        self._list()
+        start(self, self._read_runs, group="recent")
+
+    async def _read_runs(self) -> None:
+        before = self.recent
+        try:
+            self.recent = await asyncio.to_thread(self.services.recent_runs, self.repo_path)
+        except OSError:
+            self.recent = []
+        if self.is_attached and self.recent != before:
+            self._list()
+
+    def _list(self) -> None:
+        """The two lists; on a narrow screen one line an entry, and no box for runs that are not there."""
+        narrow = self._narrow = self.app.size.width < NARROW
+        _refill(self.query_one("#demos", OptionList), [demo_entry(demo, narrow) for demo in self.ready_made])
         runs = self.query_one("#recent", OptionList)
-        runs.clear_options()
-        runs.add_options([Option(_run(run)) for run in self.recent] or [Option(_nothing(), disabled=True)])
+        _refill(runs, [run_entry(run, narrow) for run in self.recent])
+        if not self.recent:
+            runs.add_option(Option(no_runs(), disabled=True))
+        runs.display = bool(self.recent) or not narrow
+        self.set_class(not self.recent, "-new")
+
+    def on_resize(self) -> None:
+        """One line an entry, or two."""
+        if self.is_mounted and (self.app.size.width < NARROW) is not self._narrow:
+            self._list()
 
     @property
     def task_text(self) -> str:
@@ -168,7 +174,7 @@ class HomeScreen(KeyedScreen[None]):
     def show_run(self) -> None:
         """A run that was left and is not over is said in a line of its own, with the key that leads back."""
         view = self.query_one("#home-run", Static)
-        lines = [] if self.session is None else _left_run(self.session)
+        lines = [] if self.session is None else left_run(self.session)
         view.display = bool(lines)
         if lines:
             view.update(line(*lines))
@@ -177,7 +183,7 @@ class HomeScreen(KeyedScreen[None]):
     def show_busy(self, text: str) -> None:
         """Say that a run is being made ready; "" when that is over."""
         if self.is_mounted:
-            self.query_one("#home-title", Static).update(_title(text))
+            self.query_one("#home-title", Static).update(home_title(text))
             self.query_one("#start").disabled = bool(text)
 
     # -- starting
@@ -252,6 +258,7 @@ class HomeScreen(KeyedScreen[None]):
     def _predict(self, number: int) -> None:
         if number == self._predicting:
             start(self, self._show_prediction, group="prediction")
+            start(self, self._read_runs, group="recent")
 
     async def _show_prediction(self) -> None:
         count = None
@@ -268,33 +275,10 @@ def _no_folder(path: Path) -> str:
     return f"There is no folder {path}. Correct the path."
 
 
-def _title(busy: str = "") -> Content:
-    said = (f"  ● {busy}", f"bold {WARN}") if busy else ("  small models, one decision at a time, in the open", MUTED)
-    return line(("Clean Room", f"bold {LABEL}"), said)
-
-
-def _left_run(session: RunSession) -> list[str | tuple[str, str]]:
-    if session.live and session.waiting is not None:
-        said, more = "‖ A run waits for you", "F3 goes back to it"
-    elif session.live:
-        said, more = "● A run is going on", "F3 goes back to it"
-    elif session.deciding:
-        said, more = "● A run has ended and its change waits for your word", "F3 goes back to it"
-    else:
-        return []
-    return [(f"{said}: ", f"bold {WARN}"), (more, STRONG), (f"   {one_line(session.task)}", MUTED)]
-
-
-def _demo(demo: DemoTask) -> Content:
-    return line((demo.title, STRONG)) + Content("\n") + line((f"  {one_line(demo.task)}", MUTED))
-
-
-def _run(run: RecentRun) -> Content:
-    glyph, style = _RUN_MARKS.get(run.status, ("·", MUTED))
-    when = run.started[:16].replace("T", " ")
-    facts = f"  {run.status or 'unfinished'} · {plural(run.calls, 'call')} · {duration(run.seconds)}"
-    return line((f"{glyph} ", style), one_line(run.task)) + Content("\n") + line((f"  {when}{facts}", MUTED))
-
-
-def _nothing() -> Content:
-    return Content.styled("none in this repository yet", MUTED)
+def _refill(view: OptionList, entries: list[Content]) -> None:
+    """Replace the entries; the same place stays chosen."""
+    chosen = view.highlighted or 0
+    view.clear_options()
+    view.add_options([Option(entry) for entry in entries])
+    if entries:
+        view.highlighted = min(chosen, len(entries) - 1)

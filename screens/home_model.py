@@ -101,6 +101,7 @@ class ModelBox(Vertical):
         state = self.state
         if state is None:
             return
+        self.set_class(state.ok, "-ok")
         mark = ("✓ ", f"bold {GOOD}") if state.ok else ("! ", f"bold {WARN}")
         lines = [line(mark, state.text)]
         if state.hint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import ActiveBinding, Binding
 from textual.screen import Screen
 from textual.widgets import Footer
@@ -72,6 +72,11 @@ class KeyFooter(Footer):
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=True, compact=True)
+
+    def compose(self) -> ComposeResult:
+        """The keys, and the palette's where there is room for it."""
+        self.set_reactive(Footer.show_command_palette, self.app.size.width >= NARROW)
+        yield from super().compose()
 
     def on_resize(self) -> None:
         """Narrow or not."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from agent.audit.reader import CallTexts
 from agent.config import Config
-from agent.events import Envelope, RunFinished
+from agent.events import CallProgress, Envelope, RunFinished
 from agent.gate import Gate
 
 
@@ -44,6 +44,10 @@ class RunHandle(Protocol):
 
     def listen(self, listener: Callable[[Envelope], None]) -> None:
         """``listener`` hears every event after it was committed, on the event loop's thread."""
+        ...
+
+    def watch(self, onlooker: Callable[[CallProgress], None]) -> None:
+        """``onlooker`` is told what a text has come to while the model writes it, a few times a second."""
         ...
 
     async def aclose(self) -> None:
@@ -94,7 +98,7 @@ class DemoTask:
 
 @dataclass(frozen=True)
 class RecentRun:
-    """An earlier run as the list shows it; ``started`` is ISO 8601."""
+    """An earlier run as the list shows it; ``started`` is ISO 8601, ``undecided`` says that its change waits for a word."""
 
     run_id: str
     task: str
@@ -103,6 +107,7 @@ class RecentRun:
     started: str = ""
     calls: int = 0
     seconds: float = 0.0
+    undecided: bool = False
 
 
 async def _unknown_model() -> ModelState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import sys
 from typing import Any
 
@@ -54,8 +55,13 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            from pathlib import Path
+
             from agent.config_errors import nearest
 
+            if Path(args[0]).is_dir():
+                place = shlex.quote(args[0])
+                raise click.UsageError(f"{args[0]!r} is a folder. To open it: cra --repo {place}", ctx) from None
             close = nearest(args[0], _COMMANDS)
             if close:
                 raise click.UsageError(f"No such command {args[0]!r}. Did you mean {close!r}?", ctx) from None

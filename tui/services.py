@@ -11,11 +11,11 @@ from pathlib import Path
 
 import platformdirs
 
-from agent.audit.history import events_of
+from agent.audit.history import events_of, list_runs
 from agent.audit.log import Listener, LogError
 from agent.audit.reader import CallTexts, LogReader
 from agent.config import Config, load
-from agent.events import Envelope, RunFinished
+from agent.events import CallProgress, Envelope, RunFinished
 from agent.gate import Gate
 from agent.run import Run
 from screens.runner import DemoTask, ModelState, Progress, RecentRun, Services
@@ -90,6 +90,10 @@ class EngineRun:
                 listener(each)
 
         self.run.ctx.listeners.append(hear if earlier else listener)
+
+    def watch(self, onlooker: Callable[[CallProgress], None]) -> None:
+        """``onlooker`` is told what a text has come to while it is written."""
+        self.run.ctx.onlookers.append(onlooker)
 
     async def execute(self) -> RunFinished:
         """Do the work."""
@@ -221,10 +225,13 @@ class _Readers:
         if reader is None:
             return []
         try:
-            rows = reader.runs(_RECENT)
+            runs = list_runs(reader, repo, _RECENT)
         except LogError:
             return []
-        return [RecentRun(r.run_id, r.task, r.repo, r.status, r.started_at, r.calls, r.seconds) for r in rows]
+        return [
+            RecentRun(run.run_id, run.task, run.repo, run.status, run.started_at, run.calls, run.seconds, run.undecided)
+            for run in runs
+        ]
 
     def texts(self, repo: Path, call_id: int) -> CallTexts | None:
         """One call of the repository's log."""

@@ -11,12 +11,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from agent.audit.fates import Fate, fate_of
 from agent.audit.log import LogError, log_path, open_database
 from agent.audit.reader import LogReader
 from agent.events import Envelope
 from agent.state import RunState
 from agent.values import CheckResult
 from agent.workspace import record
+from agent.workspace.git import WorkspaceError
+from agent.workspace.lease import busy, held
 from agent.workspace.worktree import Workspace
 
 T = TypeVar("T")
@@ -24,7 +27,8 @@ T = TypeVar("T")
 
 class RunSummary(msgspec.Struct, frozen=True):
     """A run as the list shows it. ``status`` is empty while it goes on, or when it was killed; ``place`` says that its
-    worktree is still there, so that it may be resumed. ``seconds`` of a run without an end are those of its last event."""
+    worktree is still there, so that it may be resumed. ``seconds`` of a run without an end are those of its last event.
+    ``fate`` is what its change was and what became of it; ``busy`` says that somebody works on the run right now."""
 
     run_id: str
     task: str
@@ -38,11 +42,18 @@ class RunSummary(msgspec.Struct, frozen=True):
     labels: int
     seconds: float
     place: bool = False
+    fate: Fate = Fate()
+    busy: bool = False
 
     @property
     def unfinished(self) -> bool:
         """Whether it never said how it ended."""
         return not self.status
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it has ended with a change that was neither applied nor kept nor discarded, and is still there."""
+        return self.place and bool(self.status) and not self.fate.choice and self.fate.files > 0
 
 
 _RUNS = (
@@ -64,10 +75,13 @@ def list_runs(reader: LogReader, repo: Path | None = None, limit: int = 500) -> 
             " group by calls.run_id"
         )
     )
-    return [_summary(reader, row, labels, places) for row in reader.select(_RUNS, limit)]
+    at_work = {run_id for run_id in places if repo is not None and held(repo, run_id)}
+    return [_summary(reader, row, labels, places, at_work) for row in reader.select(_RUNS, limit)]
 
 
-def _summary(reader: LogReader, row: tuple[Any, ...], labels: dict[str, int], places: set[str]) -> RunSummary:
+def _summary(
+    reader: LogReader, row: tuple[Any, ...], labels: dict[str, int], places: set[str], at_work: set[str]
+) -> RunSummary:
     run_id, status, calls, seconds = row[0], row[3], row[8], row[9]
     if not status:
         calls = reader.select("select count(*) from calls where run_id = ? and cached = 0", run_id)[0][0]
@@ -75,7 +89,7 @@ def _summary(reader: LogReader, row: tuple[Any, ...], labels: dict[str, int], pl
         seconds = last[0][0] if last else 0.0
     return RunSummary(
         run_id, row[1], row[2], status, row[4], row[5], row[6], row[7], calls, labels.get(run_id, 0), seconds,
-        run_id in places,
+        run_id in places, fate_of(reader, run_id), run_id in at_work,
     )  # fmt: skip
 
 
@@ -206,9 +220,11 @@ async def delete_run(repo: Path, run_id: str) -> str:
 
     Raises:
         LogError: the log cannot be written, or holds no such run.
-        WorkspaceError: the worktree or branch could not be removed; then the rows are still there.
+        WorkspaceError: the run is going on, or its worktree or branch could not be removed; the rows are still there then.
     """
     said = ""
+    if held(repo, run_id):
+        raise WorkspaceError(busy(run_id))
     if run_id in record.recorded(repo):
         said = await (await Workspace.reopen(repo, run_id)).discard()
     counts = _delete_rows(log_path(repo), run_id)

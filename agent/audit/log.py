@@ -108,16 +108,23 @@ class AuditLog:
             LogError: if there is no such run.
         """
         self._write()
-        (seq, seconds) = self._execute(
-            "select max(seq), max(t) from events where run_id = ?", (run_id,)
-        ).fetchone()
+        seq, seconds = self.end_of(run_id)
         (call_seq, calls, cached) = self._execute(
             "select max(seq), count(*), coalesce(sum(cached), 0) from calls where run_id = ?", (run_id,)
         ).fetchone()
+        self._execute("update runs set finished_at = null, status = null, reason = null where id = ?", (run_id,))
+        return Mark(seq, call_seq or 0, seconds, calls - cached, cached)
+
+    def end_of(self, run_id: str) -> tuple[int, float]:
+        """The number of a run's last event and its seconds.
+
+        Raises:
+            LogError: if there is no such run.
+        """
+        seq, seconds = self._execute("select max(seq), max(t) from events where run_id = ?", (run_id,)).fetchone()
         if seq is None:
             raise LogError(f"There is no run {run_id} in {self.path}. Look at the list of runs for its name.")
-        self._execute("update runs set finished_at = null, status = null, reason = null where id = ?", (run_id,))
-        return Mark(seq, call_seq or 0, seconds or 0.0, calls - cached, cached)
+        return seq, seconds
 
     def first_checks(self, run_id: str) -> CheckResult | None:
         """The baseline that a run measured before its first change."""

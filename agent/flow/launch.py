@@ -24,6 +24,7 @@ from agent.models.router import Router
 from agent.models.store import default_thresholds
 from agent.run import Run
 from agent.workspace.git import top_level
+from agent.workspace.lease import Lease
 from agent.workspace.worktree import Workspace
 
 CODE = frozenset({"c", "python"})
@@ -77,15 +78,22 @@ async def open_run(
         await _require_compiler(config)
     status = StatusRelay()
     router = Router(config.models, status=status)
+    lease: Lease | None = None
     try:
         await require_models(router)
+        lease = Lease(repo, resume) if resume else None  # before its place is touched: it may be going on elsewhere
         workspace = await _place(repo, config, resume)
+        lease = lease or Lease(repo, workspace.run_id)
+        ctx = _context(task, repo, config, router, gate, workspace, bool(resume))
     except BaseException:
+        if lease is not None:
+            lease.release()
         await router.aclose()
         raise
-    ctx = _context(task, repo, config, router, gate, workspace, bool(resume))
     status.ctx = ctx
-    return Run(ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete, resumed=bool(resume))
+    return Run(
+        ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete, resumed=bool(resume), lease=lease
+    )
 
 
 async def _place(repo: Path, config: Config, resume: str) -> Workspace:

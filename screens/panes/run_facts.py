@@ -38,7 +38,11 @@ def history_row(run: RunSummary, width: int, marked: bool) -> Content:
     mark = "»" if marked else " "
     when = run.started_at[:16].replace("T", " ")
     labels = f"  {plural(run.labels, 'label')}" if run.labels else ""
-    return line((glyph, style), (mark, STRONG), (f"{when}  ", MUTED), (counts, MUTED), one_line(run.task), (labels, LABEL))
+    state = "● going on  " if run.busy else "‖ undecided  " if run.undecided else ""
+    return line(
+        (glyph, style), (mark, STRONG), (f"{when}  ", MUTED), (counts, MUTED), (state, f"bold {WARN}"), one_line(run.task),
+        (labels, LABEL),
+    )  # fmt: skip
 
 
 def run_facts(run: RunSummary) -> list[Content]:
@@ -46,35 +50,63 @@ def run_facts(run: RunSummary) -> list[Content]:
     glyph, style = MARKS.get(run.status, ("·", MUTED))
     lines = [
         line((f"{glyph} {run.status or 'unfinished'}", f"bold {style}"), (f"  {one_line(run.reason)}", "")),
-        Content(""),
+        *_change_lines(run), *_place_lines(run), Content(""),
         line(("task   ", LABEL), one_line(run.task)),
         line(("run    ", LABEL), run.run_id),
         line(("began  ", LABEL), run.started_at[:19].replace("T", " "), (" UTC", MUTED)),
         line(("took   ", LABEL), duration(run.seconds), (f", {plural(run.calls, 'call')}", "")),
         line(("model  ", LABEL), clean(run.model)),
         line(("labels ", LABEL), str(run.labels)),
-    ]
-    if run.branch:
+    ]  # fmt: skip
+    if run.branch and run.fate.choice != "discarded":
         lines.append(line(("branch ", LABEL), run.branch))
-    if run.place:
-        what = "R goes on with it" if may_resume(run) else undecided(run)
-        lines.append(line(("place  ", LABEL), "its worktree is still there", (f" ({what.rstrip('.')})", MUTED)))
-    elif run.unfinished:
-        lines.append(line(("it never said how it ended: it goes on, or was killed", WARN)))
     return lines
+
+
+_DECIDED = {
+    "applied": ("✓ applied to your files", GOOD), "kept": ("kept", ""), "discarded": ("discarded", MUTED),
+}  # fmt: skip
+
+
+def _change_lines(run: RunSummary) -> list[Content]:
+    """What it changed, and what became of that; who has not decided yet is told how."""
+    if run.undecided:
+        how = "a applies it to your files, w keeps it on its branch, D throws it away; enter shows it."
+        return [
+            line(("change ", LABEL), change_counts(run), ("  waits for your word", f"bold {WARN}")),
+            line(("       ", ""), (how, MUTED)),
+        ]
+    if run.fate.choice:
+        counts = f"{change_counts(run)}, " if run.fate.files else ""
+        return [line(("change ", LABEL), counts, _DECIDED[run.fate.choice], (_kept_where(run), MUTED))]
+    return [line(("change ", LABEL), ("none", MUTED))] if run.status and not run.fate.files else []
+
+
+def _kept_where(run: RunSummary) -> str:
+    """A copy outside git stays in its place; a branch is merged."""
+    if run.fate.choice != "kept" or not run.branch:
+        return ""
+    return f" in .clean_room/work/{run.run_id}" if run.place else f" (git merge {one_line(run.branch)} takes it)"
+
+
+def _place_lines(run: RunSummary) -> list[Content]:
+    if run.busy:
+        return [line(("● it is going on, here or in another window", f"bold {WARN}"))]
+    if run.place and may_resume(run):
+        return [line(("place  ", LABEL), "its worktree is still there", (" (R goes on with it)", MUTED))]
+    if run.unfinished and not run.place:
+        return [line(("it never said how it ended, and its worktree is gone", WARN))]
+    return []
+
+
+def change_counts(run: RunSummary) -> str:
+    """``2 files, +30 −4``."""
+    return f"{plural(run.fate.files, 'file')}, +{run.fate.added} −{run.fate.removed}"
 
 
 def may_resume(run: RunSummary) -> bool:
     """Whether there is anything to go on with: no end was said, or it was stopped and its place is still there."""
-    return run.unfinished or (run.place and run.status in ("stopped", "partial", "failed"))
-
-
-def undecided(run: RunSummary) -> str:
-    """What can be done with the change of a run that is complete and about which nobody has said anything."""
-    branch = one_line(run.branch)
-    if not branch:
-        return "Its change waits in .clean_room/work; x deletes it with the run."
-    return f"Its change waits on branch {branch}: git merge {branch} takes it, x deletes it with the run."
+    return run.unfinished or (run.place and run.status in ("stopped", "partial", "failed") and not run.fate.choice)
 
 
 def diff_lines(diff: RunDiff) -> list[Content]:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agent.audit.history import RunSummary
 from agent.audit.items import load_items
 from agent.audit.reader import LogReader
 from agent.events import CallFinished, CallStarted, Envelope, Event, PlanMade, RunFinished, RunStarted, StageStarted
@@ -20,7 +19,6 @@ from agent.judgment.thresholds import load_thresholds, thresholds_path
 from agent.values import PlanStep
 from screens.calibrate import CalibrateScreen
 from screens.history import HistoryScreen
-from screens.panes.run_facts import run_facts
 from screens.relabel import RelabelScreen
 from screens.replay import ReplayScreen
 from tests.audit.filled import Filled
@@ -351,15 +349,7 @@ async def test_resume_goes_on_where_the_worktree_is_still_there(recorded: Filled
         assert asked == [("task of a3", "a3")]
 
 
-def test_a_complete_run_nobody_decided_on_says_what_can_be_done() -> None:
-    run = RunSummary("r1", "task", ".", "complete", "", "m", "cra/r1", "2026-01-01T00:00:00", 3, 0, 1.0, place=True)
-    text = "\n".join(row.plain for row in run_facts(run))
-    assert "git merge cra/r1" in text and "R goes on" not in text
-    stopped = "\n".join(row.plain for row in run_facts(replace(run, status="stopped")))
-    assert "R goes on with it" in stopped and "git merge" not in stopped
-
-
-async def test_resuming_a_complete_run_says_why_not(recorded: Filled, toasts: list[str]) -> None:
+async def test_a_complete_run_is_not_resumed(recorded: Filled) -> None:
     app = history(recorded)
     started: list[str] = []
     app.start_task = lambda task, repo, resume="": started.append(task)  # type: ignore[method-assign]
@@ -367,10 +357,10 @@ async def test_resuming_a_complete_run_says_why_not(recorded: Filled, toasts: li
         await settle(pilot)
         screen = app.screen
         screen.runs[0] = replace(screen.runs[0], status="complete", place=True)
-        assert screen.check_action("resume", ())
+        assert not screen.check_action("resume", ())
         await pilot.press("R")
         await settle(pilot)
-        assert not started and any("nothing left to do" in text for text in toasts)
+        assert not started and app.screen is screen
 
 
 async def test_f_keys_open_them_from_home(recorded: Filled) -> None:

@@ -1,0 +1,68 @@
+"""What the home screen says: its title, what will happen, a run that was left, a ready-made task, an earlier run."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from screens.runner import DemoTask, RecentRun
+from screens.session import RunSession
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, duration, line, one_line, plural
+
+_RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
+
+GUIDE = Content("\n").join(
+    [
+        Content.styled("What happens then", LABEL),
+        Content("1  The repository is read: files, symbols, history. No model is needed for that."),
+        Content("2  A small model answers one yes or no after the other: which files and symbols matter."),
+        Content("3  A plan is made; code is written in a copy, compiled and tested."),
+        Content("4  You see the diff. Your own files change only when you apply it."),
+        Content(""),
+        Content("space pauses at any moment, s goes on by one decision, y and n overrule it."),
+    ]
+)
+
+
+def home_title(busy: str = "") -> Content:
+    """The line at the top; ``busy`` says what is being made ready."""
+    said = (f"  ● {busy}", f"bold {WARN}") if busy else ("  small models, one decision at a time, in the open", MUTED)
+    return line(("Clean Room", f"bold {LABEL}"), said)
+
+
+def left_run(session: RunSession) -> list[str | tuple[str, str]]:
+    """A run that is not over or not decided on, with the key that leads back; nothing for any other."""
+    if session.live and session.waiting is not None:
+        said, more = "‖ A run waits for you", "F3 goes back to it"
+    elif session.live:
+        said, more = "● A run is going on", "F3 goes back to it"
+    elif session.deciding:
+        said, more = "● A run has ended and its change waits for your word", "F3 goes back to it"
+    else:
+        return []
+    return [(f"{said}: ", f"bold {WARN}"), (more, STRONG), (f"   {one_line(session.task)}", MUTED)]
+
+
+def demo_entry(demo: DemoTask, narrow: bool) -> Content:
+    """A ready-made task on one line, or two."""
+    gap = Content("  " if narrow else "\n  ")
+    return line((demo.title, STRONG)) + gap + line((one_line(demo.task), MUTED))
+
+
+def run_entry(run: RecentRun, narrow: bool) -> Content:
+    """An earlier run on one line, or two; one whose change nobody decided on says so."""
+    glyph, style = _RUN_MARKS.get(run.status, ("·", MUTED))
+    when = run.started[5:16] if narrow else run.started[:16]
+    waits = ("  ‖ its change waits for your word", f"bold {WARN}") if run.undecided and not narrow else ""
+    facts = f"  {run.status or 'unfinished'} · {plural(run.calls, 'call')} · {duration(run.seconds)}"
+    if narrow:
+        mark = ("‖ undecided  ", f"bold {WARN}") if run.undecided else ""
+        return line((f"{glyph} ", style), (f"{when.replace('T', ' ')}  ", MUTED), mark, one_line(run.task))
+    return (
+        line((f"{glyph} ", style), one_line(run.task)) + Content("\n")
+        + line((f"  {when.replace('T', ' ')}{facts}", MUTED), waits)
+    )  # fmt: skip
+
+
+def no_runs() -> Content:
+    """In place of the runs."""
+    return Content.styled("none in this repository yet", MUTED)
