@@ -70,7 +70,7 @@ def missing_definition(e: Evidence) -> CompilerErrorClassification | None:
             e.answer(question, detail)
             return e.done(ERROR_CAT_MISSING_DEFINITION, detail, symbol=symbol)
     for finding in e.findings:
-        if finding.outcome == "undefined" and e.counts(finding):
+        if finding.outcome == "undefined" and e.counts(finding) and not leads_elsewhere(e.errors, finding.symptom):
             e.answer(question, finding.detail)
             return e.done(ERROR_CAT_MISSING_DEFINITION, finding.detail, symbol=finding.name)
     e.answer(question, "no")

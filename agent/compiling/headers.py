@@ -111,6 +111,7 @@ class HeaderTable:
         for header in more:
             if all(h.header != header for h in homes):
                 homes.append(Home(header, kind, level, self.headers.get(header, "gnu"), len(homes)))
+                self.names_of.setdefault(header, set()).add(name)
 
     def homes(self, name: str) -> tuple[Home, ...]:
         """The canonical homes of a name, best first. A struct's tag is asked for as ``struct stat``."""

@@ -24,6 +24,10 @@ def in_library(at: FailedCompile, sought: Sought) -> Finding | None:
     if finding := _wrong_use(at, sought, homes, hinted):
         return finding
     primary = homes[0]
+    if sought.symptom.kind == "syntax" and not hinted:
+        active = at.project.active_headers(sought.file, sought.line)
+        if any(h.header in active for h in homes):
+            return None
     hidden = primary.hidden(strict=at.facts.strict, defined=_feature_macros(at, sought.file))
     if primary.header in at.project.active_headers(sought.file, sought.line):
         return _although_included(at, sought, primary, hidden)

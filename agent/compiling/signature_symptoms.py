@@ -27,13 +27,16 @@ def is_argument(complaint: Symptom) -> bool:
 
 def leads_elsewhere(errors: Sequence[Symptom], complaint: Symptom) -> bool:
     """Whether an earlier syntax error makes what follows doubtful."""
-    first = errors[0] if errors else complaint
-    return (
-        first.kind == "syntax"
-        and first is not complaint
-        and first.diagnostic.line <= complaint.diagnostic.line
-        and (first.diagnostic.file == complaint.diagnostic.file)
-    )
+    for earlier in errors:
+        if earlier is complaint:
+            return False
+        if (
+            earlier.kind == "syntax"
+            and earlier.diagnostic.line <= complaint.diagnostic.line
+            and earlier.diagnostic.file == complaint.diagnostic.file
+        ):
+            return True
+    return False
 
 
 def signature_symbol(complaint: Symptom) -> str:

@@ -156,7 +156,7 @@ def _names(kind: Kind, message: str, d: Diagnostic) -> tuple[str, ...]:
         return (included[1],) if included else ()
     if kind in ("incomplete", "in_parameters"):
         return _tags(message, d)
-    quoted = [q for q in _QUOTED.findall(message) if _IDENTIFIER.fullmatch(q)]
+    quoted = [q for q in _QUOTED.findall(_unsuggested(message)) if _IDENTIFIER.fullmatch(q)]
     if kind == "syntax":
         return _syntax_names(message, quoted, d)
     if kind == "unknown_type" and (tag := _TAG.search(message)):
@@ -166,6 +166,12 @@ def _names(kind: Kind, message: str, d: Diagnostic) -> tuple[str, ...]:
     if not quoted and (token := re.search(r"(?:function|identifier|symbol)\s+(\w+)", message)):
         quoted = [token[1]]
     return tuple(dict.fromkeys(quoted))
+
+
+def _unsuggested(message: str) -> str:
+    """A message without the name that the compiler proposes instead, which all its languages put behind a semicolon."""
+    told, _, _ = message.partition("; ")
+    return told if "'" in told else message
 
 
 def _link_names(message: str) -> tuple[str, ...]:
