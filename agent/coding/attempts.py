@@ -67,10 +67,13 @@ class Compile(Protocol):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """How a candidate did: ``points`` is the share of checks that pass, 0 to 1, ``failure`` what the others say of it."""
+    """How a candidate did: ``points`` is the share of checks that pass, 0 to 1, ``failure`` what the others say of it;
+    ``faulty`` when sanitizers blame it. ``enough`` when all pass, or what it was written anew for is past."""
 
     points: float
     failure: str = ""
+    faulty: bool = False
+    enough: bool = False
 
 
 Score = Callable[[str], Awaitable[Measured | None]]
@@ -87,7 +90,8 @@ BUG_WARNINGS = frozenset(
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A candidate that compiled, and how well it did. ``bugs`` of its warnings are such as :data:`BUG_WARNINGS`."""
+    """A candidate that compiled, and how well it did. ``bugs`` counts its warnings such as :data:`BUG_WARNINGS`, and one
+    more when sanitizers blame it."""
 
     text: str
     helpers: tuple[str, ...]
@@ -98,7 +102,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[float, int, int, int]:
-        """Greater is better: checks passed, then fewer warnings that mean a bug, fewer warnings, asked earlier."""
+        """Greater is better: checks passed, then fewer signs of a bug, fewer warnings, asked earlier."""
         return (self.score if self.score is not None else 0.0, -self.bugs, -self.warnings, -self.order)
 
 

@@ -80,6 +80,11 @@ def parse_c(source: bytes) -> tree_sitter.Node:
     return tree_sitter.Parser(_language()).parse(source).root_node
 
 
+def readable(source: bytes) -> bytes:
+    """``source`` as the grammar can read it: macros around declarations blanked where they are in its way, no byte moved."""
+    return without_macros(source) if misleads(source) or parse_c(source).has_error else source
+
+
 def text_of(node: tree_sitter.Node) -> str:
     """The node's source text."""
     return (node.text or b"").decode("utf-8", "replace")
@@ -113,12 +118,9 @@ def top_level(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 def functions(source: bytes) -> list[CFunction]:
     """Every function definition and prototype of a C file, in source order. Never raises on broken code."""
-    root = parse_c(source)
-    if root.has_error or misleads(source):
-        source = without_macros(source)
-        root = parse_c(source)
+    source = readable(source)
     found: list[CFunction] = []
-    for node in top_level(root):
+    for node in top_level(parse_c(source)):
         if node.type == "function_definition":
             declarator = node.child_by_field_name("declarator")
             found.extend(_function(source, node, declarator))

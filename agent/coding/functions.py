@@ -230,10 +230,9 @@ class _Writer:
         bugs = bugs_in(warnings, self.wanted.path, self.trial.lines())
         said = warning_trouble(bugs, self.trial.source) if bugs else ""
         points = measured.points if measured is not None else None
-        self.compiled.append(
-            Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, len(bugs))
-        )
-        if not bugs and points in (None, 1.0):
+        signs = len(bugs) + (measured is not None and measured.faulty)
+        self.compiled.append(Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, signs))
+        if not bugs and (measured is None or measured.enough):
             if self.score is None:
                 await self._keep()
             return True

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import tree_sitter
 
-from agent.coding.csyntax import functions, parse_c, text_of, top_level, walk
+from agent.coding.csyntax import functions, parse_c, readable, text_of, top_level, walk
 
 PieceKind = Literal["function", "prototype", "macro", "type", "global"]
 
@@ -27,7 +27,7 @@ def pieces_of(source: bytes) -> list[Piece]:
     """The top-level definitions of ``source`` in order. What does not parse is left out."""
     by_start = {(function.start, function.end): function.name for function in functions(source)}
     found = []
-    for node in top_level(parse_c(source)):
+    for node in top_level(parse_c(readable(source))):
         names: tuple[str, ...] = ()
         kind: PieceKind = "global"
         if node.type == "function_definition":
@@ -40,7 +40,7 @@ def pieces_of(source: bytes) -> list[Piece]:
         elif node.type == "declaration":
             kind, names = _declaration(node, by_start)
         if names:
-            text = text_of(node).rstrip()
+            text = source[node.start_byte : node.end_byte].decode("utf-8", "replace").rstrip()
             if kind == "type" and node.type != "type_definition":
                 text += ";"
             found.append(Piece(kind, names, text, node.start_byte, node.end_byte))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent.coding.csyntax import functions
 from agent.coding.decl_macros import without_macros
+from agent.coding.header_text import merged
 from agent.coding.open_items import find_open_functions
 from agent.coding.stubs import stub_file
 
@@ -71,3 +72,10 @@ def test_no_byte_moves(text: str) -> None:
     blanked = without_macros(source)
     assert len(blanked) == len(source)
     assert all(new in (old, ord(" ")) for old, new in zip(source, blanked, strict=True))
+
+
+def test_a_header_with_macros_is_merged_into_without_a_second_declaration() -> None:
+    there = b"#ifndef S_H\n#define S_H\nint say(const char *format, ...) PRINTF_LIKE(1, 2);\n#endif\n"
+    assert merged(there, "int say(const char *format, ...);\n") == there
+    added = merged(there, "/* More. */\nint more(int a) PRINTF_LIKE(1, 2);\n")
+    assert b"/* More. */\nint more(int a) PRINTF_LIKE(1, 2);\n\n#endif" in added
