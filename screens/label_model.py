@@ -15,6 +15,7 @@ from agent.audit.labels import LabelBook, LabelRow
 from agent.audit.queue import Filter, Order, build_queue, passing
 from agent.audit.reader import CallTexts, LogReader
 from screens.actions import QUEUES as NAMES
+from screens.label_pace import Written, sitting
 
 _QUEUES: tuple[tuple[Filter, Order], ...] = (
     (Filter(state="unlabelled"), "least_certain"),
@@ -89,11 +90,8 @@ class LabelSession:
         self._kept: bytearray | None = None  # what the queue in front was made of
         self.seed = 0
         self.notes: dict[int, str] = {}
-        self.done: list[tuple[int, LabelRow | None, LabelRow | None]] = []
-        self.undone: list[tuple[int, LabelRow | None, LabelRow | None]] = []
-        self.labelled_at: list[float] = []
-        self.agreed = 0
-        self.compared = 0
+        self.done: list[Written] = []
+        self.undone: list[Written] = []
         self._alike: dict[str, list[Item]] = {}  # prompts that were asked more than once
         self._by_call: dict[int, Item] = {}
 
@@ -192,19 +190,15 @@ class LabelSession:
         before = self.book.current(item.call_id)
         note = self.notes.pop(item.call_id, "")
         self.book.add(item.call_id, label, "person", note, self.guideline(item.stage).version)
-        self._remember(item, before)
-        self.labelled_at.append(self.clock())
-        if item.model_verdict is not None:
-            self.compared += 1
-            self.agreed += item.model_verdict == label
+        self._remember(item, before, self.clock())
 
     def comment(self, item: Item, note: str) -> None:
-        """Put a comment on the label that is there, or keep it for the one to come."""
+        """Put a comment on the label that is there, whoever gave it, or keep it for the one to come."""
         before = self.book.current(item.call_id)
         if before is None or before.label is None:
             self.notes[item.call_id] = note
             return
-        self.book.add(item.call_id, before.label, "person", note, self.guideline(item.stage).version)
+        self.book.add(item.call_id, before.label, before.source, note, before.guideline)
         self._remember(item, before)
 
     def undo(self) -> Item | None:
@@ -215,25 +209,21 @@ class LabelSession:
         """Write it again."""
         return self._step(self.undone, self.done, back=False)
 
-    def _remember(self, item: Item, before: LabelRow | None) -> None:
+    def _remember(self, item: Item, before: LabelRow | None, at: float | None = None) -> None:
         after = self.book.current(item.call_id)
-        self.done.append((item.call_id, before, after))
+        self.done.append(Written(item.call_id, before, after, at, item.model_verdict))
         self.undone.clear()
         self._take_in(item, after)
 
-    def _step(self, source: list[Any], target: list[Any], *, back: bool) -> Item | None:
+    def _step(self, source: list[Written], target: list[Written], *, back: bool) -> Item | None:
         if not source:
             return None
-        call_id, before, after = entry = source.pop()
-        try:
-            self.book.restore(call_id, before if back else after)
-        except Exception:
-            source.append(entry)
-            raise
-        target.append(entry)
-        item = self.find(call_id)
+        entry = source[-1]
+        self.book.restore(entry.call_id, entry.before if back else entry.after)
+        target.append(source.pop())
+        item = self.find(entry.call_id)
         if item is not None:
-            self._take_in(item, self.book.current(call_id))
+            self._take_in(item, self.book.current(entry.call_id))
             places = (place for place, other in enumerate(self.queue) if other is item)
             self.place = next(places, self.place)
         return item
@@ -272,12 +262,5 @@ class LabelSession:
         kept = self._kept
         done = len(self._labelled) if kept is None else sum(kept[place] for place in self._labelled)
         parts = [f"{done} of {len(self.queue)} labelled"]
-        if self.labelled_at:
-            parts.append(f"{len(self.labelled_at)} in this sitting")
-        if self.compared:
-            parts.append(f"model right {self.agreed} of {self.compared}")
-        if len(self.labelled_at) > 1 and self.labelled_at[-1] > self.labelled_at[0]:
-            pace = (len(self.labelled_at) - 1) / (self.labelled_at[-1] - self.labelled_at[0])
-            left = (len(self.queue) - done) / pace / 60
-            parts.append(f"{pace * 60:.0f} a minute" + (f", about {left:.0f} min left" if left >= 1 else ""))
+        parts += sitting(self.done, len(self.queue) - done)
         return " · ".join(parts)

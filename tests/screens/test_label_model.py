@@ -70,3 +70,35 @@ def test_progress_follows_what_is_labelled_and_taken_back_wherever_the_queue_sta
         for act in (lambda: session.label(first, True), session.undo, session.redo, session.undo):  # noqa: B023
             act()
             assert session.progress().startswith(f"{labelled()} of {len(session.queue)} labelled"), text
+
+
+def test_the_numbers_of_a_sitting_are_those_of_what_was_not_taken_back(session: LabelSession) -> None:
+    now = 0.0
+    session.clock = lambda: now
+    session.show(Filter(run_id="r1"), "oldest")
+    told = [session.progress()]
+    for item, right in zip(session.queue[2:6], (True, False, True, True), strict=True):
+        now += 10
+        session.label(item, right)
+        told.append(session.progress())
+    assert "4 in this sitting · model right 2 of 4 · 6 a minute" in told[-1]
+    for before in reversed(told[:-1]):
+        session.undo()
+        assert session.progress() == before
+    for after in told[1:]:
+        session.redo()
+        assert session.progress() == after
+    session.label(session.queue[3], True)
+    assert "4 in this sitting · model right 3 of 4" in session.progress(), "changing one's mind is no further label"
+    now += 3600
+    session.label(session.queue[7], True)
+    assert "2 a minute" in session.progress(), "a break is no labelling time"
+
+
+def test_a_comment_leaves_an_override_an_override(session: LabelSession) -> None:
+    item = next(item for item in session.items if item.own and item.source == "override")
+    session.comment(item, "seen by the reviewer")
+    assert (item.source, item.note) == ("override", "seen by the reviewer")
+    assert "sitting" not in session.progress()
+    session.undo()
+    assert (item.source, item.note) == ("override", "")
