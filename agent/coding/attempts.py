@@ -67,13 +67,12 @@ class Compile(Protocol):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """How a candidate did: ``points`` is the share of checks that pass, 0 to 1, ``failure`` what the others say of it;
-    ``faulty`` when sanitizers blame it. ``enough`` when all pass, or what it was written anew for is past."""
+    """How a candidate did: ``points`` is the share of checks that pass, 1 when nothing more is asked of it, ``failure`` what
+    the others say of it; ``faulty`` when sanitizers blame it."""
 
     points: float
     failure: str = ""
     faulty: bool = False
-    enough: bool = False
 
 
 Score = Callable[[str], Awaitable[Measured | None]]

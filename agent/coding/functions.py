@@ -232,7 +232,7 @@ class _Writer:
         points = measured.points if measured is not None else None
         signs = len(bugs) + (measured is not None and measured.faulty)
         self.compiled.append(Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, signs))
-        if not bugs and (measured is None or measured.enough):
+        if not bugs and points in (None, 1.0):
             if self.score is None:
                 await self._keep()
             return True

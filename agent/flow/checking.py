@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
+
+import msgspec
 
 from agent.context import RunContext
 from agent.events import ChecksRun, ChecksStarted
 from agent.flow.diagnosis import diagnose
+from agent.flow.failing_lines import with_lines
 from agent.flow.limits import limits_of
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, FailureSignal
@@ -14,6 +18,13 @@ from agent.workspace.checks import compare, find_test_command, run_checks, worse
 from agent.workspace.isolation import isolation, shortfall
 from agent.workspace.untouched import Untouched
 from agent.workspace.worktree import Workspace
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """Why checks fail: what sanitizers found comes first, since they know the place. ``faulty`` are the functions named."""
+
+    signals: tuple[FailureSignal, ...] = ()
+    faulty: frozenset[str] = frozenset()
 
 
 class Checks:
@@ -81,12 +92,14 @@ class Checks:
         """A result without an event, for choosing between candidates."""
         return await self._execute() if self.command else None
 
-    async def explain(self, now: CheckResult) -> tuple[FailureSignal, ...]:
-        """What a failing result says, the findings of sanitizers first: those know the place. () for one that passes."""
+    async def explain(self, now: CheckResult, written: Collection[str] = ()) -> Explained:
+        """Why a result fails. ``written`` are functions that the lines before a failing one may tell of."""
         if now.ok:
-            return ()
-        found = await diagnose(self.ctx, self.workspace, now.command, self.hidden)
-        return (*found, *signals_from_output(now.output, now.command, now.exit_code))
+            return Explained()
+        faults = await diagnose(self.ctx, self.workspace, now.command, self.hidden)
+        signals = signals_from_output(now.output, now.command, now.exit_code)
+        told = await asyncio.to_thread(with_lines, signals, self.workspace.root, written, self.hidden)
+        return Explained((*(fault.signal for fault in faults), *told), frozenset(fault.function for fault in faults))
 
     async def _run(self, step_id: str, baseline: bool = False) -> CheckResult:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))

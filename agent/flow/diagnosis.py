@@ -6,6 +6,8 @@ import asyncio
 import os
 from pathlib import Path
 
+import msgspec
+
 from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.context import RunContext
 from agent.flow.limits import limits_of
@@ -20,7 +22,14 @@ MOST = 2
 """Findings told at most: later ones mostly follow from the first."""
 
 
-async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: tuple[str, ...] = ()) -> list[FailureSignal]:
+class Fault(msgspec.Struct, frozen=True):
+    """What sanitizers found, with the ``function`` to blame ("" when not told)."""
+
+    function: str
+    signal: FailureSignal
+
+
+async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: tuple[str, ...] = ()) -> list[Fault]:
     """What sanitizers say about failing checks of C code, best first; [] when they find nothing or cannot be used.
 
     A finding is told of the innermost function that is no test and not ``hidden``.
@@ -33,12 +42,14 @@ async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: 
         return []
     async with ctx.stage("diagnosis", title="checks with sanitizers") as report:
         timeout = float(ctx.config.testing.timeout_seconds)
-        output, place = await run_sanitized(workspace.root, command, compiler.path, timeout, limits=limits_of(ctx))
+        output, place = await run_sanitized(
+            workspace.root, command, compiler.path, timeout, limits=limits_of(ctx), written=workspace.written
+        )
         found = findings(output, lambda path: _own_path(path, place, hidden))[:MOST]
         report.counts = {"found": len(found)}
-        signals = [_signal(workspace.root, one) for one in found]
-        report.note = signals[0].message if signals else "nothing found"
-    return signals
+        faults = [Fault(one.function, _signal(workspace.root, one)) for one in found]
+        report.note = faults[0].signal.message if faults else "nothing found"
+    return faults
 
 
 def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str:

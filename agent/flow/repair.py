@@ -78,9 +78,12 @@ class Repair:
         reasons = await self._bearing(now)
         if not reasons:
             return False
-        signals = _about(reasons, await self.runner.checks.explain(now))
+        functions = sorted({name for step in self.runner.executed for name in step.target_symbols})
+        why = await self.runner.checks.explain(now, functions)
+        signals = _about(reasons, why.signals)
         self.ctx.emit(FailureSignals(signals))
         failure = as_shown(signals)
+        self.runner.faulty = why.faulty
         for step in (await self._blamed(now, signals))[:REWORKED]:
             result, _ = await self.runner.carry_out(step, failure, anew=True)
             if result.success:

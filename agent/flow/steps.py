@@ -20,6 +20,7 @@ from agent.planning.asked_for import REPAIR
 from agent.planning.schema import Plan, PlanError, StepResult
 from agent.planning.signals import as_shown, signals_from_output
 from agent.values import CheckResult, PlanStep
+from agent.workspace.stopped import further
 from agent.workspace.worktree import Workspace
 
 QUICK_CHECKS = 30.0
@@ -29,7 +30,8 @@ _FACT_KINDS = ("function_implement", "type_definition")
 
 
 class StepRunner:
-    """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order."""
+    """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order;
+    ``faulty`` the functions that sanitizers blame as the files stand."""
 
     def __init__(self, ctx: RunContext, workspace: Workspace, found: Survey, checks: Checks, outcome: Outcome) -> None:
         self.ctx = ctx
@@ -44,6 +46,7 @@ class StepRunner:
         self.rounds = 0
         self.redone: set[str] = set()
         self.waited: set[str] = set()
+        self.faulty: frozenset[str] = frozenset()
 
     async def run(self, plan: Plan) -> None:
         """Carry out ``plan`` as far as it goes.
@@ -83,7 +86,7 @@ class StepRunner:
             if not work.ok:
                 return await self._fail(step, start, work.reason), ()
             now = await self.checked(step)
-            if not self.checks.regressed(now) and not (anew and not self._better(now)):
+            if not self.checks.regressed(now) and not (anew and not await self._better(now)):
                 return await self._keep(step, now), work.more
             failure = self._failure_text(now)
             await self.roll_back(start)
@@ -162,11 +165,20 @@ class StepRunner:
             return None
         return await self.checks.after_step(step.id)
 
-    def _better(self, now: CheckResult | None) -> bool:
+    async def _better(self, now: CheckResult | None) -> bool:
+        """Whether the checks pass or come further than before, or sanitizers blame less."""
         best = self.checks.best
         if now is None or best is None:
             return now is not None and now.ok
-        return (now.ok and not best.ok) or (now.passed or 0) > (best.passed or 0)
+        if (now.ok and not best.ok) or (now.passed or 0) > (best.passed or 0) or further(best, now) > 0:
+            return True
+        if not self.faulty:
+            return False
+        faulty = (await self.checks.explain(now)).faulty
+        if not self.faulty - faulty:
+            return False
+        self.faulty = faulty
+        return True
 
     def _known_failure(self, step: PlanStep) -> str:
         """What the checks say before an edit of code that is there: the bug to be mended may be in it."""

@@ -22,6 +22,7 @@ from agent.flow.survey import Survey
 from agent.flow.tree import WorkTree
 from agent.planning.signals import as_shown
 from agent.values import PlanStep
+from agent.workspace.stopped import further, stopped_at
 
 REWORK_SAMPLES = 4
 """Candidates of a function that is written anew after a failing check: each sees what the checks say of the one before, and
@@ -164,9 +165,18 @@ class Worker:
         now = await self.checks.measure()
         if now is None:
             return None
+        if now.ok:
+            return Measured(1.0)
         total = (now.passed or 0) + (now.failed or 0)
-        points = (now.passed or 0) / total if total else float(now.ok)
-        return Measured(points) if now.ok else Measured(points, as_shown(await self.checks.explain(now)))
+        points = (now.passed or 0) / total if total else 0.0
+        points = min(points, 0.99)  # something failed, whatever was counted
+        if not now.passed and (stop := stopped_at(now.output)) is not None:
+            points = 1 - 1 / (1 + stop.line)  # tells the candidates apart: the further, the better
+        why = await self.checks.explain(now, (name,))
+        faulty = name in why.faulty
+        if not faulty and self.checks.best is not None and further(self.checks.best, now) > 0:
+            points = 1.0  # past the failure that it was written anew for
+        return Measured(points, as_shown(why.signals), faulty)
 
 
 def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]) -> tuple[PlanStep, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from agent.values import CheckResult
 from agent.workspace.sandbox import CommandResult, Limits, needs_shell, run_command
+from agent.workspace.stopped import further
 from agent.workspace.testoutput import read_outcome
 
 _TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?![:=])", re.M)
@@ -111,10 +112,11 @@ def compare(baseline: CheckResult | None, now: CheckResult) -> tuple[tuple[str, 
 
 
 def worse(baseline: CheckResult | None, now: CheckResult) -> bool:
-    """Whether ``now`` lost something that ``baseline`` had: a test, the count of passed tests, or success itself."""
+    """Whether ``now`` lost something that ``baseline`` had: a test, the count of passed tests, success itself, or an
+    assertion that it came past."""
     if now.ok or baseline is None:
         return False
-    if baseline.ok or compare(baseline, now)[1]:
+    if baseline.ok or compare(baseline, now)[1] or further(baseline, now) < 0:
         return True
     return bool(baseline.passed) and (now.passed or 0) < (baseline.passed or 0)
 

@@ -10,14 +10,18 @@ import asyncio
 import os
 import shutil
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
-from agent.workspace.git import run_git
+from agent.workspace.git import run_git, text
 from agent.workspace.sandbox import Limits, command_line, run_command
 
 FLAGS = "-fsanitize=address,undefined -fno-omit-frame-pointer -g"
 _OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:color=never", "UBSAN_OPTIONS": "print_stacktrace=1:color=never"}
 _BUILDERS = ("cmake", "meson")
+
+_PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
+"""How programs and objects begin (ELF; Mach-O, 64 and 32 bit)."""
 
 LARGEST = 200 << 20
 """Bytes of a working tree up to which it is copied for this."""
@@ -29,8 +33,13 @@ def can_be_sanitized(command: str) -> bool:
     return bool(words) and (Path(words[0]).name == "make" or any(name in command for name in _BUILDERS))
 
 
-async def run_sanitized(root: Path, command: str, compiler: str, timeout: float, *, limits: Limits) -> tuple[str, str]:
+async def run_sanitized(
+    root: Path, command: str, compiler: str, timeout: float, *, limits: Limits, written: Collection[str] = ()
+) -> tuple[str, str]:
     """(output, folder that it ran in) of the checks, built with sanitizers in a copy that is gone afterwards.
+
+    The copy holds what git has, and the new files of ``written`` (paths below the checkout that holds ``root``): nothing
+    that an earlier build left, which make would take for up to date.
 
     ("", "") when the command cannot be built so, there is no C, or the tree is too large to be copied for it.
 
@@ -42,7 +51,7 @@ async def run_sanitized(root: Path, command: str, compiler: str, timeout: float,
     parent = Path(tempfile.mkdtemp(prefix="cra-sanitized-"))
     copy = (parent / "tree").resolve()
     try:
-        if not await asyncio.to_thread(_copy, root, copy):
+        if not await asyncio.to_thread(_copy, root, copy, written):
             return "", ""
         words, env = command_line(command), dict(_OPTIONS)
         if Path(words[0]).name == "make":
@@ -55,12 +64,14 @@ async def run_sanitized(root: Path, command: str, compiler: str, timeout: float,
         await asyncio.to_thread(shutil.rmtree, parent, True)
 
 
-def _copy(root: Path, target: Path) -> bool:
-    """The files that git knows or would add, without what it ignores: builds begin from nothing. False when there is no C
-    among them, or too much."""
-    listed = run_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout
+def _copy(root: Path, target: Path, written: Collection[str]) -> bool:
+    """The files that git knows and those just written: builds begin from nothing. False when there is no C among them, or
+    too much."""
+    listed = run_git(root, "ls-files", "-z", "--cached").stdout
     names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
-    there = [name for name in names if (root / name).is_file() or (root / name).is_symlink()]
+    below = text(run_git(root, "rev-parse", "--show-prefix"))
+    names += [path.removeprefix(below) for path in sorted(written) if path.startswith(below)]
+    there = [name for name in names if (root / name).is_symlink() or _is_source(root / name)]
     has_c = any(name.endswith(".c") for name in there)
     if not has_c or sum((root / name).lstat().st_size for name in there) > LARGEST:
         return False
@@ -69,3 +80,13 @@ def _copy(root: Path, target: Path) -> bool:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(root / name, target / name, follow_symlinks=False)
     return True
+
+
+def _is_source(path: Path) -> bool:
+    """Whether there is a file, and no program or object that a build left (carried in from the person's tree, perhaps)."""
+    if not path.is_file():
+        return False
+    if ".so" in path.name or not (path.suffix in ("", ".o", ".out") or os.access(path, os.X_OK)):
+        return True
+    with path.open("rb") as file:
+        return file.read(4) not in _PROGRAMS

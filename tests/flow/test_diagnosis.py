@@ -52,7 +52,8 @@ def repository(root: Path, source: str = LIST) -> Any:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     subprocess.run(["git", "init", "-q", str(root)], check=True)
-    return SimpleNamespace(root=root)
+    subprocess.run(["git", "-C", str(root), "add", "-A"], check=True)
+    return SimpleNamespace(root=root, written=frozenset())
 
 
 def works(folder: Path) -> bool:
@@ -66,7 +67,8 @@ async def test_a_finding_names_function_line_and_fault_and_leaves_nothing_behind
         pytest.skip("this gcc has no sanitizers")
     workspace = repository(tmp_path / "repo")
     async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
-        [found, *_] = await diagnose(ctx, workspace, "make test")
+        [fault, *_] = await diagnose(ctx, workspace, "make test")
+        found = fault.signal
         assert found.category == "runtime_error" and found.source == "sanitizer"
         assert found.message.startswith("In list_free (src/list.c, line 9), at `at = at->next;`: memory is used after")
         assert not server.calls
@@ -91,3 +93,26 @@ async def test_a_project_without_c_is_not_built_a_second_time(tmp_path: Path) ->
     async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
         assert await diagnose(ctx, workspace, "make test") == []
     assert not (tmp_path / "ran").exists()
+
+
+async def test_what_an_earlier_build_left_is_not_taken_for_up_to_date(tmp_path: Path) -> None:
+    if not works(tmp_path):
+        pytest.skip("this gcc has no sanitizers")
+    workspace = repository(tmp_path / "repo")
+    (workspace.root / ".gitignore").unlink()
+    subprocess.run(["make", "-s", "build/test"], cwd=workspace.root, check=True)
+    async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
+        assert await diagnose(ctx, workspace, "make test")
+        subprocess.run(["git", "-C", str(workspace.root), "add", "-A", "-f"], check=True)
+        assert await diagnose(ctx, workspace, "make test")
+
+
+async def test_a_file_just_written_belongs_to_it(tmp_path: Path) -> None:
+    if not works(tmp_path):
+        pytest.skip("this gcc has no sanitizers")
+    workspace = repository(tmp_path / "repo")
+    subprocess.run(["git", "-C", str(workspace.root), "rm", "-q", "--cached", "src/list.c"], check=True)
+    async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
+        assert await diagnose(ctx, workspace, "make test") == []
+        workspace.written = frozenset({"src/list.c"})
+        assert await diagnose(ctx, workspace, "make test")
