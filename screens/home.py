@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Paste
 from textual.message import Message
 from textual.widgets import Button, Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
@@ -24,7 +25,7 @@ from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.panes.home_lines import GUIDE, demo_entry, home_title, left_run, no_runs, run_entry
 from screens.runner import DemoTask, RecentRun, Services
 from screens.session import RunSession
-from screens.text import line, plural
+from screens.text import clean, line, plural
 from screens.workers import start
 
 _PREDICT_SECONDS = 0.4
@@ -85,7 +86,7 @@ class HomeScreen(KeyedScreen[None]):
         with Horizontal(id="home"):
             with Vertical(id="home-left"):
                 yield TaskBox(
-                    self.first_task, id="task", classes="box", tab_behavior="focus", highlight_cursor_line=False,
+                    clean(self.first_task), id="task", classes="box", tab_behavior="focus", highlight_cursor_line=False,
                     placeholder="What is to be done? For example: Implement the functions declared in ring_buffer.h",
                 )  # fmt: skip
                 yield Input(str(self.first_repo or ""), placeholder="folder of a C or Python repository", id="repo",
@@ -201,6 +202,13 @@ class HomeScreen(KeyedScreen[None]):
             self.query_one("#repo").focus()
         else:
             self.post_message(self.Start(self.task_text, self.repo_path.resolve()))
+
+    def on_paste(self, event: Paste) -> None:
+        """Pasted where nothing can be typed, it is meant for the task."""
+        if not isinstance(self.focused, Input | TextArea):
+            box = self.query_one("#task", TextArea)
+            box.focus()
+            box.insert(event.text)
 
     @on(Button.Pressed, "#start")
     def _start_pressed(self) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 from textual import on
 from textual.app import App, SystemCommand
+from textual.events import Event, Paste
 from textual.screen import Screen
+from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from agent.config import Config
@@ -21,6 +23,7 @@ from screens.actions import BY_ID, bindings, key_text
 from screens.dialogs import Confirm
 from screens.help import HelpScreen
 from screens.home import HomeScreen
+from screens.pasting import pasted
 from screens.run import RunScreen
 from screens.run_controls import Chosen
 from screens.runner import Services
@@ -89,6 +92,14 @@ class CraApp(App[int]):
     def notify(self, message: str, *, markup: bool = False, **rest: Any) -> None:
         """As in Textual, but the text is literal unless asked otherwise: it often quotes code."""
         super().notify(message if markup else clean(message), markup=markup, **rest)
+
+    async def on_event(self, event: Event) -> None:
+        """As in Textual, but what is pasted is cleaned before any box gets it."""
+        if isinstance(event, Paste) and not event.is_forwarded:
+            event.text, said = pasted(event.text, isinstance(self.focused, Input))
+            if said:
+                self.notify(said, severity="warning", timeout=8)
+        await super().on_event(event)
 
     # -- the run
 
