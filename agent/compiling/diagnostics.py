@@ -40,7 +40,7 @@ _NOISE_BEGINS = re.compile(
     re.IGNORECASE,
 )
 _EXIT_STATUS = re.compile(r"returned \d+ exit status")
-_LINKER = re.compile(r"cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE)
+_LINKER = re.compile(r"(?:^|\W)-l[\w.+-]+(?:\W|$)|cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE)
 _STAMP = re.compile(
     r"^(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?|#\d+ \d+\.\d+|\[\d+[\d.:, TZ+-]*\]|\d\d:\d\d:\d\d(?:[.,]\d+)?"
     r"|cargo:warning=|warning: \S+@[\d.]+:|npm ERR!)[ \t]?",

@@ -27,10 +27,12 @@ _LINK_NAME = re.compile(
     re.IGNORECASE,
 )
 _LINK_LIBRARY = re.compile(
-    r"(?:cannot find|unable to find library|library not found for|could not find library|library '\S+' not found)"
-    r"\s*'?(?:-l)?([\w.+-]*)",
+    r"(?:(?:cannot find|unable to find library|library not found for|could not find library|library '\S+' not found)"
+    r"\s*'?(?:-l)?|(?:^|\s|')-l)([\w.+-]*)",
     re.IGNORECASE,
 )
+_NO_SUCH = re.compile(r"'?[\w./+-]+\.\w+'?: ")
+"""How every language of gcc begins to say that an included file is not there: its name first."""
 _FILE_NAME = re.compile(r"'?([\w./+-]+\.\w+)'?(?::\s|'? (?:file )?not found|: No such)")
 
 _ENGLISH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
@@ -42,7 +44,7 @@ _ENGLISH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
         ("undeclared", r"undeclared|is not declared"),
         ("link_undefined", r"undefined reference to|undefined symbol|unresolved external"),
         ("link_multiple", r"multiple definition of|duplicate symbol|defined twice"),
-        ("link_library", r"cannot find -l|unable to find library|library not found for"),
+        ("link_library", r"cannot find -l|unable to find library|library not found for|(?:^|\s|')-l[\w.+-]+'?(?:$|:|\s)"),
         ("no_file", r"no such file or directory|file not found|include file '[^']+' not found|'[^']+' file not found"),
     )
 )
@@ -61,8 +63,8 @@ _SIGNATURES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 _FOREIGN: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("implicit", wording.IMPLICIT),
     ("unknown_type", wording.UNKNOWN_TYPE),
-    ("never_defined", wording.NEVER_DEFINED),
     ("label", wording.LABEL),
+    ("never_defined", wording.NEVER_DEFINED),
     ("undeclared", wording.UNDECLARED),
     ("link_undefined", wording.LINK_UNDEFINED),
     ("link_multiple", wording.LINK_MULTIPLE),
@@ -95,6 +97,8 @@ def symptom_of(diagnostic: Diagnostic) -> Symptom:
     """The complaint in one diagnostic."""
     message = plain_quotes(diagnostic.message)
     kind = _kind(_QUOTED.sub(_template, message), diagnostic.option)
+    if kind == "other" and diagnostic.severity == "fatal" and _NO_SUCH.match(message):
+        kind = "no_file"
     return Symptom(kind, _names(kind, message, diagnostic), diagnostic)
 
 
@@ -111,6 +115,8 @@ def _template(match: re.Match[str]) -> str:
     quoted = match[0]
     if quoted in _TEMPLATE_WORDS:
         return quoted
+    if quoted.startswith("'-l"):
+        return "'-lx'"
     return "'x()'" if "(" in quoted else "'x'"
 
 
