@@ -1,8 +1,27 @@
-"""Every test runs with its own configuration, data and cache folders and a plain terminal."""
+"""Every test has its own configuration, data and cache folders, a plain terminal, and git without a person's settings."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test pulls the plug, so nothing need be pressed down to the platter: not by us, not by git.
+
+    Git reads this file in place of the person's own settings, here and in every child process.
+    """
+    folder = tmp_path_factory.mktemp("git")
+    settings = folder / "config"
+    (folder / "template").mkdir()
+    settings.write_text(f"[core]\n\tfsync = none\n[init]\n\tdefaultBranch = main\n\ttemplateDir = {folder / 'template'}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        patch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield
 
 
 @pytest.fixture(autouse=True)

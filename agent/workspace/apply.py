@@ -16,7 +16,7 @@ import msgspec
 
 from agent.workspace.git import WorkspaceError, paths, run_git
 from agent.workspace.journal import Journal, recover
-from agent.workspace.paths import write_atomically
+from agent.workspace.paths import mode_for, write_atomically
 
 __all__ = ["Apply", "ApplyResult", "recover"]
 
@@ -181,7 +181,7 @@ class Apply:
         return result.stdout
 
     def _write(self, changes: list[_Change]) -> None:
-        journal = Journal(self._repo, self._run, self._target)
+        journal = self._journal = Journal(self._repo, self._run, self._target)
         try:
             for change in changes:
                 journal.remember(change.path, change.data)
@@ -198,23 +198,20 @@ class Apply:
         journal.done()
 
     def _write_one(self, change: _Change) -> None:
-        full = self._target / change.path
+        full, beside = self._target / change.path, self._journal.beside(change.path)
         if change.data is None:
             full.unlink()
             _drop_empty(full.parent, self._target)
         elif change.mode == _LINK:
-            temporary = full.with_name(f".{full.name}.link")
             full.parent.mkdir(parents=True, exist_ok=True)
-            os.symlink(os.fsdecode(change.data), temporary)
-            os.replace(temporary, full)
+            os.symlink(os.fsdecode(change.data), beside)
+            os.replace(beside, full)
         else:
-            if full.is_symlink():
-                full.unlink()
-            write_atomically(full, change.data)
-            now = stat.S_IMODE(full.stat().st_mode)
+            now = mode_for(beside if full.is_symlink() else full)
             executable = change.mode == "100755"
             if executable != bool(now & 0o100):
-                full.chmod(now | ((now & 0o444) >> 2) if executable else now & ~0o111)
+                now = now | ((now & 0o444) >> 2) if executable else now & ~0o111
+            write_atomically(full, change.data, now, beside)
 
 
 def _in_style(side: _Side | None, base: bytes, user: bytes) -> _Side | None:

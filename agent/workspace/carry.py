@@ -14,6 +14,10 @@ LARGEST_CARRIED = 50 * 1024 * 1024
 """Untracked files above this many bytes are left behind (and named): they are data, not source."""
 
 
+SCRATCH = "index-"
+"""Begins the name of the folder that holds the copy of the index."""
+
+
 class Snapshot(NamedTuple):
     """``tree`` is the object id; ``notes`` are sentences about what could not be taken along."""
 
@@ -30,7 +34,7 @@ def snapshot(top: Path, scratch: Path, carry_uncommitted: bool = True) -> Snapsh
     Raises:
         GitError: git could not read a tracked file.
     """
-    with tempfile.TemporaryDirectory(dir=scratch, prefix="index-") as folder:
+    with tempfile.TemporaryDirectory(dir=scratch, prefix=SCRATCH) as folder:
         index = Path(folder) / "index"
         own = top / text(run_git(top, "rev-parse", "--git-path", "index"))
         env = {"GIT_INDEX_FILE": str(index)}

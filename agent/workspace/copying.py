@@ -20,16 +20,16 @@ SKIPPED_FOLDERS = frozenset(
 """Never copied: made by tools, and rebuilt by them."""
 
 
-def copy_tree(source: Path, target: Path) -> list[str]:
-    """Copy ``source`` to ``target`` (which must not exist); links stay links. Returns notes on what was left out.
+PARTIAL = ".partial"
+"""Ends the name of a copy that is being made or removed, so that it is never taken for a whole one."""
 
-    Written to a folder beside and renamed at the end, so that a half-made copy is never taken for a whole one.
+
+def copy_tree(source: Path, partial: Path) -> list[str]:
+    """Copy ``source`` to ``partial`` (which must not exist); links stay links. Returns notes on what was left out.
 
     Raises:
         WorkspaceError: the folder is too large, or cannot be read or written.
     """
-    partial = target.with_name(target.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
     size = count = 0
     skipped: list[str] = []
     try:
@@ -56,13 +56,8 @@ def copy_tree(source: Path, target: Path) -> list[str]:
                         "or make it a repository with: git init"
                     )
                 shutil.copy2(path, partial / relative / name, follow_symlinks=False)
-        os.rename(partial, target)
     except OSError as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise WorkspaceError(f"{source} could not be copied to {target}: {error}.") from error
-    except WorkspaceError:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+        raise WorkspaceError(f"{source} could not be copied to {partial}: {error}.") from error
     return [f"Not included, since they cannot be read: {', '.join(map(shown, skipped[:5]))}."] if skipped else []
 
 

@@ -6,7 +6,9 @@ data directory and made a repository there; the sources are never worked on.
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import shutil
 import tomllib
 from collections.abc import Iterable
@@ -15,6 +17,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from agent.workspace import leftovers
 from agent.workspace.git import WorkspaceError, run_git
 from agent.workspace.paths import resolve_inside
 
@@ -95,30 +98,74 @@ def create_demo(name: str, destination: Path | None = None) -> Path:
     """Copy demo ``name`` and give it a git history; returns the new repository.
 
     Goes to ``destination`` (must be new or empty), else to ``demos/<name>-N`` in the data directory. Dates are fixed, so
-    that the history is the same each time. Blocking, some 100 ms.
+    that the history is the same each time. It is made in a folder beside and then takes its name, so that half of one
+    is never taken for a demo. Blocking, some 100 ms.
 
     Raises:
         WorkspaceError: no such demo, no place to write, or no git.
     """
     demo = load_demo(name)
-    place = _new_folder(name) if destination is None else _empty_folder(Path(destination))
     commits = _commits(demo)
-    listed = _listed(demo.path)
+    wanted = data_directory() / "demos" / name if destination is None else _checked(Path(destination))
+    home = wanted if destination is not None and wanted.exists() else wanted.parent
+    making = home / f".{name}.{secrets.token_hex(4)}.tmp"
     try:
-        run_git(place, "init", "-q")
-        run_git(place, "symbolic-ref", "HEAD", "refs/heads/main")
-        for index, commit in enumerate(commits):
-            last = index == len(commits) - 1
-            for path, text in commit.older.items():
-                _put(place, path, text.lstrip("\n").encode())
-            for path in [*commit.files, *(listed if last else ())]:
-                _put(place, path, (demo.path / path).read_bytes(), (demo.path / path).stat().st_mode)
-            dates = {"GIT_AUTHOR_DATE": commit.date, "GIT_COMMITTER_DATE": commit.date}
-            run_git(place, "add", "-A", "-f")
-            run_git(place, "commit", "-q", "--no-verify", "-m", commit.message, env=_AUTHOR | dates)
+        home.mkdir(parents=True, exist_ok=True)
+        leftovers.sweep(home, (f".{name}.*.tmp",))
+        making.mkdir()
+    except OSError as error:
+        raise WorkspaceError(
+            f"No demo could be made in {home}: {error.strerror}."
+            + (f" Set {DATA_VARIABLE} to a folder that can be written." if destination is None else "")
+        ) from error
+    try:
+        _fill(making, demo, commits)
+        return _settle(making, wanted) if destination is None else _take(making, wanted)
     except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(making, ignore_errors=True)
         raise
+
+
+def _fill(place: Path, demo: Demo, commits: list[_Commit]) -> None:
+    """The demo's files and its history."""
+    listed = _listed(demo.path)
+    run_git(place, "init", "-q")
+    run_git(place, "symbolic-ref", "HEAD", "refs/heads/main")
+    for index, commit in enumerate(commits):
+        last = index == len(commits) - 1
+        for path, text in commit.older.items():
+            _put(place, path, text.lstrip("\n").encode())
+        for path in [*commit.files, *(listed if last else ())]:
+            _put(place, path, (demo.path / path).read_bytes(), (demo.path / path).stat().st_mode)
+        dates = {"GIT_AUTHOR_DATE": commit.date, "GIT_COMMITTER_DATE": commit.date}
+        run_git(place, "add", "-A", "-f")
+        run_git(place, "commit", "-q", "--no-verify", "-m", commit.message, env=_AUTHOR | dates)
+
+
+def _settle(making: Path, wanted: Path) -> Path:
+    """``making`` under the first free name ``wanted-N``: two at once cannot both have it, since neither is empty."""
+    number = 1
+    while True:
+        place = wanted.with_name(f"{wanted.name}-{number}")
+        if not place.exists():
+            try:
+                return making.rename(place)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise WorkspaceError(f"No demo could be made in {place.parent}: {error.strerror}.") from error
+        number += 1
+
+
+def _take(making: Path, place: Path) -> Path:
+    """``making`` as ``place``; in a folder that is there, and may be somebody's present one, its entries, git's last."""
+    try:
+        if not place.exists():
+            return making.rename(place)
+        for entry in sorted(making.iterdir(), key=lambda path: path.name == ".git"):
+            entry.rename(place / entry.name)
+        making.rmdir()
+    except OSError as error:
+        raise WorkspaceError(f"No demo could be made in {place}: {error.strerror}. Give a new folder.") from error
     return place
 
 
@@ -130,28 +177,10 @@ def _sources() -> Path:
     return folder
 
 
-def _new_folder(name: str) -> Path:
-    home = data_directory() / "demos"
+def _checked(place: Path) -> Path:
+    """``place``, when it is new or empty."""
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        number = 1
-        while True:
-            place = home / f"{name}-{number}"
-            try:
-                place.mkdir()
-                return place
-            except FileExistsError:
-                number += 1
-    except OSError as error:
-        raise WorkspaceError(
-            f"No demo could be made in {home}: {error.strerror}. Set {DATA_VARIABLE} to a folder that can be written."
-        ) from error
-
-
-def _empty_folder(place: Path) -> Path:
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        if any(place.iterdir()):
+        if place.exists() and any(place.iterdir()):
             raise WorkspaceError(f"{place} is not empty, so no demo was put there. Give a new folder.")
     except OSError as error:
         raise WorkspaceError(f"No demo could be made in {place}: {error.strerror}.") from error

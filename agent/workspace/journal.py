@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import secrets
 import shutil
 import stat
 from pathlib import Path
@@ -23,7 +24,8 @@ _LIST = "journal.json"
 class _Old(msgspec.Struct):
     """A file before: ``kind`` is "absent", "file" (contents in ``saved``) or "link" (to ``link``).
 
-    ``new`` is the hash of what comes, ``folder`` the topmost folder that has to be made for it, "" if none.
+    ``new`` is the hash of what comes, ``folder`` the topmost folder that has to be made for it, "" if none. ``beside`` is
+    the name under which contents are written before they are moved into place.
     """
 
     path: str
@@ -33,6 +35,7 @@ class _Old(msgspec.Struct):
     mode: int = 0
     new: str = ""
     folder: str = ""
+    beside: str = ""
 
 
 class _Listing(msgspec.Struct):
@@ -45,17 +48,18 @@ class Journal:
 
     def __init__(self, repo: Path, run: str, target: Path) -> None:
         self._folder = work_folder(repo) / f"{run}{_SUFFIX}"
-        if self._folder.exists() and _locked(self._folder) is None:
-            raise WorkspaceError(f"The changes of run {run} are being applied by another process right now.")
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir()
+        self._folder.mkdir(exist_ok=True)
         self._lock = _locked(self._folder)
+        if self._lock is None:
+            raise WorkspaceError(f"The changes of run {run} are being applied by another process right now.")
+        _undo_sealed(self._folder)
         self._listing = _Listing(str(target), [])
 
     def remember(self, path: str, new: bytes | None) -> None:
         """Save what is at ``path`` now; ``new`` is what will be there (None: nothing)."""
         full = Path(self._listing.target) / path
         digest = "" if new is None else hashlib.sha256(new).hexdigest()
+        beside = f".{full.name[:40]}.{secrets.token_hex(4)}.tmp"
         if full.is_symlink():
             old = _Old(path, "link", link=os.readlink(full), new=digest)
         elif full.exists():
@@ -64,16 +68,24 @@ class Journal:
             old = _Old(path, "file", saved=saved, mode=stat.S_IMODE(full.stat().st_mode), new=digest)
         else:
             old = _Old(path, "absent", new=digest, folder=_missing(full.parent))
+        old.beside = beside
         self._listing.files.append(old)
+
+    def beside(self, path: str) -> Path:
+        """Where the contents of a remembered file are written before they are moved into place."""
+        return next(_beside(self._listing, old) for old in self._listing.files if old.path == path)
 
     def seal(self) -> None:
         """From here on a cut-off apply is undone by :func:`recover`."""
         write_atomically(self._folder / _LIST, msgspec.json.encode(self._listing))
 
     def undo(self) -> None:
-        """Put the old contents back."""
-        if (self._folder / _LIST).exists():
-            _undo(self._folder, self._listing)
+        """Put the old contents back. What cannot be put back now is left to :func:`recover`."""
+        try:
+            _undo_sealed(self._folder)
+        except BaseException:
+            self.unlock()
+            raise
         self._close()
 
     def done(self) -> None:
@@ -83,6 +95,10 @@ class Journal:
 
     def _close(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+        self.unlock()
+
+    def unlock(self) -> None:
+        """Give the lock back, as the end of the process does."""
         if self._lock is not None:
             self._lock.close()
 
@@ -93,26 +109,38 @@ def recover(repo: Path) -> list[str]:
     An apply that another process is about right now is not cut off: it holds the lock.
 
     Raises:
-        WorkspaceError: a journal cannot be read.
+        WorkspaceError: a journal cannot be read, or a file not be put back; the journal is then kept.
     """
     restored: list[str] = []
     for folder in sorted((repo / FOLDER / "work").glob(f"*{_SUFFIX}")):
         lock = _locked(folder)
         if lock is None:
             continue
-        lock.close()
-        try:
-            listing = msgspec.json.decode((folder / _LIST).read_bytes(), type=_Listing)
-        except FileNotFoundError:
-            shutil.rmtree(folder, ignore_errors=True)  # cut off before the first file was written
-            continue
-        except (OSError, msgspec.MsgspecError) as error:
-            raise WorkspaceError(
-                f"An apply was cut off and its journal {folder / _LIST} cannot be read ({error}). "
-                "The old contents lie beside it, numbered; compare them with your files, then remove the folder."
-            ) from error
-        restored += _undo(folder, listing)
-        shutil.rmtree(folder, ignore_errors=True)
+        with lock:
+            restored += _undo_sealed(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+    return restored
+
+
+def _undo_sealed(folder: Path) -> list[str]:
+    """Undo what the journal in ``folder`` lists, if it was sealed; the journal goes before the old contents do."""
+    try:
+        listing = msgspec.json.decode((folder / _LIST).read_bytes(), type=_Listing)
+    except FileNotFoundError:
+        return []  # cut off before the first file was written
+    except (OSError, msgspec.MsgspecError) as error:
+        raise WorkspaceError(
+            f"An apply was cut off and its journal {folder / _LIST} cannot be read ({error}). "
+            "The old contents lie beside it, numbered; compare them with your files, then remove the folder."
+        ) from error
+    try:
+        restored = _undo(folder, listing)
+    except OSError as error:
+        raise WorkspaceError(
+            f"An apply was cut off, and {listing.target} could not be put back as it was ({error}). "
+            f"The old contents are kept in {folder}; mend that and start again."
+        ) from error
+    (folder / _LIST).unlink()
     return restored
 
 
@@ -130,23 +158,27 @@ def _locked(folder: Path) -> IO[bytes] | None:
 def _undo(folder: Path, listing: _Listing) -> list[str]:
     restored = []
     for old in listing.files:
-        full = Path(listing.target) / old.path
-        if _digest(full) != old.new:  # not written yet, or the person's own work since then
-            continue
-        if old.kind == "absent":
-            full.unlink()
-            _drop_made(full.parent, old.folder)
-        elif old.kind == "link":
+        full, beside = Path(listing.target) / old.path, _beside(listing, old)
+        beside.unlink(missing_ok=True)
+        found = _digest(full)
+        if old.kind == "absent" and found in (old.new, ""):
             full.unlink(missing_ok=True)
+            _drop_made(full.parent, old.folder)
+        if found != old.new:  # not written yet, or the person's own work since then
+            continue
+        if old.kind == "link":
             full.parent.mkdir(parents=True, exist_ok=True)
-            os.symlink(old.link, full)
-        else:
-            if full.is_symlink():
-                full.unlink()
-            write_atomically(full, (folder / old.saved).read_bytes())
-            full.chmod(old.mode)
+            os.symlink(old.link, beside)
+            os.replace(beside, full)
+        elif old.kind == "file":
+            write_atomically(full, (folder / old.saved).read_bytes(), old.mode, beside)
         restored.append(old.path)
     return restored
+
+
+def _beside(listing: _Listing, old: _Old) -> Path:
+    full = Path(listing.target) / old.path
+    return full.with_name(old.beside or f".{full.name[:40]}.undo.tmp")
 
 
 def _digest(full: Path) -> str:
@@ -154,7 +186,7 @@ def _digest(full: Path) -> str:
         return hashlib.sha256(os.fsencode(os.readlink(full))).hexdigest()
     try:
         return hashlib.sha256(full.read_bytes()).hexdigest()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError:
         return "?"
@@ -171,6 +203,8 @@ def _drop_made(folder: Path, made: str) -> None:
     while made and folder.is_relative_to(made):
         try:
             folder.rmdir()
+        except FileNotFoundError:
+            pass
         except OSError:
             return
         folder = folder.parent

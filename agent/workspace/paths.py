@@ -60,22 +60,26 @@ def _refuse_reserved(parts: list[str], shown: str) -> None:
         raise PathRefused(f"The path {shown!r} reaches into .git or .clean_room, which no change may touch.")
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, mode: int | None = None, beside: Path | None = None) -> None:
     """Write ``data`` to ``path`` whole or not at all, keeping the mode of a file that is there; makes missing folders.
+
+    ``mode`` is taken in place of that mode. ``beside`` names the file in the same folder that is written first and then
+    moved into place (a left-over of that name is replaced); without it the name is a new one. A symbolic link at
+    ``path`` is itself replaced.
 
     Raises:
         WorkspaceError: the file could not be written; what was there is unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+        handle, name = _new_file(path, beside)
     except OSError as error:
         raise WorkspaceError(f"{path} could not be written: {error.strerror}.") from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            os.fchmod(file.fileno(), _mode_for(path))
+            os.fchmod(file.fileno(), mode_for(path) if mode is None else mode)
             os.fsync(file.fileno())
         os.replace(name, path)
     except OSError as error:
@@ -88,7 +92,15 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise
 
 
-def _mode_for(path: Path) -> int:
+def _new_file(path: Path, beside: Path | None) -> tuple[int, str]:
+    if beside is None:
+        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+    beside.unlink(missing_ok=True)
+    return os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), str(beside)
+
+
+def mode_for(path: Path) -> int:
+    """The mode of the file at ``path`` (through a link), or that of a new file."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except OSError:

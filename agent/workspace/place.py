@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
 
-from agent.workspace import carry, copying, record
-from agent.workspace.git import GitError, WorkspaceError, paths, run_git, shown, text, top_level
+from agent.workspace import carry, copying, leftovers, record
+from agent.workspace.git import GitError, WorkspaceError, run_git, shown, text, top_level
 from agent.workspace.journal import recover
 from agent.workspace.record import Record
 
@@ -28,6 +29,8 @@ def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, Recor
     if (work / run_id).exists() or (work / f"{run_id}.json").exists():
         raise WorkspaceError(f"The run id {run_id} is in use in {work}. Reopen that run, or choose another id.")
     recover(repo)
+    begun = (f"{run}{copying.PARTIAL}" for run in record.recorded(repo))
+    leftovers.sweep(work, (f"*{copying.PARTIAL}", f"{carry.SCRATCH}*", ".*.tmp"), begun)
     return repo, _copied(repo, work, run_id) if top is None else _branched(repo, top, work, run_id, carry_uncommitted)
 
 
@@ -42,18 +45,33 @@ def find(given: Path, run_id: str) -> tuple[Path, Record]:
     recover(repo)
     place = repo / record.FOLDER / "work" / run_id
     if entry.mode == "copy":
-        if not (place / ".git").is_dir():
+        partial = _partial(place)
+        if partial.is_dir() and not place.exists():
+            os.rename(partial, place)
+        if not _is_checkout(place):
             raise WorkspaceError(f"The copy of run {run_id} in {place} is gone or incomplete. Start the task again.")
     elif not _is_checkout(place):
         shutil.rmtree(place, ignore_errors=True)
+        _drop_branch_lock(repo, entry.branch)
         if _has_branch(repo, entry.branch):
             run_git(repo, "worktree", "add", "-q", "-f", "-f", str(place), entry.branch)
         elif run_git(repo, "cat-file", "-e", f"{entry.base}^{{commit}}", check=False).returncode == 0:
             _add_worktree(repo, place, entry)
         else:
             raise WorkspaceError(f"The branch {entry.branch} of run {run_id} is gone. Start the task again.")
-    _drop_locks(place)
+    _drop_locks(place, entry.branch)
     return repo, entry
+
+
+def remove_copy(repo: Path, run_id: str) -> None:
+    """Remove a run's copy and its record: killed on the way, both are still there, or neither for anybody who looks."""
+    place = repo / record.FOLDER / "work" / run_id
+    partial = _partial(place)
+    if place.exists():
+        shutil.rmtree(partial, ignore_errors=True)
+        os.rename(place, partial)
+    record.forget(repo, run_id)
+    shutil.rmtree(partial, ignore_errors=True)
 
 
 def remove_worktree(repo: Path, place: Path) -> None:
@@ -73,9 +91,12 @@ def delete_branch(repo: Path, branch: str) -> None:
     Raises:
         WorkspaceError: git refuses, since it is checked out somewhere else.
     """
-    if _has_branch(repo, branch):
-        run_git(repo, "branch", "-q", "-D", branch, check=False)
-    if _has_branch(repo, branch):
+    if not _has_branch(repo, branch):
+        return
+    _drop_branch_lock(repo, branch)
+    held = f"branch refs/heads/{branch}" in text(run_git(repo, "worktree", "list", "--porcelain")).splitlines()
+    # Not `git branch -D`: that takes the lock of the person's configuration file as well, for a section that is not there.
+    if held or run_git(repo, "update-ref", "-d", f"refs/heads/{branch}", check=False).returncode != 0:
         raise WorkspaceError(f"The branch {branch} could not be deleted. Is it checked out? Try: git branch -D {branch}")
 
 
@@ -110,15 +131,23 @@ def _copied(repo: Path, work: Path, run_id: str) -> Record:
     branch = f"cra/{run_id}"
     why = f"git cannot read the repository in {repo}" if (repo / ".git").exists() else f"{repo} is not a git repository"
     notes = [f"{why}, so the run works on a copy of it."]
-    notes += copying.copy_tree(repo, work / run_id)
+    partial = _partial(work / run_id)
+    shutil.rmtree(partial, ignore_errors=True)
     try:
-        base = copying.start_history(work / run_id, branch)
+        notes += copying.copy_tree(repo, partial)
+        base = copying.start_history(partial, branch)
         entry = Record(run_id, "copy", branch, base, notes=tuple(notes))
-        record.save(repo, entry)
+        record.save(repo, entry)  # from here on the copy is whole, and `find` gives it its name if this process cannot
+        os.rename(partial, work / run_id)
     except BaseException:
-        shutil.rmtree(work / run_id, ignore_errors=True)
+        record.forget(repo, run_id)
+        shutil.rmtree(partial, ignore_errors=True)
         raise
     return entry
+
+
+def _partial(place: Path) -> Path:
+    return place.with_name(place.name + copying.PARTIAL)
 
 
 def _branched(repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted: bool) -> Record:
@@ -203,8 +232,16 @@ def _is_checkout(place: Path) -> bool:
     return top.returncode == head.returncode == 0 and Path(text(top)).resolve() == place.resolve()
 
 
-def _drop_locks(top: Path) -> None:
-    """A killed git leaves its lock; nobody else works in a run's own place, so it can go."""
+def _drop_locks(top: Path, branch: str) -> None:
+    """A killed git leaves its locks; nobody else works in a run's own place and on its branch, so they can go."""
     for name in ("index.lock", "HEAD.lock"):
-        for path in paths(run_git(top, "rev-parse", "--git-path", name)):
-            (top / path.strip()).unlink(missing_ok=True)
+        _drop(top, name)
+    _drop_branch_lock(top, branch)
+
+
+def _drop_branch_lock(top: Path, branch: str) -> None:
+    _drop(top, f"refs/heads/{branch}.lock")
+
+
+def _drop(top: Path, name: str) -> None:
+    (top / text(run_git(top, "rev-parse", "--git-path", name))).unlink(missing_ok=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from pathlib import Path
 
 from agent.workspace import apply as applying
@@ -234,8 +233,7 @@ class Workspace:
 
     def _discard(self) -> str:
         if self.mode == "copy":
-            shutil.rmtree(self.top, ignore_errors=True)
-            record.forget(self.repo, self.run_id)
+            place.remove_copy(self.repo, self.run_id)
             return f"The copy of run {self.run_id} was removed."
         place.remove_worktree(self.repo, self.top)
         place.delete_branch(self.repo, self.branch)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def git(repo, *args, check=True):
-    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or "CONFIG" in key}
     command = ["git", "-c", "user.name=Somebody", "-c", "user.email=somebody@localhost", *args]
     return subprocess.run(command, cwd=repo, check=check, capture_output=True, text=True, env=env).stdout
 
@@ -24,8 +24,11 @@ def make_repo(path, files=None, commit=True):
     return path
 
 
-def fingerprint(repo):
-    """Everything of a person's checkout that a run must leave alone: files, modes, index, HEAD, their branches, stash."""
+def fingerprint(repo, refs=True):
+    """Everything of a person's checkout that a run must leave alone: files, modes, index, HEAD, their branches, stash.
+
+    Without ``refs``: the files and modes only.
+    """
     entries = []
     for path in sorted(Path(repo).rglob("*")):
         relative = path.relative_to(repo)
@@ -38,7 +41,7 @@ def fingerprint(repo):
         else:
             entries.append((str(relative), "folder", path.stat().st_mode))
     state = []
-    if (Path(repo) / ".git").exists():
+    if refs and (Path(repo) / ".git").exists():
         index = Path(repo) / git(repo, "rev-parse", "--git-path", "index").strip()
         state.append(index.read_bytes() if index.exists() else b"")
         state.append(git(repo, "symbolic-ref", "-q", "HEAD", check=False))
