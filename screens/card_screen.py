@@ -49,12 +49,16 @@ class CardScreen(ModalScreen[None]):
         if self.texts is not None:
             card.set_texts(self.texts)
         self.session.on_flush.append(self.refresh_call)
+        self.session.on_writing.append(self._show_writing)
+        self.set_interval(0.5, self._show_writing)
         card.focus()
 
     def on_unmount(self) -> None:
         """Stop listening."""
         if self.refresh_call in self.session.on_flush:
             self.session.on_flush.remove(self.refresh_call)
+        if self._show_writing in self.session.on_writing:
+            self.session.on_writing.remove(self._show_writing)
 
     @property
     def card(self) -> Card:
@@ -66,6 +70,12 @@ class CardScreen(ModalScreen[None]):
         if self.is_attached:
             self.call = self.session.state.call(self.call.call_id) or self.call
             self.card.show_call(self.call, self.session.pending_verdict(self.call))
+            self._show_writing()
+
+    def _show_writing(self) -> None:
+        """What has come of its text, while it is written."""
+        if self.is_attached:
+            self.card.show_writing(self.session.writing.get(self.call.call_id), self.session.now())
 
     def action_copy(self) -> None:
         """Copy everything shown."""

@@ -70,6 +70,7 @@ class RunScreen(RunControls):
         self.card.rebuild()
         self.query_one("#filter").display = False
         self.session.on_flush.append(self.refresh_state)
+        self.session.on_writing.append(self._show_writing)
         self.set_interval(0.5, self._tick)
         self.stream.focus()
         self.call_after_refresh(self._begin)
@@ -86,6 +87,8 @@ class RunScreen(RunControls):
         """Stop listening."""
         if self.refresh_state in self.session.on_flush:
             self.session.on_flush.remove(self.refresh_state)
+        if self._show_writing in self.session.on_writing:
+            self.session.on_writing.remove(self._show_writing)
 
     # -- parts
 
@@ -142,6 +145,14 @@ class RunScreen(RunControls):
     def _show_card(self) -> None:
         call = self.stream.selected
         self.card.show_call(call, self.session.pending_verdict(call))
+        self.card.show_writing(self.session.writing.get(call.call_id) if call else None, self.session.now())
+
+    def _show_writing(self) -> None:
+        """A text has come further, or a second has passed."""
+        if self.is_attached:
+            call = self.stream.selected
+            self.card.show_writing(self.session.writing.get(call.call_id) if call else None, self.session.now())
+            self.query_one(StatusBar).refresh()
 
     def _show_strip(self) -> None:
         view = self.query_one("#strip", Static)
@@ -159,7 +170,7 @@ class RunScreen(RunControls):
 
     def _tick(self) -> None:
         if self.session.live:
-            self.query_one(StatusBar).refresh()
+            self._show_writing()
             self.query_one(Prompt).sync()
 
     def on_resize(self, event: Resize) -> None:

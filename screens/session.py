@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agent.events import CallFinished, CallStarted, Envelope, Event, GateWaiting, RunFinished
+from agent.events import CallFinished, CallProgress, CallStarted, Envelope, Event, GateWaiting, RunFinished
 from agent.gate import Gate
 from agent.state import Call, RunState
 from screens.runner import RunHandle
+from screens.writing import WritingNow
 
 FLUSH_SECONDS = 1 / 30
 """Events reach the screen in batches, at most thirty a second (design section 13)."""
@@ -37,6 +38,8 @@ class RunSession:
         self.handle = handle
         self.state = RunState()
         self.on_flush: list[Flushed] = []
+        self.on_writing: list[Callable[[], None]] = []
+        self.writing = WritingNow()
         self.stopping = False
         self.choosing = False
         self._clock = clock
@@ -44,14 +47,28 @@ class RunSession:
         self._grace = grace
         self._pending: list[Envelope] = []
         self._scheduled = False
+        self._written = False
         self._heard_at = clock()
         self._prompted_at = float("-inf")
+
+    def now(self) -> float:
+        """The session's clock."""
+        return self._clock()
 
     # -- events
 
     def receive(self, envelope: Envelope) -> None:
         """Take an event in; it is folded with the next batch."""
         self._pending.append(envelope)
+        self._flush_soon()
+
+    def progressed(self, progress: CallProgress) -> None:
+        """A text has come further; it is shown with the next batch and folded into nothing."""
+        self.writing.hear(progress, self.now())
+        self._written = True
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
         if self._schedule is not None and not self._scheduled:
             self._scheduled = True
             self._schedule(FLUSH_SECONDS, self.flush)
@@ -59,13 +76,18 @@ class RunSession:
     def flush(self) -> None:
         """Fold what has come and tell the screens."""
         self._scheduled = False
+        if self._written:
+            self._written = False
+            for look in list(self.on_writing):
+                look()
         if not self._pending:
             return
         batch, self._pending = self._pending, []
         for envelope in batch:
             self.state.apply(envelope)
-        self._heard_at = self._clock()
+        self._heard_at = self.now()
         events: list[Event] = [envelope.event for envelope in batch]
+        self.writing.follow(events, self._heard_at)
         waiting = self.state.waiting
         stopped_by_itself = waiting is not None and waiting in events and waiting.reason == "breakpoint"
         if stopped_by_itself or (self.deciding and any(isinstance(event, RunFinished) for event in events)):

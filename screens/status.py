@@ -43,6 +43,9 @@ class StatusBar(Widget):
         """Left: repository and task. Right: pill, clock, model."""
         state, width = self.session.state, self.size.width
         text, style = pill(state)
+        tokens = self.session.writing.tokens
+        if tokens and state.activity in ("writing", "planning"):
+            text = f"{text} {tokens:>3} tokens"
         model = one_line(state.model)
         right = line((text, style), f"  {duration(self.session.elapsed())}", (f"  {model}" if width >= 100 else "", MUTED))
         repo = clean(state.repo or str(self.session.repo)).rstrip("/").rpartition("/")[2]

@@ -130,6 +130,7 @@ class CraApp(App[int]):
             grace=config.ui.grace_seconds,
         )  # fmt: skip
         handle.listen(session.receive)
+        handle.watch(session.progressed)
         if self.session is not None:
             await self.session.close()
         self.session = session

@@ -11,11 +11,13 @@ from textual.content import Content
 from textual.timer import Timer
 
 from agent.audit.reader import CallTexts
+from agent.events import CallProgress
 from agent.state import Call
 from screens.lines import LinesView
 from screens.panes.call_row import verdict_cell
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short, stage_title
 from screens.workers import start
+from screens.writing import Writing
 
 _WAIT_SECONDS = 0.08
 _LONGEST_WAIT = 2.0
@@ -34,6 +36,9 @@ class Card(LinesView):
         self.texts: CallTexts | None = None
         self.pending: bool | None = None
         self.read: Callable[[int], CallTexts | None] = lambda call_id: None
+        self.writing: Writing | None = None
+        self._heard: CallProgress | None = None
+        self._followed_to = 0
         self._shown: tuple[object, ...] = ()
         self._reads = 0
         self._next_read: Timer | None = None
@@ -43,7 +48,7 @@ class Card(LinesView):
         other = (call.call_id if call else None) != (self.call.call_id if self.call else None)
         self.call, self.pending = call, pending
         if other:
-            self.texts = None
+            self.texts, self.writing, self._heard = None, None, None
             self.scroll_to(y=0, animate=False, immediate=True)
         state = (call.call_id, call.done, call.verdict, pending) if call else ()
         if state != self._shown or other:
@@ -52,11 +57,34 @@ class Card(LinesView):
             self._read_later()
             self.rebuild()
 
+    def show_writing(self, writing: Writing | None, now: float) -> None:
+        """What has come of the call's text while it is written, None when it is not; ``now`` by the session's clock. The
+        end stays in sight unless the person has scrolled away from it."""
+        self.writing = writing
+        self.border_subtitle = Content(writing.facts(now)) if writing is not None else ""
+        if writing is None or writing.progress is None or writing.progress is self._heard:
+            return
+        here = self.scroll_offset.y
+        following = self._heard is None or here == self._followed_to or here >= self.max_scroll_y - 1
+        self._heard = writing.progress
+        self.rebuild()
+        if following:
+            self._follow()
+            self.call_after_refresh(self._follow)  # before its first layout a card has no end to go to
+
+    def _follow(self) -> None:
+        if self.writing is not None:
+            self.scroll_end(animate=False, immediate=True)
+            self._followed_to = self.scroll_offset.y
+
     def set_texts(self, texts: CallTexts) -> None:
         """The texts have been read from the log."""
         if self.call is not None and texts.call_id == self.call.call_id:
+            written = self._heard is not None and (self.texts is None or self.texts.raw is None)
             self.texts = texts
             self.rebuild()
+            if written and texts.raw is not None:  # it stands whole now, above what was asked
+                self.scroll_to(y=0, animate=False, immediate=True)
 
     @property
     def lacks_texts(self) -> bool:
@@ -93,7 +121,8 @@ class Card(LinesView):
             self.set_lines([Content.styled("Select a call to see what was asked and why it was decided so.", MUTED)])
             return
         self.border_title = call_title(call, self.outer_size.width - 6)
-        self.set_lines(card_lines(call, self.texts, self.pending, self.whole))
+        said = self._heard.text if self._heard is not None and not (self.texts and self.texts.raw is not None) else ""
+        self.set_lines(card_lines(call, self.texts, self.pending, self.whole, said))
 
 
 def call_title(call: Call, width: int) -> Content:
@@ -103,11 +132,14 @@ def call_title(call: Call, width: int) -> Content:
     return line(whole if cell_len(whole) <= width else f"{stage_short(call.stage)} · {item}")
 
 
-def card_lines(call: Call, texts: CallTexts | None, pending: bool | None, whole: bool) -> list[Content]:
-    """The lines of a card: verdict first, then the question with the item marked, then what all items share."""
-    lines = _verdict_lines(call, texts, pending)
+def card_lines(
+    call: Call, texts: CallTexts | None, pending: bool | None, whole: bool, writing: str = ""
+) -> list[Content]:
+    """The lines of a card: verdict first, then the question with the item marked, then what all items share. ``writing`` is
+    what has come of the answer while it is written; it stands at the end, where it grows."""
+    lines = _verdict_lines(call, texts, pending, bool(writing))
     if texts is None:
-        return lines
+        return lines + _written(writing)
     if texts.raw is not None:
         lines += _answer_lines(texts, call.binary)
     lines += [Content(""), *_section("item asked about" if call.binary else "asked")]
@@ -115,22 +147,26 @@ def card_lines(call: Call, texts: CallTexts | None, pending: bool | None, whole:
     lines += _folded("system", texts.system, whole)
     if texts.state.strip():
         lines += _folded("shared by every item of this stage", texts.state, whole)
-    if whole:
+    if whole and not writing:
         lines += _options(texts)
-    return lines
+    return lines + _written(writing)
+
+
+def _written(text: str) -> list[Content]:
+    return [Content(""), *_section("answer so far"), *block(text.lstrip("\n"), indent=1)] if text else []
 
 
 def _section(name: str) -> list[Content]:
     return [Content.styled(f"─ {name} ", LABEL)]
 
 
-def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None) -> list[Content]:
+def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None, writing: bool) -> list[Content]:
     text, style = verdict_cell(call, pending is not None, pending)
     how = call.explanation or (texts.explanation if texts else "")
     if pending is not None:
         how = "waits for you" + (f" · P(yes) {texts.p_yes:.2f}" if texts and texts.p_yes is not None else "")
     elif not call.done:
-        how = "waiting for the model"
+        how = "the model is writing" if writing else "waiting for the model"
     elif call.error:
         how = call.error
     elif not call.binary:

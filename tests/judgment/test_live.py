@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ async def test_nothing_is_streamed_when_nobody_looks_on_nor_for_a_yes_or_no(tmp_
     async with ScriptedServer("yes") as server, run_context(tmp_path, server) as ctx:
         await write(ctx)
         ctx.onlookers.append(lambda progress: None)
-        keys = {"format_item": str, "item_key": str, "stage_name": "scope"}
+        keys: dict[str, Any] = {"format_item": str, "item_key": str, "stage_name": "scope"}
         await run_binary_judgment(["a"], system_prompt="s", task_context="t", llm=ctx.llm("scope"), **keys)
     assert [call.body["stream"] for call in server.calls] == [False, False]
 

@@ -32,6 +32,7 @@ class ScriptedRun:
         self.verdicts: dict[str, bool] = {}
         self.labels: list[tuple[str, bool]] = []
         self._listeners: list[Callable[[Envelope], None]] = []
+        self._onlookers: list[Callable[[ev.CallProgress], None]] = []
         self._seq = 0
         self.closed = False
         self.choices: list[str] = []
@@ -40,6 +41,14 @@ class ScriptedRun:
 
     def listen(self, listener: Callable[[Envelope], None]) -> None:
         self._listeners.append(listener)
+
+    def watch(self, onlooker: Callable[[ev.CallProgress], None]) -> None:
+        self._onlookers.append(onlooker)
+
+    def write(self, progress: ev.CallProgress) -> None:
+        """A text has come further."""
+        for onlooker in self._onlookers:
+            onlooker(progress)
 
     def emit(self, event: ev.Event) -> None:
         self._seq += 1

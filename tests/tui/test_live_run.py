@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ from agent.config import load, repo_config_path
 from agent.state import RunState
 from agent.workspace.demo import create_demo, load_demo
 from screens.panes.calls import CallStream
+from screens.panes.card import Card
 from screens.run import RunScreen
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder
@@ -48,16 +50,21 @@ async def _until(pilot: Pilot[int], condition, seconds: float = 60) -> None:
 
 
 async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_change(ring: Path) -> None:
-    async with ScriptedServer(Coder(RING)) as server:
+    coder = Coder(RING)
+    async with ScriptedServer(lambda call: dataclasses.replace(coder(call), pace=0.002)) as server:
         _configure(ring, server)
         app = _app(ring)
         async with app.run_test(size=(120, 40), notifications=True) as pilot:
             await pilot.pause()
             await pilot.press("enter")  # the start button has the focus
+            await _until(pilot, lambda: isinstance(app.screen, RunScreen) and app.screen.query(Card))
+            card = app.screen.query_one(Card)
+            await _until(pilot, lambda: "answer so far" in card.plain)
             await _until(pilot, lambda: app.session is not None and app.session.state.finished is not None)
             session = app.session
             assert session is not None and isinstance(app.screen, RunScreen)
             assert session.state.status == "complete", session.state.reason
+            assert any(call.body["stream"] for call in server.calls), "texts were heard while they were written"
             await _until(pilot, session.ready)
             shown = app.screen.query_one(CallStream)
             reader = LogReader(ring / ".clean_room" / "raw.sqlite")
