@@ -228,6 +228,7 @@ class HomeScreen(KeyedScreen[None]):
             return
         self.query_one("#task", TextArea).text = demo.task
         self.query_one("#repo", Input).value = str(repo)
+        self.app.notify(f"Works in a copy, {repo}. cra demo --list finds it again.", markup=False, timeout=6)
         self.post_message(self.Start(demo.task, repo))
 
     @on(OptionList.OptionSelected, "#recent")

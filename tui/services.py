@@ -200,10 +200,10 @@ def demo_tasks() -> list[DemoTask]:
 
 
 def prepare_demo(name: str) -> Path:
-    """A fresh copy of a demo, with its history."""
-    from agent.workspace.demo import create_demo
+    """A copy of a demo, with its history, in which nothing was done yet."""
+    from agent.flow.demo_copies import open_copy
 
-    return create_demo(name)
+    return open_copy(name)[0]
 
 
 class _Readers:

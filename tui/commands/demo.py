@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from tui.commands.settings import set_option, write_settings
 @click.option("--apply", "apply_it", is_flag=True, help="With --headless: apply the change if the run ends complete.")
 @click.option("--into", type=click.Path(path_type=Path), help="Folder for the copy (default: your data directory).")
 @click.option("--task", default="", help="Your own words, instead of the demo's task.")
-@click.option("--list", "list_them", is_flag=True, help="List the demos.")
+@click.option("--list", "list_them", is_flag=True, help="List the demos, and the copies that earlier calls made.")
+@click.option("--clean", is_flag=True, help="Delete earlier copies that hold nothing you may still want; asks first.")
+@click.option("--yes", is_flag=True, help="With --clean: do not ask.")
 @set_option("this copy, kept in it")
 def demo(
     name: str,
@@ -30,28 +33,38 @@ def demo(
     into: Path | None,
     task: str,
     list_them: bool,
+    clean: bool,
+    yes: bool,
     settings: dict[str, dict[str, Any]],
 ) -> None:
-    """Copy the demo NAME (ring_buffer, token_budget or hash_table), with some history, and open it."""
-    from agent.workspace.demo import create_demo, list_demos, load_demo
-    from agent.workspace.git import WorkspaceError
+    """Copy the demo NAME (ring_buffer, token_budget or hash_table), with some history, and open it.
 
-    if list_them:
-        for known in list_demos():
-            click.echo(f"{known.name:<14} {known.title}: {known.task}")
+    A copy in which nothing was done yet is opened again instead of making another.
+    """
+    from agent.flow.demo_copies import open_copy
+    from agent.workspace.demo import create_demo, load_demo
+    from agent.workspace.git import WorkspaceError
+    from tui.commands.demo_copies import clean_copies, list_all
+
+    if list_them or clean:
+        list_all() if list_them else clean_copies(yes)
         return
     try:
-        place = create_demo(name, into)
+        place = create_demo(name, into) if into is not None else open_copy(name)[0]
         chosen = load_demo(name)
     except WorkspaceError as error:
         raise click.UsageError(str(error)) from None
     write_settings(place, settings)
+    again = f"cra --repo {shlex.quote(str(place))}"
     if not headless:
         from tui.commands.app import open_app
 
-        sys.exit(open_app(str(place), task=task or chosen.task))
+        code = open_app(str(place), task=task or chosen.task)
+        if code != exit_codes.USAGE:
+            click.echo(f"The demo stays in {place}\nOpen it again: {again}\nOther copies: cra demo --list", err=True)
+        sys.exit(code)
     from tui.commands.run import run_task
 
-    click.echo(f"The demo is in {place}", err=True)
+    click.echo(f"The demo is in {place} (open it: {again})", err=True)
     code = asyncio.run(run_task(task or chosen.task, place, as_json=as_json, apply_it=apply_it, hidden=chosen.hidden))
     sys.exit(code if code in vars(exit_codes).values() else exit_codes.NOT_SOLVED)
