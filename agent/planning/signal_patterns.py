@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import re
 
-_ERROR_WORD = (
-    r"(?:fatal error|error|erreur fatale|erreur|fataler Fehler|schwerwiegender Fehler|Fehler|error fatal|errore fatale"
-    r"|errore|erro fatal|erro|fatalt fel|fel|błąd krytyczny|błąd|致命的エラー|エラー|致命错误|错误|фатальная ошибка"
-    r"|ошибка|치명적 오류|오류)"
-)
+from agent.planning import tool_languages as tongue
+
 _NOT_A_COMPILER = r"(?!.*\b(?:Failure!|check .* (?:has )?failed|is NOT correct))"
 # The located lines of cmocka, Boost.Test and doctest look like a compiler's but for these words.
 
@@ -26,7 +23,9 @@ def _caseless(*patterns: str) -> str:
 
 
 COMPILE = _any(
-    rf"^(?:In file included from )?[^\s:()][^:()]*:\d+(?::\d+)?:\s*{_ERROR_WORD}\s?:\s{_NOT_A_COMPILER}",
+    rf"^(?:In file included from )?[^\s:()][^:()]*:\d+(?:[:.]\d+)?(?:-\d+)?:\s*{tongue.ERROR_WORD}{tongue.COLON}"
+    rf"{_NOT_A_COMPILER}",
+    r"\{\"kind\": ?\"(?:fatal )?error\"",
     r"^[^\s:()][^:()]*\(\d+(?:,\d+)?\)\s?: (?:fatal )?error(?: [A-Z]+\d+)?: (?!in \")",
     r"^(?:.*[/\\])?(?:[\w-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cc1|cc1plus|lto1|tcc|emcc)(?:-[\d.]+)?(?:\.exe)?:"
     r" (?:fatal )?error:",
@@ -39,8 +38,6 @@ COMPILE = _any(
     r"^CMake Error(?: at |:)|^CMake Error in ",
     r"^meson\.build:\d+:\d+: ERROR: ",
     r"^ninja: (?:error|build stopped): ?(?!interrupted)",
-    r"^(?:g?make)(?:\[\d+\])?: \*\*\* (?:No rule to make target|No targets)",
-    r"^(?:GNU|Make|make)\w*:\d+: \*\*\* ",
     r"^(?:g?make)(?:\[\d+\])?: (?:gcc|cc|clang|g\+\+|c\+\+|ld|ar)\S*: (?:No such file|Command not found|not found)",
     r"^configure: error: ",
     r"(?:^|: )(?:line \d+: )?(?:syntax|parse) error(?:: | near | before | at )",
@@ -49,9 +46,9 @@ COMPILE = _any(
 """A compiler, an assembler, or the tool that calls them."""
 
 LINK = _any(
-    r"undefined reference to\b|référence indéfinie|[Nn]icht definierter Verweis|referencia a .* sin definir",
+    tongue.UNDEFINED,
+    tongue.MULTIPLE,
     r"undefined symbol(?!: \w+$)|Undefined symbols for architecture|ld: symbol\(s\) not found",
-    r"multiple definition of\b|duplicate symbol",
     r"(?:^|/)(?:ld|ld\.\w+|lld|gold|mold)(?:-[\d.]+)?: (?:error:|cannot find|can't find|library not found|unknown option"
     r"|.*: file not recognized)",
     r"^collect2: (?:fatal )?error: |linker command failed with exit code",
@@ -137,6 +134,7 @@ PATCH = _any(
     r"^error: .*: (?:does not exist in index|does not match index|already exists in (?:working directory|index))",
     r"^error: \S+: No such file or directory$",
     r"^error: (?:could not apply|Failed to merge in the changes)|^Patch failed at \d+",
+    tongue.PATCH,
     r"^CONFLICT \(|^Automatic merge failed",
     r"^Hunk #\d+ FAILED|\d+ out of \d+ hunks? (?:FAILED|ignored)",
     r"can't find file to patch at input line|malformed patch at line|Only garbage was found in the patch input",
@@ -177,7 +175,7 @@ CRASH = _any(
 """A program that died."""
 
 TIMEOUT = _any(
-    _caseless(r"\btimed out\b|\btime(?:out| limit)(?: of \S+ \w+)? (?:expired|exceeded|reached)|^timeout: "),
+    _caseless(r"\btimed out\b|\btime(?:out| limit)(?: of \S+ \w+)? (?:expired|exceeded|reached)|^timeout: (?!\s*\d)"),
     r"\bTimeoutExpired\b|^(?:E\s+)?(?:Failed: Timeout|TimeoutError)\b|^Stopped after [\d.]+ s, the time allowed",
 )
 """A program that did not end in time."""
@@ -188,8 +186,17 @@ PYTHON_EXCEPTION = re.compile(
 """The last line of a traceback, or an exception in a pytest report."""
 
 TRACEBACK = "Traceback (most recent call last):"
-_MAKE_TARGET = r"^(?:g?make)(?:\[\d+\])?: \*\*\* \[(?:[^\]:]+:\d+: )?(?P<target>[^\]]+)\] "
-MAKE_STOPPED = re.compile(_MAKE_TARGET + r"(?:Error|Fehler|Erreur) (?P<code>\d+)")
+_MAKE = r"^(?:g?make|gmake|mingw32-make)(?:\[\d+\])?: (?:\*\*\*|•••) "
+_MAKE_TARGET = _MAKE + r"\[(?:[^\]:：]+[:：]\d+ ?[:：] ?)?(?P<target>[^\]]+)\] "
+MAKE_STOPPED = re.compile(_MAKE_TARGET + r"\D*?(?P<code>\d+)(?: \(.*\))?\s*$")
+"""make, in any language: the command for a target failed with a code."""
+
+MAKE_SIGNAL = re.compile(_MAKE_TARGET + r"(?P<what>[^\d'\"‘’“”„«»`「」]+)$")
+"""make, in any language: the command for a target died of a signal. A file that make deletes is quoted."""
+
+MAKE_FATAL = re.compile(_MAKE + r"(?!\[)(?!.*(?:\.{3,}|…)$)|^\S*[Mm]akefile\S*:\d+: \*\*\* ")
+"""make, in any language, cannot go on: no rule, no makefile, a makefile that does not parse. Waiting for jobs is not it."""
+
 USAGE = re.compile(r"(?m)^(?:ERROR: )?usage: |unrecognized arguments|unrecognized option")
 """A command that was called wrongly: that says nothing about the code."""
 
@@ -198,10 +205,6 @@ PASSED = re.compile(
 )
 """A summary that says that nothing failed."""
 
-MAKE_SIGNAL = re.compile(
-    _MAKE_TARGET
-    + r"(?P<what>Segmentation fault|Aborted|Killed|Terminated|Floating point exception|Bus error|Illegal instruction)"
-)
 TEST_COMMAND = re.compile(
     r"\b(?:py\.?test|unittest|nosetests|ctest|prove|tox|nox|doctest|meson test)\b"
     r"|\b(?:cargo|go|npm|yarn|pnpm|dotnet|mix|swift) (?:run )?test\b"

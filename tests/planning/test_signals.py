@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.planning.schema import StepResult
-from agent.planning.signals import MESSAGE_CAP, ORDER, extract_failure_signals, signal_rows, signals_from_output
+from agent.planning.signal_lines import ORDER
+from agent.planning.signals import MESSAGE_CAP, extract_failure_signals, signal_rows, signals_from_output
 from agent.values import FailureSignal
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "signal_cases.jsonl").read_text("utf-8").splitlines()]

@@ -1,0 +1,204 @@
+"""The decisive lines of an output: those by which a tool says that it failed, ranked as seed 001 ranks categories."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from agent.planning import signal_patterns as say
+from agent.planning.signal_exit import death
+from agent.planning.signal_text import last_line, prepared
+from agent.values import FailureCategory
+from agent.workspace.testoutput import read_outcome
+
+ORDER: tuple[FailureCategory, ...] = ("compile_error", "test_failure", "patch_failure", "runtime_error", "unknown")
+"""Priority of the categories (seed 001, section 5.2)."""
+
+_MOST = {"compile_error": 2, "test_failure": 3}
+_BLOCK = re.compile(r"^<<<<<<< SEARCH$.*?(?:^>>>>>>> REPLACE$|\Z)", re.M | re.S)
+_MASKED = re.compile(r"(?<!\|)\|(?!\|)\s*(?:tee|tail|head|cat|grep|less|sed|awk)\b")
+PYTEST_TITLE = re.compile(r"^_{3,} (?:ERROR (?:collecting|at \w+ of) )?(?P<name>\S.*?) _{3,}$")
+_TEST_NAME = re.compile(r"^(?:FAILED|ERROR) \S+?::(?P<name>\S.*?)(?: - .*)?$")
+_LOCATED = re.compile(r"^(?P<file>[^\s:()][^:()]*)[:(]\d+")
+_DETAIL = re.compile(r"^E   ")
+_TEST_TARGET = re.compile(r"(?:\S*[-_/])?(?:tests?|check)(?:[-_]\S*)?")
+
+
+class Hit(NamedTuple):
+    """A decisive line: its number in the text and its category. ``key`` tells hits about the same thing apart."""
+
+    line: int
+    category: FailureCategory
+    key: str = ""
+
+
+def decisive_lines(text: str, command: str, exit_code: int | None) -> list[Hit]:
+    """The hits in an output, strongest category first; [] when nothing in it says that something failed.
+
+    With exit code 0 only sanitizers count, and what a pipe behind the command may have hidden.
+    """
+    text = prepared(text)
+    lines = text.splitlines()
+    if exit_code == 0:
+        hits = _sanitizer(lines)
+        if _MASKED.search(command) and "pipefail" not in command:
+            hits += _behind_pipe(lines, command)
+        return _ranked(hits)
+    bare = _BLOCK.sub(lambda match: "\n" * match[0].count("\n"), text).splitlines()
+    if say.PATCH_COMMAND.search(command):
+        hits = _matching(bare, say.PATCH, "patch_failure") or [Hit(last_line(text), "patch_failure")]
+        return _ranked(hits)
+    tests = _tests(bare, command)
+    hits = [*_compile(bare, command), *tests, *_patch(bare), *_runtime(bare, not tests)]
+    return _ranked(_without_echoes(bare, hits))
+
+
+def _without_echoes(lines: list[str], hits: list[Hit]) -> list[Hit]:
+    """``hits`` without what a build tool says of a failure that its own tool told: make of a test program that crashed,
+    ninja of a test target whose runner named the failing test."""
+
+    def echoes(hit: Hit) -> bool:
+        return hit.key == "make" or (hit.category == "compile_error" and bool(say.COMPILE_SUMMARY.search(lines[hit.line])))
+
+    first_hand = {hit.category for hit in hits if not echoes(hit) and hit.key not in ("traceback", "timeout")}
+    return [hit for hit in hits if not echoes(hit) or not first_hand - {hit.category}]
+
+
+def _compile(lines: list[str], command: str) -> list[Hit]:
+    hits = []
+    tested = bool(re.search(r"\b(?:py\.?test|unittest|doctest)\b", command)) and not say.BUILD_COMMAND.search(command)
+    collecting = any(line.startswith(("!!!!", "_____")) and "collect" in line for line in lines)
+    for number, line in enumerate(lines):
+        if say.COMPILE.search(line) or say.LINK.search(line):
+            if tested or _is_patch_line(line):
+                continue  # a Python test that failed shows the output of the compiler it ran
+            place = _LOCATED.match(line)
+            hits.append(Hit(number, "compile_error", place["file"] if place else "link"))
+        elif say.PYTHON_SYNTAX.match(line) and (collecting or not tested or _in_a_file(lines, number)):
+            hits.append(Hit(number, "compile_error", "python"))
+    located = [hit for hit in hits if not say.COMPILE_SUMMARY.search(lines[hit.line])]
+    hits = located or hits[:1]
+    if not hits:
+        hits = [Hit(n, "compile_error", "make") for n, line in enumerate(lines) if _make_broke(line)]
+    return hits
+
+
+def _is_patch_line(line: str) -> bool:
+    return line.startswith("error: ") and bool(say.PATCH.search(line))
+
+
+def _make_broke(line: str) -> bool:
+    """Whether make gave up on something that is built (an object, a library), or cannot go on at all."""
+    match = say.MAKE_STOPPED.match(line)
+    built = match is not None and match["target"].strip().endswith((".o", ".a", ".so", ".lo", ".obj"))
+    return built or bool(say.MAKE_FATAL.search(line))
+
+
+def _tests(lines: list[str], command: str) -> list[Hit]:
+    hits = []
+    titles = {match["name"]: n for n, line in enumerate(lines) if (match := PYTEST_TITLE.match(line))}
+    for number, line in enumerate(lines):
+        if not say.TEST.search(line) or any(p.search(line) for p in (say.PATCH, say.COMPILE, say.USAGE)):
+            continue
+        named = _TEST_NAME.match(line)
+        hits.append(Hit(_detail(lines, titles, named["name"] if named else "", number), "test_failure", line.strip()))
+    if hits:
+        return _one_a_test(hits, lines)
+    for number, line in enumerate(lines):
+        if say.ASSERTION.search(line):
+            hits.append(Hit(number, "test_failure" if _is_test(command, line) else "runtime_error", "assert"))
+    for number, line in enumerate(lines):
+        stopped = say.MAKE_STOPPED.match(line)
+        if stopped is None or hits or death(int(stopped["code"])) is not None:
+            continue
+        if _TEST_TARGET.fullmatch(stopped["target"].strip()):
+            hits.append(Hit(number, "test_failure", "make"))
+    return hits
+
+
+def _one_a_test(hits: list[Hit], lines: list[str]) -> list[Hit]:
+    """One hit for each test that is named as failing, at the line that opens its report; else the first hit."""
+    chosen: list[Hit] = []
+    for name in read_outcome("\n".join(lines)).failing:
+        named = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+        about = [hit for hit in hits if named.search(hit.key)]
+        about.sort(key=lambda hit: (not hit.key.startswith(("FAIL:", "ERROR:")), hit.line))
+        chosen += about[:1]
+    return chosen or hits[:1]
+
+
+def _is_test(command: str, line: str) -> bool:
+    return bool(say.TEST_COMMAND.search(command)) or "AssertionError" in line
+
+
+def _detail(lines: list[str], titles: dict[str, int], name: str, number: int) -> int:
+    """The line of pytest's report that says what was wrong with the test ``name``, else ``number``."""
+    start = titles.get(name.replace("::", "."))
+    if start is None:
+        return number
+    for offset in range(start + 1, min(number, len(lines))):
+        if PYTEST_TITLE.match(lines[offset]):
+            break
+        if _DETAIL.match(lines[offset]):
+            return offset
+    return number
+
+
+def _patch(lines: list[str]) -> list[Hit]:
+    return [hit for hit in _matching(lines, say.PATCH, "patch_failure") if not say.TEST.search(lines[hit.line])]
+
+
+def _runtime(lines: list[str], tracebacks: bool) -> list[Hit]:
+    """A program that died; a traceback only if ``tracebacks``, since a failing test shows one too."""
+    hits = _sanitizer(lines)
+    hits += _matching(lines, say.CRASH, "runtime_error") + _matching(lines, say.MAKE_SIGNAL, "runtime_error")
+    stops = ((number, say.MAKE_STOPPED.match(line)) for number, line in enumerate(lines))
+    hits += [Hit(number, "runtime_error") for number, stop in stops if stop and death(int(stop["code"]))]
+    hits += [Hit(number, "runtime_error", "timeout") for number, line in enumerate(lines) if say.TIMEOUT.search(line)]
+    starts = [number for number, line in enumerate(lines) if line.strip() == say.TRACEBACK]
+    for start in starts[-1:] if tracebacks else ():
+        ends = [n for n in range(start + 1, len(lines)) if say.PYTHON_EXCEPTION.match(lines[n])]
+        raised = [n for n in ends if not say.PYTHON_SYNTAX.match(lines[n])]
+        if raised or not ends:
+            hits.append(Hit(raised[0] if raised else start, "runtime_error", "traceback"))
+    return hits
+
+
+def _in_a_file(lines: list[str], number: int) -> bool:
+    """Whether the syntax error is in a file, and not in text that a test gave to a parser."""
+    located = [line for line in lines[max(0, number - 4) : number] if line.lstrip().startswith('File "')]
+    return bool(located) and 'File "<' not in located[-1]
+
+
+def _sanitizer(lines: list[str]) -> list[Hit]:
+    return _matching(lines, say.SANITIZER, "runtime_error")[:1]
+
+
+def _behind_pipe(lines: list[str], command: str) -> list[Hit]:
+    """A pipe gives the exit code of its last command; the last verdict in the text is then the one that counts."""
+    hits = [*_compile(lines, command), *_tests(lines, command)]
+    last = max((hit.line for hit in hits), default=len(lines))
+    return [] if any(say.PASSED.search(line) for line in lines[last + 1 :]) else hits
+
+
+def _matching(lines: list[str], pattern: re.Pattern[str], category: FailureCategory) -> list[Hit]:
+    return [Hit(number, category) for number, line in enumerate(lines) if pattern.search(line)]
+
+
+def _ranked(hits: list[Hit]) -> list[Hit]:
+    """The hits to report: by category, then place; one per thing, a few per category."""
+    chosen: list[Hit] = []
+    for category in ORDER:
+        keys: set[str] = set()
+        for hit in sorted((hit for hit in hits if hit.category == category), key=_decisive):
+            if hit.key not in keys and len(keys) < _MOST.get(category, 1):
+                keys.add(hit.key)
+                chosen.append(hit)
+    return chosen
+
+
+def _decisive(hit: Hit) -> tuple[int, int]:
+    """Located errors come before the linker's last words."""
+    return (int(hit.key == "link"), hit.line)
+
+
