@@ -84,6 +84,17 @@ class Build:
         self.emit(CompileFinished(path, outcome.ok, outcome.diagnostics, round(outcome.ms, 1), symbol=symbol))
         return outcome
 
+    async def compile_as(self, path: str, text: bytes, extra: Sequence[str] = ()) -> CompileOutcome:
+        """Compile ``text`` in place of the file ``path``, whose object it becomes; the file is neither read nor written.
+        Quoted includes are looked for beside ``path``. No events: it is no file of the project."""
+        source = self.object_path(path).with_suffix(".c")
+        source.write_bytes(text)
+        flags = [*self.flags.for_file(path), *_POSITION_INDEPENDENT, "-iquote", str((self.root / path).parent), *extra]
+        return await compile_object(
+            self.compiler, source, cwd=self.root, flags=flags, output=self.object_path(path), promote=False,
+            timeout=self.timeout, shut_in=self._shut_in,
+        )  # fmt: skip
+
     async def link(
         self, paths: Sequence[str], libraries: Sequence[str] = (), *, shared: bool = False, output: Path | None = None
     ) -> CompileOutcome:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from agent.compiling.log_lines import is_indented_message, plain_lines
 from agent.compiling.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
 from agent.values import Diagnostic
 
@@ -16,7 +17,7 @@ _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\
 _QUOTES = str.maketrans(dict.fromkeys('‘’‚‛“”„‟`´«»‹›「」『』"＇', "'"))
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[A-Za-zéèêà])")
 HEAD = re.compile(
-    r"^(?P<file>(?:[A-Za-z]:[\\/])?[^\s:|][^:|\n]*?)"
+    r"^(?P<file>(?:[A-Za-z]:[\\/]|/(?:[^:|\n]*:[^\d\s:|/][^:|\n/]*)+/)?[^\s:|][^:|\n]*?)"
     r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<line2>\d+)(?:[,:]\s*(?P<column2>\d+))?\))\s?[:：]\s*(?P<rest>.*)$"
 )
 SEVERITY_WORD = re.compile(r"^(?P<word>[^\W\d_][^:：'\"(\[]{0,30}?)\s?[:：]\s*(?P<text>.*)$")
@@ -40,16 +41,9 @@ _NOISE_BEGINS = re.compile(
     re.IGNORECASE,
 )
 _EXIT_STATUS = re.compile(r"returned \d+ exit status")
-_LINKER = re.compile(r"(?:^|\W)-l[\w.+-]+(?:\W|$)|cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE)
-_STAMP = re.compile(
-    r"^(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?|#\d+ \d+\.\d+|\[\d+[\d.:, TZ+-]*\]|\d\d:\d\d:\d\d(?:[.,]\d+)?"
-    r"|cargo:warning=|warning: \S+@[\d.]+:|npm ERR!)[ \t]?",
-    re.MULTILINE,
+_LINKER = re.compile(
+    r"(?:^|\W)-l[\w.+-]+(?:\W|$)|cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE
 )
-"""What a runner of builds puts in front of each line: a time, a step, a package."""
-_INDENTED = re.compile(r"^\s+[\w./\\+-]+\.\w+:\d+(?::\d+)?: (?:fatal |internal compiler )?(?:error|warning|note)\b")
-_WRAPPED = re.compile(r"(?<=[ \[])\n {3}(?=[^\s^~|+])")
-"""How gcc breaks a message that is longer than ``-fmessage-length``: behind a blank or a bracket, three blanks in."""
 _REFERENCED = re.compile(r"^>>>\s*(?:referenced by|defined (?:at|in))\s+(?P<file>[^\s:()]+)(?::(?P<line>\d+))?")
 
 
@@ -123,10 +117,7 @@ def parse_text(text: str) -> tuple[Diagnostic, ...]:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        text = text.replace("\r\n", "\n") if "\r" in text else text
-        if (begins := _STAMP.match(text.lstrip("\n"))) and len(begins[0]) > 4:
-            text = _STAMP.sub("", text)
-        self.lines = (_WRAPPED.sub("", text) if " \n   " in text else text).split("\n")
+        self.lines = plain_lines(text)
         self.found: list[_Draft] = []
         self.target: _Draft | None = None
         self.note = False
@@ -142,7 +133,7 @@ class _Reader:
 
     def _line(self, line: str, at: int) -> None:
         if line[0] in " \t>" or line.lstrip()[:3] == "+++":
-            if ": " not in line or not _INDENTED.match(line):
+            if not is_indented_message(line):
                 self._continuation(line)
                 return
             line = line.lstrip()

@@ -10,8 +10,28 @@ _GAVE_UP = re.compile(
     r"too many errors|stopping now|compilation (?:terminated|aborted) due to|-fmax-errors=|-ferror-limit=|-W?fatal-errors\]?"
 )
 _CUT_MARK = re.compile(r"(?:\.\.\.|…|\btruncated\b|\bomitted\b)[\])\s.]*$", re.IGNORECASE)
+_LEFT_OUT = re.compile(
+    r"^\W*(?:(?:\d+ )?(?:lines |output |characters )?(?:truncated|omitted|skipped|snip(?:ped)?)\b[^:]*|…|\.\.\.\W*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"^\s*\d+ \|")
 _CARET = re.compile(r"\|\s*[~^]")
+
+
+_FRAGMENT = re.compile(r"\s*(?:\d+ \||\||[~^]+\s*$)|\S.*\[-W[\w=-]+\]$")
+
+
+def cut_before(text: str) -> bool:
+    """Whether the beginning of a log is missing: it starts with a source line, a caret, or the rest of a message."""
+    first = text.lstrip("\n").partition("\n")[0]
+    if HEAD.match(first):
+        return False
+    return bool(_FRAGMENT.match(first)) or first.count("‘") != first.count("’") or first.count("'") % 2 == 1
+
+
+def cut_within(text: str) -> bool:
+    """Whether somebody left out a part in the middle and said so."""
+    return bool(_LEFT_OUT.search(text))
 
 
 def gave_up(text: str) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.compiling.choose import choose_headers
-from agent.compiling.ended_early import cut_off, gave_up
+from agent.compiling.ended_early import cut_before, cut_off, cut_within, gave_up
 from agent.compiling.evidence import Evidence
 from agent.compiling.findings import Finding
 from agent.compiling.foresee import foreseen
+from agent.compiling.log_lines import plain_lines
 from agent.compiling.symptoms import Symptom
 from agent.compiling.verdict import ERROR_CAT_MISSING_INCLUDE, CompilerErrorClassification
 from agent.compiling.words import holds_word
@@ -104,9 +105,14 @@ def _unseen_lines(e: Evidence, file: str) -> set[int] | None:
     lines = {c.diagnostic.line for c in e.errors if c.diagnostic.line}
     if len(e.errors) == 1 and e.facts.stops_at_first:
         return None
-    if gave_up(e.raw) or cut_off(e.raw):
+    text = "\n".join(plain_lines(e.raw))
+    early, late, within = cut_before(text), gave_up(text) or cut_off(text), cut_within(text)
+    if early or late or within:
         seen = [c.diagnostic.line for c in e.complaints if e.project.resolve(c.diagnostic.file) == file]
-        lines |= set(range(max(seen, default=0) + 1, e.project.shape(file).line_count + 1))
+        first, last = min(seen, default=1), max(seen, default=0)
+        lines |= set(range(first)) if early else set()
+        lines |= set(range(first, last)) if within else set()
+        lines |= set(range(last + 1, e.project.shape(file).line_count + 1)) if late else set()
     return lines
 
 

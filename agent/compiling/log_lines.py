@@ -1,0 +1,60 @@
+"""Lines of a build log as the compiler printed them: without what runners, terminals and mail put in front or break up."""
+
+from __future__ import annotations
+
+import re
+
+_STAMP = (
+    r"(?:\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?|#\d+ \d+\.\d+|\[\d+[\d.:, TZ+-]*\]|\d\d:\d\d:\d\d(?:[.,]\d+)?"
+    r"|cargo:warning=|warning: [\w-]+@[\d.]+:|npm ERR!)"
+)
+"""What a runner of builds puts in front of each line and may change from line to line: a time, a step, a package."""
+_STAMPED = re.compile(rf"\n*{_STAMP}([ \t]*)(?=\S)")
+_SAME = re.compile(r"\n*((?:[ \t]+|(?:[>│|]|[\w./-]+ *\||\[[\w./ -]+\]|[\w.-]+>) ?)+)(?=\S)")
+"""What may stand in front of all lines alike: blanks, a mark of quotation, a service's name."""
+_INDENTED = re.compile(
+    r"^\s+(?:[\w./\\+-]+\.\w+:\d+(?::\d+)?: (?:fatal |internal compiler )?(?:error|warning|note)\b"
+    r"|\S*(?:ld|collect2|clang|gcc|cc)(?:-[\d.]+)?: |\S+:\([^)]+\): )"
+)
+_WRAPPED = re.compile(r"(?<=[ \[])\n {3}(?=[^\s^~|+])")
+"""How gcc breaks a message that is longer than ``-fmessage-length``: behind a blank or a bracket, three blanks in."""
+
+
+_ORDINARY = re.compile(r"[^\s:|>\[@=!]+:(?!warning=)(?!\d\d:\d\d[.,\s])(?=[\s\d])(?! [\w-]+@\d)")
+"""How output begins that nothing was put in front of: a file or a tool, and a colon."""
+
+
+def plain_lines(text: str) -> list[str]:
+    """The lines of a log without carriage returns, time stamps, quotation marks and the compiler's own line breaks."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if not _ORDINARY.match(text):
+        text = _unprefixed(text)
+    if " \n   " in text or "[\n   " in text:
+        text = _WRAPPED.sub("", text)
+    return text.split("\n")
+
+
+def _unprefixed(text: str) -> str:
+    """``text`` without what stands in front of every line."""
+    if stamped := _STAMPED.match(text):
+        return re.sub(rf"^{_STAMP}[ \t]{{0,{len(stamped[1])}}}", "", text, flags=re.MULTILINE)
+    if same := _SAME.match(text):
+        lines = text.split("\n")
+        mark = same[1].strip()
+        filled = [line for line in lines if line.strip() and line.strip() != mark]
+        front = _shared_start(filled)[: len(same[1])] if len(filled) > 1 else ""
+        if front:
+            return "\n".join(line.removeprefix(front) for line in lines)
+    return text
+
+
+def _shared_start(lines: list[str]) -> str:
+    """The characters that all lines begin with."""
+    low, high = min(lines), max(lines)
+    return low[: next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]
+
+
+def is_indented_message(line: str) -> bool:
+    """Whether a line that begins with a blank is a message all the same (a wheel's build, a test of cmake)."""
+    return ": " in line and bool(_INDENTED.match(line))
