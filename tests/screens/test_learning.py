@@ -23,6 +23,7 @@ from screens.relabel import RelabelScreen
 from screens.replay import ReplayScreen
 from tests.audit.filled import Filled
 from tests.screens.driving import services
+from tests.tui.journey import until
 from tui.app import CraApp
 
 HOSTILE = "buf[i] a[/b] [type=x, v={'a[0]'}] \x1b[31mred\x00 漢"
@@ -64,6 +65,11 @@ def items(filled: Filled) -> list[Any]:
         reader.close()
 
 
+def own(filled: Filled) -> int:
+    """How many labels of a person the log holds."""
+    return sum(item.own for item in items(filled))
+
+
 async def settle(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await pilot.app.workers.wait_for_complete()
@@ -84,14 +90,14 @@ async def test_label_ten_undo_two_export(filled: Filled, tmp_path: Path) -> None
         assert first is not None and first.defaulted, "the least certain first"
         await pilot.press("enter")
         assert "could not be read" in screen.said and screen.item is first, "there is nothing to agree with"
-        for key in ("y", "n", "enter", "y", "n", "y", "n", "enter", "n", "y"):
+        for place, key in enumerate(("y", "n", "enter", "y", "n", "y", "n", "enter", "n", "y"), 1):
             app.now += 6
             await pilot.press(key)
-        assert sum(item.own for item in items(filled)) == 10
-        await pilot.press("u", "u")
-        assert sum(item.own for item in items(filled)) == 8
-        await pilot.press("U")
-        assert sum(item.own for item in items(filled)) == 9
+            await until(pilot, lambda place=place: own(filled) == place)
+        for key, left in (("u", 9), ("u", 8), ("U", 9)):
+            await pilot.press(key)
+            await until(pilot, lambda left=left: own(filled) == left)
+        await settle(pilot)
         title = str(screen.query_one("#learn-title").render())
         assert "9 of 21 labelled" in title and "10 a minute" in title
         await pilot.press("e")
@@ -159,8 +165,10 @@ async def test_skipping_and_filtering_drop_nothing(filled: Filled) -> None:
         assert len(screen.labels.queue) == 1
         await pilot.press("slash", *"run:r1 no")
         assert {(item.run_id, item.verdict) for item in screen.labels.queue} == {("r1", False)}
-        await pilot.press("enter", "y", "escape")
-        assert len(screen.labels.queue) == 21
+        await pilot.press("enter", "y")
+        await until(pilot, lambda: own(filled) == 1)
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.labels and len(screen.labels.queue) == 21)
         for _ in range(5):
             await pilot.press("o")
             assert len(screen.labels.queue) == 21
