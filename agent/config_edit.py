@@ -41,15 +41,22 @@ class ConfigDraft:
         self.reload()
 
     def reload(self) -> None:
-        """Read the file again; the changes stay. Raises ConfigError as the constructor does."""
-        self._bytes = _read(self.path)
+        """Read the file again; the changes stay. Raises ConfigError as the constructor does; then nothing is taken over
+        from the file, so that :meth:`save` goes on refusing to write over it."""
+        found = _read(self.path)
         try:
-            self.original = self._bytes.decode("utf-8")
+            text = found.decode("utf-8")
         except UnicodeDecodeError as error:
             raise ConfigError(str(self.path), "", f"this file cannot be read: {error}") from None
-        self.stored = parse(self.original, str(self.path))
+        self.stored = parse(text, str(self.path))
+        self._bytes, self.original = found, text
         for place in [place for place, value in self.changes.items() if self._stored(place) == value]:
             del self.changes[place]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the file on disk is another than the one read. Raises ConfigError when it cannot be read."""
+        return _read(self.path) != self._bytes
 
     # -- changing
 
@@ -143,7 +150,7 @@ class ConfigDraft:
         """
         text = self.text()
         parse(text, str(self.path))
-        if _read(self.path) != self._bytes:
+        if self.is_behind:
             raise ConfigError(str(self.path), "", "this file was changed by someone else meanwhile; nothing was written")
         try:
             _replace(self.path, text.encode("utf-8"))

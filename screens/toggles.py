@@ -196,6 +196,11 @@ class TogglesScreen(KeyedScreen[None]):
             self.app.notify(f"{wrong.field.name} is not right yet: {wrong.error}", severity="error", markup=False)
             return
         try:
+            if model.draft.is_behind:
+                model.draft.reload()
+                self.app.notify("The file was changed elsewhere meanwhile; your changes are shown on top of that.",
+                                severity="warning", timeout=8)  # fmt: skip
+                self._sync()
             diff, fault = model.draft.diff(), model.fault()
         except ConfigError as error:
             diff, fault = "", str(error)

@@ -202,6 +202,29 @@ def test_a_file_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     assert "# added by hand" in mine.path.read_text() and "seed = 7" in mine.path.read_text()
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [b"[models\n", b'[models]\nseed = "x"\n', b"[models]\nnope = 1\n", b"\xff", b"[nope]\n", b"models = 3\n",
+     b"[[models]]\nseed=1\n", b"[models]\nseed = 1\nseed = 2\n"],
+)  # fmt: skip
+def test_a_file_broken_meanwhile_is_not_overwritten_however_often_one_tries(tmp_path: Path, broken: bytes) -> None:
+    mine = draft(tmp_path)
+    mine.set("models", "seed", 7)
+    path = tmp_path / "config.toml"
+    path.write_bytes(broken)
+    for _ in range(3):
+        assert mine.is_behind and mine.diff(), "what one has changed is still there"
+        with pytest.raises(ConfigError, match="changed by someone else"):
+            mine.save()
+        with pytest.raises(ConfigError):
+            mine.reload()
+    assert path.read_bytes() == broken
+    path.write_text(MINE + "# mended\n")
+    mine.reload()
+    mine.save()
+    assert "seed = 7" in path.read_text() and "# mended" in path.read_text() and not mine.is_behind
+
+
 def test_links_and_modes_are_kept(tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.toml"
     real.write_text(MINE)

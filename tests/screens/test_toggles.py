@@ -246,6 +246,30 @@ async def test_a_file_that_changed_meanwhile_is_shown_again_and_not_overwritten(
     assert user_config_path().read_text() == MINE.replace("7", "11") + "# by hand\n"
 
 
+async def test_a_file_that_changed_before_the_diff_is_in_it_and_one_that_broke_is_left_as_it_is(
+    repo: Path, toasts: list[str]
+) -> None:
+    app = _app(repo)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        screen = await _open(app, pilot)
+        row = await _find(screen, pilot, "sampling seed")
+        row.query_one(Input).value = "11"
+        await pilot.pause()
+        user_config_path().write_text(MINE + "[models\n")
+        for _ in range(2):
+            await pilot.press("ctrl+s")
+            await pilot.pause()
+            assert app.screen is screen and "not valid TOML" in toasts[-1]
+        user_config_path().write_text("# by hand\n" + MINE)
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert isinstance(app.screen, SaveDialog) and "# by hand" in app.screen.diff
+        assert any("changed elsewhere meanwhile" in text for text in toasts)
+        await pilot.press("y")
+        await pilot.pause()
+    assert user_config_path().read_text() == "# by hand\n" + MINE.replace("7", "11")
+
+
 async def test_leaving_with_changes_asks(repo: Path) -> None:
     app = _app(repo)
     async with app.run_test(size=(120, 40)) as pilot:
