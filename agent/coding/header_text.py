@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from agent.coding.csyntax import CFunction, comment_above, functions, parse_c, readable, top_level
+from agent.coding.header_guard import end_of_declarations, is_guarded, unclosed
 from agent.coding.pieces import pieces_of
 from agent.coding.reply import code_blocks
 from agent.coding.signature import definition_head, same_signature
 from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
-from agent.coding.textfile import newline_of, to_newline
+from agent.coding.textfile import read_text
+from agent.compiling.includes import analyse, insert_include
 
-_GUARD = re.compile(r"^[ \t]*#[ \t]*(?:ifndef[ \t]+\w+\s*\n[ \t]*#[ \t]*define[ \t]+\w+|pragma[ \t]+once)", re.M)
 _FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+)[`*]*[ \t]*$", re.M | re.I)
 
 
@@ -93,12 +94,8 @@ def _declares(text: str) -> tuple[int, int]:
 
 def guarded(text: str, path: str) -> str:
     """``text`` with an include guard, its own if it has one."""
-    if _GUARD.search(text):
-        opened, closed = (
-            len(re.findall(r"^[ \t]*#[ \t]*if", text, re.M)),
-            len(re.findall(r"^[ \t]*#[ \t]*endif", text, re.M)),
-        )
-        return text.rstrip() + "\n" + "\n#endif\n" * (opened - closed)
+    if is_guarded(text):
+        return text.rstrip() + "\n" + "\n#endif\n" * unclosed(text)
     name = re.sub(r"\W", "_", path.rsplit("/", 1)[-1]).upper()
     return f"#ifndef {name}\n#define {name}\n\n{text.strip()}\n\n#endif\n"
 
@@ -144,15 +141,10 @@ def block_comment(text: str) -> str:
 
 
 def insert_at_end(header: str, text: str) -> str:
-    """``header`` with ``text`` inside its guard, before the last ``#endif`` and a closing ``extern "C"``."""
-    match = list(re.finditer(r"^[ \t]*#[ \t]*endif\b[^\n]*\n?", header, re.M))
-    guard = bool(match) and _GUARD.search(header) is not None and "pragma" not in (_GUARD.search(header) or [""])[0]
-    if not guard:
-        return f"{header.rstrip()}\n\n{text}\n"
-    at = match[-1].start()
-    closing = re.search(r"#ifdef __cplusplus\s*\}\s*#endif\s*\Z", header[:at])
-    at = closing.start() if closing else at
-    return f"{header[:at].rstrip()}\n\n{text}\n\n{header[at:]}"
+    """``header`` with ``text`` as its last declaration, inside its guard and a closing ``extern "C"``."""
+    at = end_of_declarations(header)
+    rest = header[at:].lstrip("\n")
+    return f"{header[:at].rstrip()}\n\n{text}\n" + (f"\n{rest}" if rest else "")
 
 
 def merged(existing: bytes, generated: str) -> bytes:
@@ -160,8 +152,6 @@ def merged(existing: bytes, generated: str) -> bytes:
 
     Nothing that is there is changed or taken away.
     """
-    newline = newline_of(existing)
-    text = existing.decode("utf-8", "replace").replace("\r\n", "\n")
     have = {name for piece in pieces_of(existing) for name in piece.names}
     source = generated.encode()
     docs = {node.start_byte: comment_above(source, node)[0] for node in top_level(parse_c(readable(source)))}
@@ -171,13 +161,12 @@ def merged(existing: bytes, generated: str) -> bytes:
         if not set(piece.names) & have and not is_guard:
             doc = docs.get(piece.start, "")
             fresh.append(f"{doc}\n{piece.text}" if doc else piece.text)
-    includes = [line for line in re.findall(r"^[ \t]*#[ \t]*include[^\n]*", generated, re.M) if line not in text]
-    if includes:
-        at = max((match.end() for match in re.finditer(r"^[ \t]*#[ \t]*include[^\n]*\n", text, re.M)), default=-1)
-        if at < 0:
-            guard = _GUARD.search(text)
-            at = text.find("\n", guard.end()) + 1 if guard else 0
-        text = text[:at] + "\n".join(includes) + "\n" + text[at:]
-    if fresh:
-        text = insert_at_end(text, "\n\n".join(fresh))
-    return to_newline(text, newline).encode() if includes or fresh else existing
+    data = existing
+    for include in analyse(source).includes:
+        if include.depth == 0 and include.live is True:
+            data, _ = insert_include(data, include.name, include.system)
+    if not fresh:
+        return data
+    file = read_text(data)
+    text = insert_at_end(file.text.replace("\r\n", "\n"), "\n\n".join(fresh))
+    return file.bom + file.with_newlines(text).encode(file.encoding, "replace")
