@@ -111,7 +111,7 @@ def create_demo(name: str, destination: Path | None = None) -> Path:
     making = home / f".{name}.{secrets.token_hex(4)}.tmp"
     try:
         home.mkdir(parents=True, exist_ok=True)
-        leftovers.sweep(home, (f".{name}.*.tmp",))
+        leftovers.sweep(home, (".*.tmp",))
         making.mkdir()
     except OSError as error:
         raise WorkspaceError(

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -23,13 +24,20 @@ PATIENCE = 60.0
 pytestmark = pytest.mark.filterwarnings("default")
 
 
+def free_port() -> int:
+    """A port below those that the system gives to whoever asks for any, so that no other test gets it meanwhile."""
+    for port in random.sample(range(20_000, 32_000), 50):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no free port was found")
+
+
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncIterator[tuple[Any, str]]:
     """A client session and the address of the application over a small repository."""
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = (sys.executable, "-m", "tui", "serve", "--repo", str(tmp_path), "--port", str(port))
     root, nothing = Path(__file__).parents[2], subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(

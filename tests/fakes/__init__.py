@@ -12,6 +12,7 @@ from tests.fakes.script import (
     slow,
     stream_error,
     times,
+    together,
 )
 from tests.fakes.server import ScriptedServer
 
@@ -28,4 +29,5 @@ __all__ = [
     "slow",
     "stream_error",
     "times",
+    "together",
 ]

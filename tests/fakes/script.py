@@ -39,6 +39,9 @@ class Answer:
     Where a stream is asked for, the text comes in pieces of a token, ``pace`` seconds apart, and these faults apply in its
     middle: ``cut`` (the connection breaks), ``torn`` (it ends there as if it were whole), ``garbage_line``, ``late_error``.
     ``usage=False`` leaves the token counts out of a stream.
+
+    With ``together`` the answer is held until so many requests have been in flight at once: no figure of time is needed to
+    show that calls are made side by side.
     """
 
     text: str = "yes"
@@ -58,6 +61,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     pace: float = 0.0
     usage: bool = True
+    together: int = 0
 
 
 Script = Callable[[RecordedCall], Answer]
@@ -66,6 +70,11 @@ Script = Callable[[RecordedCall], Answer]
 def slow(answer: str | Answer, seconds: float) -> Answer:
     """The answer after ``seconds``."""
     return dataclasses.replace(as_answer(answer), latency=seconds)
+
+
+def together(answer: str | Answer, count: int) -> Answer:
+    """The answer once ``count`` requests have been in flight at once."""
+    return dataclasses.replace(as_answer(answer), together=count)
 
 
 def failing(status: int, message: str = "", **headers: str) -> Answer:

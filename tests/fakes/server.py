@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -63,6 +64,7 @@ class ScriptedServer:
         self.requests: list[tuple[str, str]] = []
         self.in_flight = 0
         self.max_in_flight = 0
+        self.held: list[tuple[int, Callable[[], None]]] = []
         self.broken_off = 0
         self.connections: set[asyncio.Transport] = set()
         self._count = 0
@@ -232,7 +234,14 @@ class _Connection(asyncio.Protocol):
         server.in_flight += 1
         server.max_in_flight = max(server.max_in_flight, server.in_flight)
         answer, out = server.answer(path, body, headers)
-        delay = answer.latency or server.latency
+        server.held.append((answer.together, partial(self.answer_in_time, answer, out, path)))
+        ready = [go for count, go in server.held if count <= server.max_in_flight]
+        server.held = [(count, go) for count, go in server.held if count > server.max_in_flight]
+        for go in ready:
+            go()
+
+    def answer_in_time(self, answer: Answer, out: bytes | list[bytes], path: str) -> None:
+        delay = answer.latency or self.server.latency
         if delay:
             asyncio.get_running_loop().call_later(delay, self.finish, answer, out, path)
         else:

@@ -19,7 +19,7 @@ from agent.config_template import template
 from agent.flow.launch import PreflightError, open_run
 from agent.state import RunState
 from agent.workspace.demo import create_demo, load_demo
-from tests.fakes.script import Answer
+from tests.fakes.script import Answer, RecordedCall, together
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder
 
@@ -115,7 +115,12 @@ async def test_a_wrong_function_is_found_by_its_test_and_written_anew(ring: Path
 
 
 async def test_independent_functions_are_written_at_once_with_a_commit_each(ring: Path) -> None:
-    async with ScriptedServer(Coder(RING), latency=0.05) as server:
+    coder = Coder(RING)
+
+    def four_at_once(call: RecordedCall) -> Answer:
+        return together(coder(call), 4) if "Write the function" in call.prompt else coder(call)
+
+    async with ScriptedServer(four_at_once) as server:
         finished, _, _ = await play(ring, server, TASK, sections={"models": {"concurrency": 4}})
     assert finished.status == "complete" and finished.functions == 8
     assert server.max_in_flight == 4

@@ -12,7 +12,7 @@ from agent.judgment.binary import AllOmitted, run_binary_judgment
 from agent.judgment.thresholds import Threshold, Thresholds
 from agent.models.types import ModelError
 from tests.fakes.context import Recorded, run_context
-from tests.fakes.script import Answer, RecordedCall, slow
+from tests.fakes.script import Answer, RecordedCall, slow, together
 from tests.fakes.server import ScriptedServer
 
 SMALL = {"context_window": 512, "max_tokens": 64}
@@ -75,7 +75,7 @@ async def test_a_silent_stage_warns_or_fails_as_its_caller_says(tmp_path: Path) 
 
 
 async def test_results_are_in_item_order_whatever_order_they_return_in(tmp_path: Path) -> None:
-    script = by_name(a=slow("yes", 0.2), b=slow("yes", 0.1), c="yes")
+    script = by_name(a=together(slow("yes", 0.1), 3), b=together(slow("yes", 0.05), 3), c=together("yes", 3))
     async with (
         ScriptedServer(script) as server,
         run_context(tmp_path, server, models={"concurrency": 3}) as ctx,
@@ -89,7 +89,7 @@ async def test_results_are_in_item_order_whatever_order_they_return_in(tmp_path:
 
 async def test_concurrency_is_a_limit(tmp_path: Path) -> None:
     async with (
-        ScriptedServer(slow("yes", 0.02)) as server,
+        ScriptedServer(together(slow("yes", 0.01), 2)) as server,
         run_context(tmp_path, server, models={"concurrency": 2}) as ctx,
     ):
         await judge(ctx, [str(n) for n in range(10)])
@@ -164,7 +164,9 @@ async def test_with_the_gate_on_calls_are_asked_ahead_only_up_to_the_limit(tmp_p
         run_context(tmp_path, server, gate=gate, models={"concurrency": 2}) as ctx,
     ):
         task = asyncio.create_task(judge(ctx, [str(n) for n in range(8)]))
-        await asyncio.sleep(0.3)
+        while len(server.calls) < 2 or not gate.waiting:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.1)  # time for a third to be asked, which must not be
         assert len(server.calls) == 2 and gate.waiting == "verdict"
         gate.resume()
         await task

@@ -97,7 +97,7 @@ async def test_a_process_that_dies_is_started_again_once(provider: EmbeddedProvi
 async def test_killed_from_outside_it_comes_back(provider: EmbeddedProvider) -> None:
     pid = int((await provider.complete(ask("who"))).text.split()[0])
     os.kill(pid, 9)
-    await asyncio.sleep(0.1)
+    assert await asyncio.to_thread(gone, pid)
     assert int((await provider.complete(ask("who"))).text.split()[0]) != pid
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent.models.openai import OpenAIProvider
 from agent.models.types import ModelError, ModelTarget
-from tests.fakes import Answer, ScriptedServer, cut, failing, garbage, huge, reset, slow, times
+from tests.fakes import Answer, ScriptedServer, cut, failing, garbage, huge, reset, slow, times, together
 from tests.models.asking import openai, target_of, text, yes_no
 
 
@@ -193,8 +193,8 @@ async def test_check_tells_models_and_window() -> None:
 
 
 async def test_many_at_once_are_answered_each_with_its_own() -> None:
-    script = [(f"item {n} ", "yes" if n % 3 else "no") for n in range(40)]
-    async with ScriptedServer(script, latency=0.2) as server, openai(server) as provider:
+    script = [(f"item {n} ", together("yes" if n % 3 else "no", 11)) for n in range(40)]
+    async with ScriptedServer(script) as server, openai(server) as provider:
         asked = [provider.complete(yes_no(f"item {n} ", target_of(server))) for n in range(40)]
         got = await asyncio.gather(*asked)
     assert [answer.text for answer in got] == ["yes" if n % 3 else "no" for n in range(40)]

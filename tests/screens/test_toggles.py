@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tomllib
 from pathlib import Path
 
@@ -171,8 +170,8 @@ async def test_a_trial_that_takes_long_is_given_up_with_escape_and_blocks_nothin
             await pilot.pause()
             table.focus()
             await pilot.press("o")
-            await asyncio.sleep(0.05)
-            assert table.trying
+            while not table.trying:
+                await pilot.pause(0.02)
             await pilot.press("down")
             assert table.row == "reasoning"
             await pilot.press("escape")

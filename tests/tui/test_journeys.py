@@ -160,7 +160,8 @@ async def test_a_finished_run_is_played_again_to_the_very_state_that_was_shown(b
             await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
             screen = app.screen
             assert isinstance(screen, ReplayScreen)
-            assert screen.session.state == live and screen.query_one(CallStream).count == len(live.calls)
+            assert screen.session.state == live
+            await until(pilot, lambda: screen.query_one(CallStream).count == len(live.calls))
             screen.replay.seek(0)
             while not screen.replay.at_end:  # one by one, as when it is played
                 screen.replay.seek(screen.replay.position + 1)
