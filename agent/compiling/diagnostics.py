@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from agent.compiling.log_lines import is_indented_message, plain_lines
+from agent.compiling.log_lines import is_indented_message, plain_text
 from agent.compiling.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
 from agent.values import Diagnostic
 
@@ -15,7 +15,7 @@ MAX_DIAGNOSTICS = 1000
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00\x0e\x0f]")
 _QUOTES = str.maketrans(dict.fromkeys('‘’‚‛“”„‟`´«»‹›「」『』"＇', "'"))
-_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=[A-Za-zéèêà])")
+_APOSTROPHE = re.compile(r"'(?<=[A-Za-z]')(?=[A-Za-zéèêà])")
 HEAD = re.compile(
     r"^(?P<file>(?:[A-Za-z]:[\\/]|/(?:[^:|\n]*:[^\d\s:|/][^:|\n/]*)+/)?[^\s:|][^:|\n]*?)"
     r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<line2>\d+)(?:[,:]\s*(?P<column2>\d+))?\))\s?[:：]\s*(?P<rest>.*)$"
@@ -55,6 +55,8 @@ def strip_ansi(text: str) -> str:
 def plain_quotes(text: str) -> str:
     """Every kind of quotation mark as a straight single one, without the blanks that French puts inside. An apostrophe
     within a word becomes a backtick, so that quotes still come in pairs."""
+    if not text.isascii():
+        text = text.replace("‘", "'").replace("’", "'")  # the usual ones; translating every letter takes ten times as long
     if text.isascii():
         if "'" not in text and "`" not in text:
             return text
@@ -117,7 +119,7 @@ def parse_text(text: str) -> tuple[Diagnostic, ...]:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.lines = plain_lines(text)
+        self.lines = plain_text(text).split("\n")
         self.found: list[_Draft] = []
         self.target: _Draft | None = None
         self.note = False
@@ -147,11 +149,13 @@ class _Reader:
         if match:
             self._located(match)
             return
+        if line[-1] == ":":
+            return  # where the next ones are: "main.c: In function 'f':"
         tool = TOOL.match(line)
         if tool:
             self._tool(tool["rest"])
             return
-        if self._section(line):
+        if is_noise(line) or self._section(line):
             return
         if self.target is not None and not self.target.source_line and not self.note and self._caret_follows(at):
             self.target.source_line = line
@@ -204,7 +208,7 @@ class _Reader:
         if is_noise(message):
             return
         option = ""
-        if match := _OPTION.search(message):
+        if message.rstrip().endswith("]") and (match := _OPTION.search(message)):
             option = match["name"] or ""
             message = message[: match.start()]
         if severity == "note":
@@ -269,6 +273,8 @@ def severity_of(rest: str) -> tuple[str, str]:
 
 def includes_in_note(text: str) -> list[str]:
     """The headers that a note proposes, without brackets."""
+    if "include" not in text and "header" not in text:
+        return []
     return [a or b or c for a, b, c in _NOTE_INCLUDE.findall(plain_quotes(text))]
 
 

@@ -14,6 +14,7 @@ _LEFT_OUT = re.compile(
     r"^\W*(?:(?:\d+ )?(?:lines |output |characters )?(?:truncated|omitted|skipped|snip(?:ped)?)\b[^:]*|…|\.\.\.\W*)$",
     re.MULTILINE | re.IGNORECASE,
 )
+_LEAVING_OUT = ("...", "…", "trunc", "Trunc", "TRUNC", "omitted", "skipped", "snip")
 _NUMBERED = re.compile(r"^\s*\d+ \|")
 _CARET = re.compile(r"\|\s*[~^]")
 
@@ -31,19 +32,19 @@ def cut_before(text: str) -> bool:
 
 def cut_within(text: str) -> bool:
     """Whether somebody left out a part in the middle and said so."""
-    return bool(_LEFT_OUT.search(text))
+    return any(mark in text for mark in _LEAVING_OUT) and bool(_LEFT_OUT.search(text))
 
 
 def gave_up(text: str) -> bool:
     """Whether the compiler says that it stopped at its limit of errors."""
-    return bool(_GAVE_UP.search(text, max(0, len(text) - 2000)))
+    return bool(_GAVE_UP.search(text, max(0, len(text) - 400)))
 
 
 def cut_off(text: str) -> bool:
     """Whether the end of a log is missing: it ends within a line, or below a source line whose caret is not there."""
     if not text:
         return False
-    end = text[-2000:]
+    end = text[-1000:]
     lines = end.rstrip("\r\n").split("\n")
     last = lines[-1]
     if _CUT_MARK.search(last):

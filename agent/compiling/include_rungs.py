@@ -9,7 +9,7 @@ from agent.compiling.ended_early import cut_before, cut_off, cut_within, gave_up
 from agent.compiling.evidence import Evidence
 from agent.compiling.findings import Finding
 from agent.compiling.foresee import foreseen
-from agent.compiling.log_lines import plain_lines
+from agent.compiling.log_lines import plain_text
 from agent.compiling.symptoms import Symptom
 from agent.compiling.verdict import ERROR_CAT_MISSING_INCLUDE, CompilerErrorClassification
 from agent.compiling.words import holds_word
@@ -105,7 +105,7 @@ def _unseen_lines(e: Evidence, file: str) -> set[int] | None:
     lines = {c.diagnostic.line for c in e.errors if c.diagnostic.line}
     if len(e.errors) == 1 and e.facts.stops_at_first:
         return None
-    text = "\n".join(plain_lines(e.raw))
+    text = plain_text(e.raw)
     early, late, within = cut_before(text), gave_up(text) or cut_off(text), cut_within(text)
     if early or late or within:
         seen = [c.diagnostic.line for c in e.complaints if e.project.resolve(c.diagnostic.file) == file]

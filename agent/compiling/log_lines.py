@@ -24,15 +24,15 @@ _ORDINARY = re.compile(r"[^\s:|>\[@=!]+:(?!warning=)(?!\d\d:\d\d[.,\s])(?=[\s\d]
 """How output begins that nothing was put in front of: a file or a tool, and a colon."""
 
 
-def plain_lines(text: str) -> list[str]:
-    """The lines of a log without carriage returns, time stamps, quotation marks and the compiler's own line breaks."""
+def plain_text(text: str) -> str:
+    """A log without carriage returns, time stamps, quotation marks and the compiler's own line breaks."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if not _ORDINARY.match(text):
         text = _unprefixed(text)
     if " \n   " in text or "[\n   " in text:
         text = _WRAPPED.sub("", text)
-    return text.split("\n")
+    return text
 
 
 def _unprefixed(text: str) -> str:
