@@ -206,4 +206,9 @@ def _key_name(key: str) -> str:
 
 def key_text(action: Action, keymap: Mapping[str, str]) -> str:
     """The keys of an action as a person reads them, after their own choice of keys."""
-    return "  ".join(_key_name(key) for key in keymap.get(action.id, action.keys).split(","))
+    return key_names(keymap.get(action.id, action.keys))
+
+
+def key_names(keys: str) -> str:
+    """Keys by Textual's names as a person reads them."""
+    return "  ".join(_key_name(key) for key in keys.split(","))

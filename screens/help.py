@@ -1,4 +1,4 @@
-"""Every key of the screen behind it, from the one table of actions."""
+"""Every key of the screen behind it, from the one table of actions, and what the pane in front is."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from screens import STYLES
-from screens.actions import key_text, of_screen
+from screens.actions import key_names, of_screen
 from screens.lines import LinesView
+from screens.panes.pane_help import PaneHelp
 from screens.text import LABEL, STRONG, line
 
 _INDENT = 20
@@ -44,9 +45,9 @@ class HelpScreen(ModalScreen[None]):
     CSS_PATH = STYLES / "dialogs.tcss"
     BINDINGS = [Binding("escape,q,question_mark,f1", "dismiss_help", "Close", show=False)]
 
-    def __init__(self, group: str, keymap: Mapping[str, str]) -> None:
+    def __init__(self, group: str, keymap: Mapping[str, str], pane: PaneHelp | None = None) -> None:
         super().__init__()
-        self.group, self.keymap = group, keymap
+        self.group, self.keymap, self.pane = group, keymap, pane
 
     def compose(self) -> ComposeResult:
         """One scrolling list."""
@@ -66,20 +67,29 @@ class HelpScreen(ModalScreen[None]):
 
     def _fill(self) -> None:
         view = self.query_one(LinesView)
-        view.set_lines(help_lines(self.group, self.keymap, view.scrollable_content_region.width))
+        view.set_lines(help_lines(self.group, self.keymap, view.scrollable_content_region.width, self.pane))
 
     def action_dismiss_help(self) -> None:
         """Close."""
         self.dismiss()
 
 
-def help_lines(group: str, keymap: Mapping[str, str], width: int = 0) -> list[Content]:
-    """The lines of the help for a screen; with a ``width`` what does not fit is folded under its beginning."""
+def help_lines(group: str, keymap: Mapping[str, str], width: int = 0, pane: PaneHelp | None = None) -> list[Content]:
+    """The lines of the help for a screen and, before them, for the pane in front; with a ``width`` what does not fit is
+    folded under its beginning."""
     lines = [line(_ABOUT[group]), Content("")] if group in _ABOUT else []
+    if pane is not None:
+        lines += [line((f"Here: {pane.title}", LABEL)), line(f"  {pane.about}")]
+        for name, text in pane.keys:
+            lines += _entry(name, text, width)
+        lines.append(Content(""))
+    taken: set[str] = set()  # a screen's own action may have the key of one that works everywhere
     for title, actions in of_screen(group):
         lines.append(line((title, LABEL)))
         for action in actions:
-            lines += _entry(key_text(action, keymap), action.description, width)
+            keys = [key for key in keymap.get(action.id, action.keys).split(",") if key not in taken]
+            lines += _entry(key_names(",".join(keys)) if keys else "^p", action.description, width)
+        taken |= {key for action in actions for key in keymap.get(action.id, action.keys).split(",")}
         lines.append(Content(""))
     lines += _entry("^p", "Palette: every action by name, and the themes.", width)
     lines += _entry("tab", "To the next pane.", width)

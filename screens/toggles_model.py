@@ -14,6 +14,7 @@ from agent.config import Config, check_value, repo_config_path, sections, user_c
 from agent.config_edit import UNSET, ConfigDraft
 from agent.config_errors import ConfigError, description_of, expected_of
 from agent.models.router import Router
+from screens.keymap import read_keymap
 
 Scope = Literal["person", "repository"]
 WORDS: dict[str, str] = {"person": "your file", "repository": "this repository's file"}
@@ -190,11 +191,14 @@ class ToggleModel:
         return person.effective({}, repository.values() if repository else {})
 
     def fault(self) -> str:
-        """What is wrong with the whole, if anything: a stage that is none, a reply that leaves no room for a prompt."""
+        """What is wrong with the whole, if anything: a stage that is none, a reply that leaves no room for a prompt, a key
+        given twice just now."""
         try:
             Router(self.config().models)
         except ConfigError as error:
             return f"{error.key}: {error.fault}" + (f". Did you mean {error.suggestion!r}?" if error.suggestion else ".")
+        if any(("ui", "keys") in draft.changes for draft in self.drafts.values()):
+            return next(iter(read_keymap(self.config().ui.keys)[1]), "")
         return ""
 
     def unsaved(self) -> int:

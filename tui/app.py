@@ -16,13 +16,14 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from agent.config import Config
-from agent.config_errors import nearest
 from agent.gate import Gate
 from screens import STYLES
 from screens.actions import BY_ID, bindings, key_text
 from screens.dialogs import Confirm
 from screens.help import HelpScreen
 from screens.home import HomeScreen
+from screens.keymap import read_keymap
+from screens.panes.pane_help import pane_help
 from screens.pasting import pasted
 from screens.run import RunScreen
 from screens.run_controls import Chosen
@@ -65,7 +66,8 @@ class CraApp(App[int]):
         self.register_theme(CLEAN_ROOM)
         self.register_theme(CLEAN_ROOM_LIGHT)
         self._choose_theme()
-        self.set_keymap(dict(self.config.ui.keys))
+        self.own_keys, self.key_faults = read_keymap(self.config.ui.keys)
+        self.set_keymap(self.own_keys)
 
     def _choose_theme(self) -> None:
         wanted = self.config.ui.theme or ("" if os.environ.get("TEXTUAL_THEME") else CLEAN_ROOM.name)
@@ -79,11 +81,8 @@ class CraApp(App[int]):
         if wanted and wanted not in self.available_themes:
             names = ", ".join(sorted(self.available_themes))
             self.notify(f"There is no theme {wanted!r} (ui.theme). Known: {names}.", severity="warning", timeout=10)
-        for name in self.config.ui.keys:
-            if name not in BY_ID:
-                close = nearest(name, BY_ID)
-                hint = f" Did you mean {close}?" if close else ""
-                self.notify(f"There is no action {name!r} (ui.keys).{hint}", severity="warning", timeout=10)
+        for fault in self.key_faults:
+            self.notify(fault, severity="warning", timeout=15)
         self.home = HomeScreen(self.services, task=task, repo=repo)
         self.push_screen(self.home)
         if start and task and repo is not None:
@@ -197,7 +196,7 @@ class CraApp(App[int]):
     def action_help(self) -> None:
         """Every key of this screen."""
         if not isinstance(self.screen, HelpScreen):
-            self.push_screen(HelpScreen(self.action_group, self.config.ui.keys))
+            self.push_screen(HelpScreen(self.action_group, self.own_keys, pane_help(self.screen.focused)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
@@ -215,7 +214,10 @@ class CraApp(App[int]):
     def on_config_saved(self, event: Any) -> None:
         """The settings were saved: what concerns the window counts at once, the rest from the next run on."""
         self.config = event.config
-        self.set_keymap(dict(self.config.ui.keys))
+        self.own_keys, self.key_faults = read_keymap(self.config.ui.keys)
+        self.set_keymap(self.own_keys)
+        for fault in self.key_faults:
+            self.notify(fault, severity="warning", timeout=15)
         self._choose_theme()
         if self.home is not None and self.home.is_mounted:
             self.home.action_check_model()
@@ -242,7 +244,7 @@ class CraApp(App[int]):
 
     def action_help_quit(self) -> None:
         """Ctrl-C copies in a text and does nothing else; say which key leaves."""
-        key = key_text(BY_ID["app.quit"], self.config.ui.keys)
+        key = key_text(BY_ID["app.quit"], self.own_keys)
         self.notify(f"Ctrl+C does not end Clean Room. Press {key.replace('^', 'ctrl+')} to leave.", timeout=4)
 
     async def action_quit(self) -> None:

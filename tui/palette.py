@@ -30,7 +30,7 @@ class ActionCommands(Provider):
         return action.other if turned else action.label
 
     def _text(self, action: Action) -> str:
-        keys = key_text(action, self.app.config.ui.keys)  # type: ignore[attr-defined]
+        keys = key_text(action, self.app.own_keys)  # type: ignore[attr-defined]
         return f"{action.description}  ({keys})"
 
     async def discover(self) -> Hits:

@@ -269,6 +269,26 @@ async def test_a_file_that_changed_before_the_diff_is_in_it_and_one_that_broke_i
     assert user_config_path().read_text() == "# by hand\n" + MINE.replace("7", "11")
 
 
+async def test_keys_that_clash_are_not_saved(repo: Path, toasts: list[str]) -> None:
+    app = _app(repo)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        screen = await _open(app, pilot)
+        row = await _find(screen, pilot, "keys by action")
+        row.query_one(Input).value = "run.step=x"
+        await pilot.pause()
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert app.screen is screen and "x is run.stop already" in toasts[-1]
+        row.query_one(Input).value = "run.step=f7"
+        await pilot.pause()
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        await pilot.press("y")
+        await pilot.pause()
+        assert app.own_keys == {"run.step": "f7"}, "they count at once"
+    assert "f7" in user_config_path().read_text()
+
+
 async def test_leaving_with_changes_asks(repo: Path) -> None:
     app = _app(repo)
     async with app.run_test(size=(120, 40)) as pilot:

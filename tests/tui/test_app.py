@@ -8,6 +8,7 @@ from textual.command import CommandPalette
 from agent.config import Config, Ui
 from screens.actions import ACTIONS, BY_ID, key_text
 from screens.help import HelpScreen, help_lines
+from screens.keymap import read_keymap
 from screens.run import RunScreen
 from screens.run_controls import RunControls
 from screens.table import SCREENS, has_screen, make_screen
@@ -43,6 +44,65 @@ async def test_keys_can_be_remapped() -> None:
         await pilot.press("f9")
         await pilot.pause()
         assert app.screen.query_one("#filter").display
+
+
+@pytest.mark.parametrize(
+    ("wanted", "used", "said"),
+    [
+        ({"run.step": "x", "run.stop": "s"}, {"run.step": "x", "run.stop": "s"}, ""),
+        ({"run.step": "F7, Ctrl+K"}, {"run.step": "f7,ctrl+k"}, ""),
+        ({"run.step": "?"}, {"run.step": "question_mark"}, ""),
+        ({"run.step": ","}, {"run.step": "comma"}, ""),
+        ({"run.step": "x"}, {}, "run.step keeps its key, s: x is run.stop already"),
+        ({"run.step": "[", "run.stop": "["}, {"run.step": "left_square_bracket"}, "[ is run.step already"),
+        ({"app.quit": "q"}, {}, "q is run.back already"),
+        ({"run.step": "ctrl+q"}, {}, "^q is app.quit already"),
+        ({"replay.play": "j"}, {}, "j is run.down already"),
+        ({"run.step": "escpe"}, {}, "Did you mean 'escape'?"),
+        ({"run.step": ""}, {}, "'' is no key"),
+        ({"run.step": "strg+x"}, {}, "'strg+x' is no key"),
+        ({"run.step": "ctrl+p"}, {}, "is the palette"),
+        ({"run.stp": "f7"}, {}, "there is no action 'run.stp'. Did you mean 'run.stop'?"),
+    ],
+)
+def test_own_keys_are_read_or_refused_with_a_sentence(wanted: dict[str, str], used: dict[str, str], said: str) -> None:
+    got, faults = read_keymap(wanted)
+    assert got == used and [said in fault for fault in faults] == ([True] if said else [])
+
+
+async def test_a_clash_is_said_and_both_keys_do_what_they_did(toasts: list[str]) -> None:
+    keys = {"run.zoom": "c", "run.copy": "z", "run.pin": "b", "run.filter": "f9"}
+    app = ReplayApp(worked_example(), config=Config(ui=Ui(keys=keys)))
+    async with app.run_test(size=(120, 36), notifications=True) as pilot:
+        await pilot.pause()
+        assert any("run.pin keeps its key, t: b is run.break already" in text for text in toasts)
+        await pilot.press("t", "c")
+        await pilot.pause()
+        screen = app.run_screen()
+        assert screen.panel.pinned and screen.maximized is not None, "two keys that were exchanged do what was wished"
+        text = "\n".join(row.plain for row in help_lines("run", app.own_keys))
+        assert "  c                 Give the focused pane" in text and "  ^p                Earlier runs" in text
+
+
+async def test_help_says_what_the_pane_in_front_is() -> None:
+    app = ReplayApp(worked_example(), live=True)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        for key, title in (("0", "Calls"), ("3", "Plan"), ("5", "Diff")):
+            await pilot.press(key, "question_mark")
+            await pilot.pause()
+            assert f"Here: {title}" in app.screen.query_one("#help").plain
+            await pilot.press("escape")
+    home = CraApp(home_services())
+    async with home.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        for name, title in (("demos", "Ready-made tasks"), ("task", "Task"), ("start", "")):
+            home.screen.query_one(f"#{name}").focus()
+            await pilot.press("f1")
+            await pilot.pause()
+            text = home.screen.query_one("#help").plain
+            assert f"Here: {title}" in text if title else "Here:" not in text
+            await pilot.press("escape")
 
 
 async def test_palette_reaches_every_action_that_works_now() -> None:
@@ -104,7 +164,7 @@ async def test_an_unknown_action_in_the_keys_is_named_with_the_nearest(toasts: l
     app = CraApp(home_services(), config=Config(ui=Ui(keys={"run.stepp": "f8"})))
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.pause()
-        assert any("run.stepp" in text and "run.step?" in text for text in toasts)
+        assert any("run.stepp" in text and "'run.step'?" in text for text in toasts)
 
 
 async def test_no_color_still_says_everything(monkeypatch: pytest.MonkeyPatch) -> None:
