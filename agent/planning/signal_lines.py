@@ -101,7 +101,11 @@ def _tests(lines: list[str], command: str) -> list[Hit]:
         if not say.TEST.search(line) or any(p.search(line) for p in (say.PATCH, say.COMPILE, say.USAGE)):
             continue
         named = _TEST_NAME.match(line)
-        hits.append(Hit(_detail(lines, titles, named["name"] if named else "", number), "test_failure", line.strip()))
+        if say.UNITTEST.match(line):
+            place = _unittest_detail(lines, number)
+        else:
+            place = _detail(lines, titles, named["name"] if named else "", number)
+        hits.append(Hit(place, "test_failure", line.strip()))
     if hits:
         return _one_a_test(hits, lines)
     for number, line in enumerate(lines):
@@ -128,7 +132,7 @@ def _one_a_test(hits: list[Hit], lines: list[str]) -> list[Hit]:
 
 
 def _is_test(command: str, line: str) -> bool:
-    return bool(say.TEST_COMMAND.search(command)) or "AssertionError" in line
+    return bool(say.TEST_COMMAND.search(command) or say.TEST_PLACE.search(line)) or "AssertionError" in line
 
 
 def _detail(lines: list[str], titles: dict[str, int], name: str, number: int) -> int:
@@ -144,6 +148,14 @@ def _detail(lines: list[str], titles: dict[str, int], name: str, number: int) ->
     return number
 
 
+def _unittest_detail(lines: list[str], number: int) -> int:
+    """The line of unittest's report, whose title is at ``number``, that names the last exception."""
+    end = next((n for n in range(number + 2, len(lines)) if lines[n].startswith(("=====", "Ran "))), len(lines))
+    starts = [n for n in range(number, end) if say.TRACEBACK.match(lines[n])]
+    raised = _raised(lines, starts[-1] + 1, end) if starts else None
+    return number if raised is None else raised
+
+
 def _patch(lines: list[str]) -> list[Hit]:
     return [hit for hit in _matching(lines, say.PATCH, "patch_failure") if not say.TEST.search(lines[hit.line])]
 
@@ -155,13 +167,20 @@ def _runtime(lines: list[str], tracebacks: bool) -> list[Hit]:
     stops = ((number, say.MAKE_STOPPED.match(line)) for number, line in enumerate(lines))
     hits += [Hit(number, "runtime_error") for number, stop in stops if stop and death(int(stop["code"]))]
     hits += [Hit(number, "runtime_error", "timeout") for number, line in enumerate(lines) if say.TIMEOUT.search(line)]
-    starts = [number for number, line in enumerate(lines) if line.strip() == say.TRACEBACK]
+    starts = [number for number, line in enumerate(lines) if say.TRACEBACK.match(line)]
     for start in starts[-1:] if tracebacks else ():
-        ends = [n for n in range(start + 1, len(lines)) if say.PYTHON_EXCEPTION.match(lines[n])]
-        raised = [n for n in ends if not say.PYTHON_SYNTAX.match(lines[n])]
-        if raised or not ends:
-            hits.append(Hit(raised[0] if raised else start, "runtime_error", "traceback"))
+        raised = _raised(lines, start + 1, len(lines))
+        if raised is None or not say.PYTHON_SYNTAX.match(lines[raised]):
+            hits.append(Hit(start if raised is None else raised, "runtime_error", "traceback"))
+    for number, line in enumerate(lines) if tracebacks else ():
+        if say.THROWN.match(line) and any(say.STACK_FRAME.match(after) for after in lines[number + 1 : number + 4]):
+            hits.append(Hit(number, "runtime_error", "traceback"))
     return hits
+
+
+def _raised(lines: list[str], start: int, end: int) -> int | None:
+    """The line that names the exception of the traceback that begins before ``start``, None when it is cut off."""
+    return next((n for n in range(start, end) if say.TRACEBACK_END.match(lines[n])), None)
 
 
 def _in_a_file(lines: list[str], number: int) -> bool:

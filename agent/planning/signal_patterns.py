@@ -40,7 +40,7 @@ COMPILE = _any(
     r"^ninja: (?:error|build stopped): ?(?!interrupted)",
     r"^(?:g?make)(?:\[\d+\])?: (?:gcc|cc|clang|g\+\+|c\+\+|ld|ar)\S*: (?:No such file|Command not found|not found)",
     r"^configure: error: ",
-    r"(?:^|: )(?:line \d+: )?(?:syntax|parse) error(?:: | near | before | at )",
+    r"(?:^|: )(?:line \d+: )?(?:[Ss]yntax|parse) error(?:: | near | before | at )",
     r"^(?:\S+: )?error: (?:no such file or directory|unrecognized command.line option|unknown argument)",
 )
 """A compiler, an assembler, or the tool that calls them."""
@@ -94,7 +94,7 @@ TEST = _any(
     r"^\[\s+(?:ERROR|LINE)\s+\] --- ",
     r"^\s*(?:asserts|tests)\s+\d+\s+\d+\s+\d+\s+[1-9]\d*\s",
     r"^(?:\[doctest\] )?test cases:\s*\d+ \|.*\b[1-9]\d* failed",
-    r"^\S+:\d+: FAILED:?$|^\S+:\d+: Failure$",
+    r"^\S+:\d+: FAILED(?::|$)|^\S+:\d+: Failure$",
     r"^\[(?:FAIL|----)\] \S+(?:::|:\d+: Assertion)",
     r"^\[====\] Synthesis: .*(?:Failing|Crashing): [1-9]",
     r"^\*\*\* [1-9]\d* failures? (?:is|are) detected",
@@ -107,7 +107,11 @@ TEST = _any(
     r"^\s*[1-9]\d* failing$",
     r"^\s*(?:\[?FAIL(?:ED)?\]?:?)\s+[A-Za-z_][\w./:-]*(?:\s*$|[\s:(-])",
     r"^\s*[A-Za-z_][\w./-]*(?:\s*\.{2,}\s*|\s*:\s*|\s+-\s+|\s+)\[?(?:FAIL|FAILED)\]?[.!]?\s*$",
+    r"^\s*[A-Za-z_][\w./-]*\s+\[?(?:FAIL|FAILED)\]? [(:]",
+    r"^\s*\[?(?:FAIL|FAILED)\]?\s*[-–—]\s*\S",
     r"^\s*[✗✘✖❌]\s*\w",
+    r"^failure: \S.* \[$|<testsuites?\b.*\b(?:failures|errors)=\"[1-9]",
+    r"^\s*(?:\S+:\d+:\s*)?test\w*:? .*\bexpected\b.*\b(?:got|was|but)\b",
     r"(?<![\d.])[1-9]\d* (?:of|out of|/) \d+ (?:tests?|checks?|assertions?) failed",
     _caseless(
         r"\b\d+ (?:tests? |checks? )?passed\b.*(?<![\d.])[1-9]\d* (?:tests? |checks? )?(?:failed|failures?|errors?)\b",
@@ -115,6 +119,10 @@ TEST = _any(
         r"^\W*(?:tests? )?(?:failed|failures?)\s*[:=]\s*[1-9]\d*\b",
         r"\bpassed\s*[:=]\s*\d+.*\bfail(?:ed|ures?)?\s*[:=]\s*[1-9]\d*",
         r"^\W*[1-9]\d* (?:tests? |checks? )?(?:failed|failures?)\W*$",
+        r"^\W*(?:all |some |the |\d+ )?(?:tests?|checks?)(?: cases?| #?\w+)? (?:have |has )?failed\b",
+        r"\btests?(?: run)?: \d+,.*\b(?:failures|errors): [1-9]",
+        r"\bpassed:? (?P<a>\d+) ?(?:/|of|out of) ?(?!(?P=a)\b)\d+\b",
+        r"\b(?P<b>\d+) ?(?:/|of|out of) ?(?!(?P=b)\b)\d+ (?:tests? |checks? |assertions? )?(?:passed|ok|succeeded)\b",
         r"\b\d+ (?:tests?|checks?|assertions?|run)\b.*(?<![\d.])[1-9]\d* (?:failed|failures?|errors?)\b",
     ),
 )
@@ -128,11 +136,14 @@ ASSERTION = _any(
 )
 """An assertion outside any runner: a test's failure or a program's, as the command tells."""
 
+TEST_PLACE = re.compile(r"\btest_\w+|\w_tests?\b|\btests?/|\btests?\.c\b")
+"""A test's function or file, in the words of an assertion."""
+
 PATCH = _any(
     r"^error: patch failed: |: patch does not apply$|^error: corrupt patch at |^error: while searching for:",
     r"^error: (?:No valid patches in input|unrecognized input|git diff header lacks|cannot apply binary patch)",
     r"^error: .*: (?:does not exist in index|does not match index|already exists in (?:working directory|index))",
-    r"^error: \S+: No such file or directory$",
+    r"^error: \S+: No such file or directory$|^error: can't open patch ",
     r"^error: (?:could not apply|Failed to merge in the changes)|^Patch failed at \d+",
     tongue.PATCH,
     r"^CONFLICT \(|^Automatic merge failed",
@@ -181,11 +192,22 @@ TIMEOUT = _any(
 """A program that did not end in time."""
 
 PYTHON_EXCEPTION = re.compile(
-    r"^(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Expired)|Exception)(?::|$)"
+    r"^(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?"
+    r"(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Expired|Group)|Exception)(?::|$)"
 )
 """The last line of a traceback, or an exception in a pytest report."""
 
-TRACEBACK = "Traceback (most recent call last):"
+TRACEBACK = re.compile(r"^[\s|+]*(?:Exception Group )?Traceback \(most recent call last\):\s*$")
+TRACEBACK_END = re.compile(r"^(?:\s+[|+] )?[A-Za-z_][\w.]*(?:: .*|:)?$")
+"""Where a traceback begins, and the line with which it ends, whatever the exception is called."""
+
+THROWN = re.compile(r"^(?:Uncaught |Exception in thread \S+ )?(?!SyntaxError)(?:[\w.$]+\.)?\w*(?:Error|Exception)\b.*")
+STACK_FRAME = re.compile(r"^\s+at \S")
+"""What JavaScript and the JVM print of an exception that nobody caught."""
+
+UNITTEST = re.compile(r"^(?:FAIL|ERROR): \w+ \([\w.]+\)")
+"""The title of a failing test in unittest's report."""
+
 _MAKE = r"^(?:g?make|gmake|mingw32-make)(?:\[\d+\])?: (?:\*\*\*|•••) "
 _MAKE_TARGET = _MAKE + r"\[(?:[^\]:：]+[:：]\d+ ?[:：] ?)?(?P<target>[^\]]+)\] "
 MAKE_STOPPED = re.compile(_MAKE_TARGET + r"\D*?(?P<code>\d+)(?: \(.*\))?\s*$")
@@ -201,7 +223,8 @@ USAGE = re.compile(r"(?m)^(?:ERROR: )?usage: |unrecognized arguments|unrecognize
 """A command that was called wrongly: that says nothing about the code."""
 
 PASSED = re.compile(
-    r"(?i)\b0 (?:failed|failures?)\b|\b\d+ passed\b(?!.*\b[1-9]\d* (?:failed|errors?)\b)|^OK$|\b100% tests passed"
+    r"(?i)^(?!.*\b[1-9]\d* (?:failed|failures?|errors?)\b)(?:.*\b0 (?:failed|failures?)\b|.*\b\d+ passed\b|OK$"
+    r"|.*\b100% tests passed)"
 )
 """A summary that says that nothing failed."""
 

@@ -124,7 +124,9 @@ def _message(lines: list[str], hit: Hit) -> str:
     if not lines:
         return NO_INFO
     if hit.category == "test_failure" and hit.key and lines[hit.line].strip() != hit.key and len(hit.key) < 200:
-        start = max((n for n in range(hit.line) if PYTEST_TITLE.match(lines[n])), default=0)
+        titles = (n for n in range(hit.line) if PYTEST_TITLE.match(lines[n]) or lines[n].strip() == hit.key)
+        start = max(titles, default=0)
+        start += int(lines[start].strip() == hit.key)
         ends = (n for n in range(hit.line, len(lines)) if PYTEST_TITLE.match(lines[n]) or lines[n].startswith("===="))
         return f"{hit.key}\n{window(lines, hit.line, MESSAGE_CAP - len(hit.key) - 1, start, next(ends, None))}"
     return window(lines, hit.line, MESSAGE_CAP)
