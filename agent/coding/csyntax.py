@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 import tree_sitter
@@ -118,6 +118,11 @@ def top_level(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 def functions(source: bytes) -> list[CFunction]:
     """Every function definition and prototype of a C file, in source order. Never raises on broken code."""
+    return list(_functions(source))
+
+
+@lru_cache(maxsize=32)  # while one function is written, the rest of the file and its headers are asked for again and again
+def _functions(source: bytes) -> tuple[CFunction, ...]:
     source = readable(source)
     found: list[CFunction] = []
     for node in top_level(parse_c(source)):
@@ -127,7 +132,7 @@ def functions(source: bytes) -> list[CFunction]:
         elif node.type == "declaration":
             for declarator in node.children_by_field_name("declarator"):
                 found.extend(_function(source, node, declarator))
-    return found
+    return tuple(found)
 
 
 def definitions(source: bytes) -> list[CFunction]:

@@ -54,11 +54,11 @@ def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]
     homes = _homes()
     kept = [Path(os.path.realpath(place)) for place in (*spared, *homes, Path(sys.prefix), Path(sys.base_prefix))]
     for place in _candidates(homes):
-        real = Path(os.path.realpath(place))
         try:
-            mode = real.stat().st_mode
+            mode = os.stat(place).st_mode  # most are not there, which costs less to see than where they would lie
         except OSError:
             continue
+        real = Path(os.path.realpath(place))
         if real in _NEVER or any(one.is_relative_to(real) for one in kept):
             continue
         if stat.S_ISDIR(mode):
