@@ -6,15 +6,17 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from agent.coding.attempts import Compile, compile_trouble, headline, room_for, temperature_for
+from agent.coding.attempts import Compile, Score, compile_trouble, headline, room_for, temperature_for
 from agent.coding.edits import EditResult, apply_edits, parse_edits
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.newsymbol import add_symbol
 from agent.coding.open_items import source_of
+from agent.coding.py_bare import without_body
 from agent.coding.py_names import undefined_names, with_imports
 from agent.coding.py_stubs import find_py_stubs
 from agent.coding.pyreplace import syntax_problem
 from agent.coding.replace import find_symbol, replace_symbol, symbol_source
+from agent.coding.versions import Versions
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.asking import Asked
@@ -50,6 +52,8 @@ async def implement_step(
     failure: str = "",
     protected: Collection[str] | Callable[[str], bool] = (),
     max_attempts: int | None = None,
+    score: Score | None = None,
+    samples: int = 1,
 ) -> StepOutcome:
     """Carry out ``step``. It succeeds when everything it asked for was changed, parses (Python) and compiles (C); otherwise
     every file is as before.
@@ -58,6 +62,7 @@ async def implement_step(
         context: what retrieval found, as text; shared by all steps.
         failure: what a failing check says, when there is one.
         protected: paths, or a rule for them, that must stay as they are (tests).
+        score: measures a version of a symbol in place; up to ``samples`` versions are tried and the best is kept.
 
     Raises:
         ModelError: if the model cannot answer.
@@ -66,6 +71,7 @@ async def implement_step(
     guard = protected if callable(protected) else lambda path: path in protected
     states = (words.state(task, context), words.state(task, ""))
     worker = _Step(ctx, step, files, compile, states, failure, guard, attempts)
+    worker.score, worker.samples = score, samples
     return await worker.run()
 
 
@@ -92,6 +98,8 @@ class _Step:
         self.before: dict[str, bytes | None] = {}
         self.calls: list[int] = []
         self.tried = 0
+        self.score: Score | None = None
+        self.samples = 1
 
     async def run(self) -> StepOutcome:
         refused = [path for path in self.step.target_files if self.guard(path)]
@@ -132,35 +140,52 @@ class _Step:
 
     async def _rounds(self, name: str, path: str) -> str:
         """Try until it works. Returns "" or why it did not."""
-        trouble, seen, unchanged = "", set[str](), False
-        for attempt in range(1, self.attempts + 1):
+        trouble, seen, again = "", set[str](), False
+        measured = Versions(self.files)
+        for attempt in range(1, self.attempts + self.samples):
             self.tried += 1
-            asked = await self._ask(name, path, attempt, trouble)
+            asked = await self._ask(name, path, attempt, trouble, again)
             self.calls.append(asked.call_id)
             if asked.text.strip() in seen:
                 self.ctx.emit(EditRejected(path, "The reply is the same as one that failed before."))
-                if unchanged:
+                if again and self.score is None:
                     break  # it was asked again with more variety, and still finds nothing to change
+                again = True
                 continue
             seen.add(asked.text.strip())
             results = self._edit(name, path, asked)
             bad = [result for result in results if not result.ok]
-            unchanged = unchanged or any(result.unchanged for result in bad)
+            again = again or any(result.unchanged for result in bad)
             for result in bad:
                 self.ctx.emit(EditRejected(result.path, result.reason, result.nearest))
+            before = measured.before([result.path for result in results])
             trouble = "\n".join(_explained(result) for result in bad) if bad else await self._check(name, results)
-            if not trouble:
+            if trouble:
+                continue
+            points = await self.score(name) if self.score is not None and name else None
+            if points is None or points.points == 1.0:
                 return ""
+            measured.take_back(points.points, before)
+            self.failure = points.failure or self.failure
+            if len(measured) == self.samples:
+                break
+        if measured:
+            measured.put_best()
+            return ""
         return f"{name or 'The edit'} could not be made in {self.attempts} tries: {headline(trouble)}"
 
-    async def _ask(self, name: str, path: str, attempt: int, trouble: str) -> Asked:
+    async def _ask(self, name: str, path: str, attempt: int, trouble: str, again: bool) -> Asked:
+        """``again`` when the model only copied what it was shown: then a Python function is shown without its body."""
         llm = self.ctx.llm("implement")
         said = self.step.description
         if name:
             language = language_of(path)
             source = self._source(path, name)
             system = words.symbol_system(language)
-            if source:
+            bare = without_body(source) if again and language == "python" else ""
+            if bare:
+                prompt = words.anew_question(said, name, path, bare, language, failure=self.failure, trouble=trouble)
+            elif source:
                 prompt = words.symbol_question(said, name, path, source, language, failure=self.failure, trouble=trouble)
             else:
                 prompt = words.new_symbol_question(said, name, path, language, failure=self.failure, trouble=trouble)

@@ -24,6 +24,7 @@ from agent.flow.outcome import Outcome
 from agent.flow.survey import Survey
 from agent.index import Index
 from agent.planning.adjustment.evidence import symbol_evidence
+from agent.planning.adjustment.operators import shown_as
 from agent.planning.asked_for import REPAIR
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, PlanStep
@@ -125,6 +126,7 @@ class _Reader:
     def __init__(self, index: Index) -> None:
         self.index = index
         self._bodies: dict[str, list[tuple[str, int, int]]] | None = None
+        self._special: list[tuple[str, re.Pattern[str]]] = []
         self._sources: dict[str, bytes] = {}
 
     def reached(self, name: str) -> frozenset[str] | None:
@@ -134,6 +136,7 @@ class _Reader:
             for symbol in self.index.symbols():
                 if symbol.kind in _BODIES:
                     self._bodies.setdefault(symbol.name, []).append((symbol.path, symbol.start, symbol.end))
+            self._special = [(one, use) for one in sorted(self._bodies) if (use := shown_as(one)) is not None]
         layer = {_test_function(name)}
         if not layer & self._bodies.keys():
             return None
@@ -151,7 +154,9 @@ class _Reader:
         for path, start, end in (self._bodies or {}).get(name, ()):
             source = self._sources.setdefault(path, b"") or self.index.source(path)
             self._sources[path] = source
-            words |= set(_WORDS.findall(source[start:end].decode("utf-8", "replace")))
+            text = source[start:end].decode("utf-8", "replace")
+            words |= set(_WORDS.findall(text))
+            words |= {special for special, use in self._special if use.search(text)}
         return words
 
 

@@ -36,9 +36,12 @@ class Repair:
                 report.counts = {"mended": int(better)}
             if not better:
                 break
+        self.runner.outcome.mended = self._repaired()
 
     async def _needed(self) -> bool:
         best = self.runner.checks.best
+        if self._repaired():
+            return False
         if self.runner.outcome.steps_failed:
             return True
         if best is None or best.ok:
@@ -48,6 +51,13 @@ class Repair:
             self.ctx.notice("info", text, "repair")
             return False
         return True
+
+    def _repaired(self) -> bool:
+        """Whether a repair is done: a step that came to nothing was a guess at its place, and another try would only change
+        code that works."""
+        before, best = self.runner.checks.before, self.runner.checks.best
+        failed_then = before is not None and not before.ok
+        return failed_then and best is not None and best.ok and self.runner.found.repairs
 
     async def _bearing(self, now: CheckResult) -> tuple[str, ...]:
         """The failures that are a reason to write something anew."""

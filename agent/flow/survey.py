@@ -10,6 +10,7 @@ from agent.coding.open_items import OpenFunction, OpenType, find_open_functions,
 from agent.context import RunContext
 from agent.events import IndexRefreshed
 from agent.index import Index
+from agent.planning.asked_for import REPAIR
 from agent.retrieval.pipeline import ContextPackage, retrieve
 from agent.workspace.protected import is_hidden, is_writable
 from agent.workspace.worktree import Workspace
@@ -30,6 +31,11 @@ class Survey:
     hidden: tuple[str, ...] = ()
     functions: list[OpenFunction] = field(default_factory=list)
     types: list[OpenType] = field(default_factory=list)
+
+    @property
+    def repairs(self) -> bool:
+        """Whether the task is to mend something, by the words of either phase that reads it."""
+        return bool(REPAIR.search(self.task)) or self.package.facts.kind == "bug"
 
     def sources(self) -> dict[str, bytes]:
         """Path to content of every indexed file that a model may see, as it is now."""

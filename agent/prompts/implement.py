@@ -59,6 +59,20 @@ def symbol_question(
     return "\n\n".join(parts)
 
 
+def anew_question(
+    step: str, name: str, path: str, head: str, language: str, *, failure: str = "", trouble: str = ""
+) -> str:
+    """A symbol of ``path`` to be written from its head and docstring alone, since its old body only got copied."""
+    fence = _NAMES[language][1]
+    parts = [f"Step: {step.strip()}", f"{name} in {path} begins like this:\n```{fence}\n{head.rstrip()}\n```"]
+    if failure:
+        parts.append(f"The body that it had fails a check:\n{failure.strip()}")
+    if trouble:
+        parts.append(f"Your last reply could not be used: {trouble.strip()}")
+    parts.append(f"Write {name} with another body.")
+    return "\n\n".join(parts)
+
+
 def new_symbol_question(step: str, name: str, path: str, language: str, *, failure: str = "", trouble: str = "") -> str:
     """A symbol that ``path`` shall get."""
     parts = [f"Step: {step.strip()}"]

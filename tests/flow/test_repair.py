@@ -1,5 +1,6 @@
 """A test that ends at its first assertion: what led there is shown, and coming further counts as progress."""
 
+import json
 from pathlib import Path
 
 from agent import events as ev
@@ -71,7 +72,14 @@ int main(void)
 }
 """
 MAKEFILE = "test: ; $(CC) -g test_text.c text.c -o t && ./t\n"
-NO_SIGN = "void text_number(struct text *t, int n)\n{\n    if (n < 0)\n        n = -n;\n    if (n / 10)\n        text_number(t, n / 10);\n    text_put(t, '0' + n % 10);\n}"
+NO_SIGN = """void text_number(struct text *t, int n)
+{
+    if (n < 0)
+        n = -n;
+    if (n / 10)
+        text_number(t, n / 10);
+    text_put(t, '0' + n % 10);
+}"""
 NOTHING = "void text_twice(struct text *t)\n{\n    t->len += 0;\n}"
 
 
@@ -100,3 +108,102 @@ async def test_functions_that_the_failing_line_does_not_name_are_found_by_the_li
     assert coder.asked.count("text_init") == coder.asked.count("text_put") == 1
     shown = [signal.message for event in of(heard, ev.FailureSignals) for signal in event.signals]
     assert any("text_number(&t, -12);\n" in message for message in shown)
+
+
+STUBS = '''"""Vectors."""
+
+
+class Vector:
+    """Numbers in a row."""
+
+    def __init__(self, *numbers):
+        self.numbers = list(numbers)
+
+    def __matmul__(self, other):
+        """The inner product."""
+        raise NotImplementedError
+
+    def longest(self):
+        """The largest number by its size; 0 for the empty vector."""
+        raise NotImplementedError
+'''
+VECTOR_TEST = """from vector import Vector
+
+
+def test_product():
+    assert (Vector(1, 2) @ Vector(3, 4)) == 11
+
+
+def test_longest():
+    assert Vector(1, -5, 3).longest() == -5
+    assert Vector().longest() == 0
+"""
+
+
+def method(head: str, line: str) -> Answer:
+    return Answer(f"```python\ndef {head}:\n    {line}\n```")
+
+
+def copies(call: RecordedCall) -> Answer:
+    """Answers as a small model does: a first version that is nearly right, the same again while it is shown, and another
+    once it is not."""
+    if call.body.get("max_tokens", 0) <= 32:
+        return Answer("no" if "cause" in call.system.lower() else "yes")
+    wanted = call.prompt.rsplit("\n\n", 1)[-1]
+    if "__matmul__" in wanted:
+        right = "Write Vector.__matmul__ with another body" in wanted
+        what = "a * b for a, b in zip(self.numbers, other.numbers)" if right else "self.numbers"
+        return method("__matmul__(self, other)", f"return sum({what})")
+    if "longest" in wanted:
+        right = "with another body" in wanted
+        default = ", default=0" if right else ""
+        return method("longest(self)", f"return max(self.numbers, key=abs{default})")
+    return Answer("Write the methods.")
+
+
+async def test_python_that_fails_is_written_from_its_head_alone_where_the_old_body_is_copied(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    root.mkdir()
+    (root / "vector.py").write_text(STUBS)
+    (root / "test_vector.py").write_text(VECTOR_TEST)
+    async with ScriptedServer(copies) as server:
+        finished, heard, _ = await play(root, server, "Implement the methods of Vector that are missing in vector.py.")
+    assert finished.status == "complete", finished.reason
+    assert finished.tests_after is not None and finished.tests_after.passed == 2
+    assert any("the same as the old one" in event.reason for event in of(heard, ev.EditRejected))
+
+
+SLUG = '''def slug(title):
+    """Words of letters and digits, joined by dashes."""
+    return "-".join(w for w in title.lower().split() if w.isalpha())
+
+
+def short(text, most):
+    """At most so many characters."""
+    return text[:most]
+'''
+
+
+async def test_a_repair_that_is_done_changes_nothing_else(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    root.mkdir()
+    (root / "slug.py").write_text(SLUG)
+    (root / "test_slug.py").write_text("from slug import slug\n\n\ndef test_it():\n    assert slug('A 1') == 'a-1'\n")
+    steps = [{"do": f"Keep digits in {name}", "targets": [f"slug.py:{name}"]} for name in ("slug", "short")]
+    plan = json.dumps({"parts": steps})
+
+    def answer(call: RecordedCall) -> Answer:
+        if call.body.get("max_tokens", 0) <= 32:
+            return Answer("yes")
+        if "Write the new version of slug" in call.prompt:
+            return Answer("```python\n" + SLUG.split("\n\n\n")[0].replace("isalpha", "isalnum") + "\n```")
+        if "Write the new version of short" in call.prompt:
+            return Answer('```python\ndef short(text, most):\n    return text[: most - 1] + "…"\n```')
+        return Answer(plan if "targets" in json.dumps(call.body) else "Keep digits.")
+
+    async with ScriptedServer(answer) as server:
+        finished, heard, _ = await play(root, server, "slug drops digits from titles. It should keep them.")
+    assert finished.status == "complete", finished.reason
+    assert len(of(heard, ev.PlanMade)[0].steps) == 2
+    [diff] = of(heard, ev.DiffReady)
+    assert "isalnum" in diff.diff and "most - 1" not in diff.diff

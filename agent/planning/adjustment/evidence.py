@@ -1,8 +1,9 @@
 """What a failure's own text says about where it comes from. Facts that order the candidates; they do not replace a verdict.
 
 Points, added up: 4 for a step's symbol as a call in the text (``ring_push(...)``), 3 for the symbol as a word, 2 for a test
-whose name holds the symbol or the part of it that tells it from its siblings (``test_push`` for ``ring_push``), 2 for one of
-the step's files with a line number, 1 for a file's name alone, 1 for the step whose own result told of the failure.
+whose name holds the symbol or the part of it that tells it from its siblings (``test_push`` for ``ring_push``) or the
+operator that a special method of Python stands for (``a @ b`` for ``__matmul__``), 2 for one of the step's files with a
+line number, 1 for a file's name alone, 1 for the step whose own result told of the failure.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agent.planning.adjustment.failures import Failure
+from agent.planning.adjustment.operators import shown_as
 from agent.planning.schema import PlanStep
 
 _TEST = re.compile(r"\btest\w*", re.I)
@@ -38,6 +40,9 @@ def symbol_evidence(text: str, symbol: str, others: Sequence[str]) -> int:
         return 4
     if re.search(rf"(?<![\w/]){name}(?!\w|\.(?:c|h|py)\b)", text):
         return 3
+    operator = shown_as(symbol)
+    if operator is not None and operator.search(text):
+        return 2
     words = {word for test in _TEST.findall(text) for word in test.lower().split("_")}
     return 2 if _telling(symbol, others) <= words else 0
 
