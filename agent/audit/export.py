@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.export_formats import Format, encode_rows, is_synthetic, row_of, uses
+from agent.audit.export_formats import Format, encode_rows, is_synthetic, json_lines, row_of, uses
 from agent.audit.export_manifest import manifest
 from agent.audit.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
 from agent.audit.reader import LogReader
@@ -83,13 +83,13 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
         pairs = balanced(pairs, options.seed)
         left_out["balance"] = before - len(pairs)
     if not pairs:
-        raise ExportError(_nothing(total, conflicts, options))
+        raise ExportError(_nothing(total, conflicts, options, left_out["balance"]))
     files, sidecar = _files(pairs, options)
     report = _report(out, pairs, files, left_out, conflicts, options, held)
     contents = {name: encode_rows(rows, options.format) for name, rows in files.items()}
-    contents[SIDECAR] = _lines(sidecar)
+    contents[SIDECAR] = json_lines(sidecar)
     if conflicts:
-        contents[CONFLICTS] = _lines([msgspec.to_builtins(conflict) for conflict in conflicts])
+        contents[CONFLICTS] = json_lines([msgspec.to_builtins(conflict) for conflict in conflicts])
     contents[MANIFEST] = manifest(reader, pairs, options, report)
     _write_folder(out, contents)
     return report
@@ -162,13 +162,14 @@ def _kto_weights(pairs: list[Pair]) -> str:
     return f"{good} desirable and {bad} undesirable rows; {small} = {ratio:.2f} makes them even (TRL advises 1:1 to 4:3)."
 
 
-def _nothing(total: int, conflicts: list[Conflict], options: ExportOptions) -> str:
-    if total:
+def _nothing(total: int, conflicts: list[Conflict], options: ExportOptions, unbalanced: int) -> str:
+    if unbalanced:
         return (
-            f"None of the {total} labelled prompts fits: format {options.format}"
-            + (", balanced" if options.balance else "")
-            + ". Label some of the other answer, or choose another format."
+            f"No question has labels of both answers ({unbalanced} prompts in all), so nothing is left when they are "
+            "balanced. Label some of the other answer, or export without balancing."
         )
+    if total:
+        return f"None of the {total} labelled prompts fits the format {options.format}. Choose another format."
     if conflicts:
         return (
             f"All {len(conflicts)} labelled prompts carry contradicting labels. Look at them again, or take the last label "
@@ -186,10 +187,6 @@ def _refuse_used(out: Path, replace: bool) -> None:
         raise ExportError(f"{out} holds other files, so nothing was written. Name an empty or a new folder.")
     if not replace:
         raise ExportError(f"{out} holds an earlier export, so nothing was written. Use --force to replace it.")
-
-
-def _lines(rows: list[dict[str, Any]]) -> bytes:
-    return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
 
 
 def _write_folder(out: Path, contents: dict[str, bytes]) -> None:

@@ -105,10 +105,22 @@ _ROWS: dict[str, Callable[[Pair, bool], Row]] = {
 def encode_rows(rows: Sequence[Row], format: Format) -> bytes:
     """The rows as the bytes of a file: JSON Lines, or CSV (RFC 4180 quoting, LF, UTF-8 without BOM)."""
     if format != "csv":
-        return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+        return json_lines(rows)
     out = io.StringIO(newline="")
     # Every text is quoted: a bare CR in code would otherwise end the record for readers.
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     writer.writerows([row[name] for name in CSV_COLUMNS] for row in rows)
     return out.getvalue().encode("utf-8", "replace")
+
+
+_SEPARATORS = {char.encode(): rf"\u{ord(char):04x}".encode() for char in "\x85\u2028\u2029"}
+"""Line ends to Python's ``splitlines`` and to JavaScript, though not to JSON Lines: written as escapes they are none."""
+
+
+def json_lines(rows: Sequence[Row]) -> bytes:
+    """One JSON object a line, whichever way the reader splits lines."""
+    data = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
+    for char, escape in _SEPARATORS.items():
+        data = data.replace(char, escape)
+    return data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,8 @@ def _runs(reader: LogReader, run_ids: list[str]) -> tuple[list[dict[str, Any]], 
         for row in reader.select("select task, started_at, model, version, config from runs where id = ?", run_id):
             config = row[4] or "{}"
             sha = hashlib.sha256(config.encode()).hexdigest()[:10]
-            configs[sha] = _without_none(msgspec.json.decode(config))
+            with contextlib.suppress(msgspec.DecodeError):
+                configs[sha] = _without_none(msgspec.json.decode(config))
             runs.append(
                 {"id": run_id, "task": row[0], "started_at": row[1], "model": row[2] or "", "version": row[3] or "",
                  "config": sha}

@@ -11,6 +11,7 @@ import msgspec
 
 from agent.audit.log import AuditLog, LogError, now_text, open_database
 from agent.audit.rows import LabelSource
+from agent.audit.stored_text import whole_characters
 from agent.events import (
     DiffReady,
     DiffResolved,
@@ -94,7 +95,7 @@ class LabelBook:
         value = None if label is None else int(label)
         cursor = self._connection.execute(
             "insert into labels (call_id, label, source, note, guideline, created_at) values (?, ?, ?, ?, ?, ?)",
-            (call_id, value, source, note, guideline, now_text()),
+            (call_id, value, source, whole_characters(note), guideline, now_text()),
         )
         self._connection.execute("commit")
         return int(cursor.lastrowid or 0)

@@ -20,6 +20,7 @@ from sqlite_utils import Database
 
 from agent.audit.rows import CachedCall, CallAnswer, CallDraft, CallVerdict, LabelSource
 from agent.audit.schema import migrations
+from agent.audit.stored_text import as_json, whole_characters
 from agent.events import (
     ChecksRun,
     CompileFinished,
@@ -27,7 +28,6 @@ from agent.events import (
     ErrorClassified,
     PlanAdjusted,
     RunFinished,
-    encode_event,
 )
 from agent.values import CheckResult
 
@@ -139,7 +139,7 @@ class AuditLog:
         event = envelope.event
         self._execute(
             "insert into events (run_id, seq, t, type, data) values (?, ?, ?, ?, ?)",
-            (envelope.run_id, envelope.seq, envelope.t, type(event).__name__, encode_event(event).decode()),
+            (envelope.run_id, envelope.seq, envelope.t, type(event).__name__, as_json(event)),
         )
         self._project(envelope)
         self._pending += [(listener, envelope) for listener in listeners]
@@ -224,7 +224,10 @@ class AuditLog:
         if self._failure is not None:
             raise self._failure
         try:
-            return self._connection.execute(statement, values)
+            try:
+                return self._connection.execute(statement, values)
+            except UnicodeEncodeError:  # half a character, as a model or a file name may hold it
+                return self._connection.execute(statement, tuple(map(whole_characters, values)))
         except sqlite3.Error as error:
             self._failure = LogError(
                 f"The audit log {self.path} cannot be written ({error}), so the run was broken off. Free some space or "
@@ -246,8 +249,7 @@ class AuditLog:
     def _prompt(self, text: str) -> str:
         sha = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if sha not in self._known_prompts:
-            safe = text.encode("utf-8", "replace").decode()
-            self._execute("insert or ignore into prompts (sha, text) values (?, ?)", (sha, safe))
+            self._execute("insert or ignore into prompts (sha, text) values (?, ?)", (sha, text))
             self._known_prompts.add(sha)
         return sha
 
@@ -268,17 +270,17 @@ class AuditLog:
         match event:
             case CompileFinished():
                 row = {"symbol": event.symbol, "file": event.file, "ok": event.ok, "link": event.link, "ms": event.ms}
-                self._insert("compile_attempts", {**place, **row, "diagnostics": _json(event.diagnostics)})
+                self._insert("compile_attempts", {**place, **row, "diagnostics": as_json(event.diagnostics)})
             case ErrorClassified():
                 row = {"symbol": event.symbol, "file": event.file, "category": event.category, "how": event.how}
-                texts = {"headers": _json(event.headers), "path": _json(event.path)}
+                texts = {"headers": as_json(event.headers), "path": as_json(event.path)}
                 self._insert("classifications", {**place, **row, **texts})
             case PlanAdjusted():
-                plans = {"before": _json(event.before), "after": _json(event.after)}
+                plans = {"before": as_json(event.before), "after": as_json(event.after)}
                 self._insert("adjustments", {**place, **plans, "rationale": event.rationale, "calls": event.calls})
             case ChecksRun():
-                now = None if event.now is None else _json(event.now)
-                row = {"step_id": event.step_id, "baseline": _json(event.baseline), "now": now}
+                now = None if event.now is None else as_json(event.now)
+                row = {"step_id": event.step_id, "baseline": as_json(event.baseline), "now": now}
                 self._insert("checks", {**place, **row})
             case RunFinished():  # calls that were asked, as the event counts them: what was reused is not among them
                 self._execute(
@@ -286,10 +288,6 @@ class AuditLog:
                     " calls = max(?, (select count(*) from calls where run_id = runs.id and cached = 0)) where id = ?",
                     (now_text(), event.status, event.reason, event.seconds, event.calls, envelope.run_id),
                 )
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _tell(listener: Listener, envelope: Envelope) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from agent.audit.export import ExportError, ExportOptions, ExportReport, export
 from agent.audit.export_formats import CSV_COLUMNS, FORMATS, encode_rows, row_of
+from agent.audit.history import delete_run
 from agent.audit.pairs import Choice, Pair, balanced, group_runs, load_pairs, split_groups
 from agent.audit.reader import LogReader
 from tests.audit.filled import SYSTEM, Filled
@@ -160,6 +161,61 @@ def test_any_text_survives_csv_and_jsonl(texts: list[str]) -> None:
 
 def _lines(data: bytes) -> Iterator[str]:
     return iter(io.StringIO(data.decode("utf-8"), newline=""))
+
+
+ODD = "```c\nint x;\n```\n\u2028 \u0085 \x00 \x0b 👩\u200d👩\u200d👧 \ud800 \"q\" 'it' \"\"\" =1+1,\r\ttab"
+
+
+def _texts_in(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for entry in inner for text in _texts_in(entry)]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_one_odd_label_is_written_and_read_back(tmp_path: Path, format: str) -> None:
+    """Code fences, joined emoji, half characters, line ends that JSON does not count, in every text there is."""
+    made = Filled(tmp_path / "repo")
+    made.run("r1", task=ODD, model=None, version=None, config="no json")
+    call = made.call("r1", ODD, stage="scope", question=ODD, state=ODD, system=ODD, raw="yes", model=ODD)
+    made.label(call, True, "person", ODD)
+    report = write(made, tmp_path / "out", format=format)
+    made.log.close()
+    (name,) = report.files
+    text = (tmp_path / "out" / name).read_bytes().decode("utf-8")
+    kept = ODD.replace("\ud800", "?")
+    if format == "csv":
+        (row,) = list(csv.DictReader(io.StringIO(text, newline="")))
+        assert row["text"] == f"{kept}\n\n{kept}{kept}" and row["model"] == kept
+    else:
+        assert len(text.splitlines()) == text.count("\n") == 1, "whichever way lines are split"
+        assert kept in "".join(_texts_in(json.loads(text)))
+    (origin,) = rows(tmp_path / "out" / "ids.jsonl")
+    assert (origin["note"], origin["item"]) == (kept, kept)
+    with (tmp_path / "out" / "run.toml").open("rb") as file:
+        manifest = tomllib.load(file)
+    assert manifest["rows"] == 1 and manifest["runs"][0]["task"] == kept
+    assert any("always that" in note for note in report.notes)
+
+
+def test_all_of_one_answer_cannot_be_balanced_and_says_so(tmp_path: Path) -> None:
+    made = Filled(tmp_path / "repo")
+    made.run("r1")
+    for number in range(5):
+        made.label(made.call("r1", f"f{number}.c"), True)
+    with pytest.raises(ExportError, match="No question has labels of both answers"):
+        write(made, tmp_path / "out", balance=True)
+    assert not (tmp_path / "out").exists()
+    assert write(made, tmp_path / "out").labels == {"yes": 5, "no": 0}
+    made.log.close()
+
+
+async def test_labels_go_with_the_run_that_is_deleted(filled: Filled, tmp_path: Path) -> None:
+    await delete_run(filled.repo, "r1")
+    report = write(filled, tmp_path / "out", test_fraction=0)
+    origin = rows(tmp_path / "out" / "ids.jsonl")
+    assert report.rows == 9 and {row["run_id"] for row in origin} == {"r0", "r2", "r3"}
 
 
 def test_sides_share_no_prompt_and_groups_stay_whole(filled: Filled, tmp_path: Path) -> None:

@@ -95,6 +95,26 @@ async def test_events_project_into_their_tables(tmp_path: Path) -> None:
     log.close()
 
 
+async def test_half_a_character_costs_no_row(tmp_path: Path) -> None:
+    """A model's JSON or a file's name may hold a lone surrogate, which neither SQLite nor JSON takes."""
+    log = AuditLog(log_path(tmp_path))
+    half = "buf\ud800 \udcff"
+    log.start_run("r1", task=half, repo=half)
+    call = log.insert_call(CallDraft("r1", 1, "scope", half, True, 1, half, half, half, half, "openai", "{}", None))
+    log.answer_call(call, CallAnswer(half, error=half))
+    log.add_label(call, True, "person", half)
+    events = [Notice("error", half), CompileFinished(half, False, (Diagnostic("error", half, half, 3),), symbol=half)]
+    for seq, event in enumerate(events, 1):
+        log.append(Envelope("r1", seq, 0.0, event))
+    log.flush()
+    (row,) = log.db.table("calls").rows
+    assert (row["item"], row["question"], row["raw"], row["error"]) == ("buf? ?",) * 4
+    stored = [decode_event(row["data"]) for row in log.db.query("select data from events order by seq")]
+    assert stored[0] == Notice("error", "buf? ?") and stored[1].diagnostics[0].message == "buf? ?"
+    assert log.db.table("compile_attempts").count == 1
+    log.close()
+
+
 def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "raw.sqlite"
     path.write_bytes(b"this is not a database at all, but long enough to be taken for one" * 20)
