@@ -20,7 +20,9 @@ _MASKED = re.compile(r"(?<!\|)\|(?!\|)\s*(?:tee|tail|head|cat|grep|less|sed|awk)
 PYTEST_TITLE = re.compile(r"^_{3,} (?:ERROR (?:collecting|at \w+ of) )?(?P<name>\S.*?) _{3,}$")
 _TEST_NAME = re.compile(r"^(?:FAILED|ERROR) \S+?::(?P<name>\S.*?)(?: - .*)?$")
 _LOCATED = re.compile(r"^(?P<file>[^\s:()][^:()]*)[:(]\d+")
+_PYTEST_END = re.compile(r"=+ short test summary|(?:=+ )?\d+ \w+.* in [\d.]+ ?s")
 _DETAIL = re.compile(r"^E   ")
+_COLLECTING = re.compile(r"(?:!!!!|_____).*collect|ImportError while loading conftest ")
 _TEST_TARGET = re.compile(r"(?:\S*[-_/])?(?:tests?|check)(?:[-_]\S*)?")
 
 
@@ -35,7 +37,8 @@ class Hit(NamedTuple):
 def decisive_lines(text: str, command: str, exit_code: int | None) -> list[Hit]:
     """The hits in an output, strongest category first; [] when nothing in it says that something failed.
 
-    With exit code 0 only sanitizers count, and what a pipe behind the command may have hidden.
+    With exit code 0 only sanitizers count, and what a pipe behind the command may have hidden. Without an exit code a
+    summary at the end that says that all passed outweighs what was said before.
     """
     text = prepared(text)
     lines = text.splitlines()
@@ -46,10 +49,12 @@ def decisive_lines(text: str, command: str, exit_code: int | None) -> list[Hit]:
         return _ranked(hits)
     bare = _BLOCK.sub(lambda match: "\n" * match[0].count("\n"), text).splitlines()
     if say.PATCH_COMMAND.search(command):
-        hits = _matching(bare, say.PATCH, "patch_failure") or [Hit(last_line(text), "patch_failure")]
-        return _ranked(hits)
+        hits = _matching(bare, say.PATCH, "patch_failure")
+        return _ranked(hits or [Hit(last_line(text), "patch_failure")] if exit_code else hits)
     tests = _tests(bare, command)
     hits = [*_compile(bare, command), *tests, *_patch(bare), *_runtime(bare, not tests)]
+    if exit_code is None and _passed_after(bare, hits):
+        return _ranked(_sanitizer(bare))
     return _ranked(_without_echoes(bare, hits))
 
 
@@ -67,20 +72,30 @@ def _without_echoes(lines: list[str], hits: list[Hit]) -> list[Hit]:
 def _compile(lines: list[str], command: str) -> list[Hit]:
     hits = []
     tested = bool(re.search(r"\b(?:py\.?test|unittest|doctest)\b", command)) and not say.BUILD_COMMAND.search(command)
-    collecting = any(line.startswith(("!!!!", "_____")) and "collect" in line for line in lines)
+    collecting = any(_COLLECTING.match(line) for line in lines)
+    report = _pytest_report(lines)
     for number, line in enumerate(lines):
         if say.COMPILE.search(line) or say.LINK.search(line):
-            if tested or _is_patch_line(line):
+            if tested or number in report or _is_patch_line(line):
                 continue  # a Python test that failed shows the output of the compiler it ran
             place = _LOCATED.match(line)
             hits.append(Hit(number, "compile_error", place["file"] if place else "link"))
-        elif say.PYTHON_SYNTAX.match(line) and (collecting or not tested or _in_a_file(lines, number)):
+        elif say.PYTHON_SYNTAX.match(line) and (
+            collecting or not (tested or number in report) or _in_a_file(lines, number)
+        ):
             hits.append(Hit(number, "compile_error", "python"))
     located = [hit for hit in hits if not say.COMPILE_SUMMARY.search(lines[hit.line])]
     hits = located or hits[:1]
     if not hits:
         hits = [Hit(n, "compile_error", "make") for n, line in enumerate(lines) if _make_broke(line)]
     return hits
+
+
+def _pytest_report(lines: list[str]) -> range:
+    """The lines in which pytest tells of each failure, what the tests printed included; empty when there are none."""
+    start = next((n for n, line in enumerate(lines) if re.match(r"=+ (?:FAILURES|ERRORS) =+$", line)), len(lines))
+    ends = (n for n in range(start + 1, len(lines)) if _PYTEST_END.match(lines[n]))
+    return range(start, next(ends, len(lines)))
 
 
 def _is_patch_line(line: str) -> bool:
@@ -196,8 +211,12 @@ def _sanitizer(lines: list[str]) -> list[Hit]:
 def _behind_pipe(lines: list[str], command: str) -> list[Hit]:
     """A pipe gives the exit code of its last command; the last verdict in the text is then the one that counts."""
     hits = [*_compile(lines, command), *_tests(lines, command)]
+    return [] if _passed_after(lines, hits) else hits
+
+
+def _passed_after(lines: list[str], hits: list[Hit]) -> bool:
     last = max((hit.line for hit in hits), default=len(lines))
-    return [] if any(say.PASSED.search(line) for line in lines[last + 1 :]) else hits
+    return any(say.PASSED.search(line) for line in lines[last + 1 :])
 
 
 def _matching(lines: list[str], pattern: re.Pattern[str], category: FailureCategory) -> list[Hit]:

@@ -34,7 +34,7 @@ COMPILE = _any(
     r"^error(?:\[E\d+\])?: (?:could not compile|aborting due to|expected|cannot find|mismatched|unresolved|linking with)",
     r"^error\[E\d+\]",
     r"^\./?\S+\.go:\d+:\d+: ",
-    r"^/\S+\.s: Assembler messages:|^\S+\.[sS]:\d+: Error: ",
+    r"^/\S+\.s: Assembler messages:|^(?:\S+\.\w+|\{standard input\}):\d+: Error: ",
     r"^CMake Error(?: at |:)|^CMake Error in ",
     r"^meson\.build:\d+:\d+: ERROR: ",
     r"^ninja: (?:error|build stopped): ?(?!interrupted)",
@@ -86,7 +86,7 @@ TEST = _any(
     r"^\S+:\d+:[FE]:[^:]*:[^:]+:\d+: ",
     r"^\S+:\d+:\w+:FAIL\b",
     r"^\d+ Tests [1-9]\d* Failures \d+ Ignored",
-    r"^not ok\b(?!.*#\s*(?:todo|skip)\b)",
+    r"^not ok\b(?!.*#\s*(?i:todo|skip)\b)",
     r"^Result: FAIL$|^Test Summary Report$|^# Looks like you failed \d+",
     r"^(?:FAIL|XPASS|ERROR): \S+(?:\s|$)",
     r"^# (?:FAIL|ERROR|XPASS): +[1-9]\d*",
@@ -176,6 +176,8 @@ SANITIZER = _any(
 CRASH = _any(
     r"\b(?:Segmentation fault|Bus error|Floating point exception|Illegal instruction|Trace/breakpoint trap)\b",
     r"^(?:\S+: line \d+: +\d+ )?(?:Aborted|Killed|Terminated|Hangup)\b(?:\s|$)",
+    r"^\S+: (?:\S+ \d+: +|\d+ 行: +|第 \d+ 行： +)\d+ [^\d:]+ {2,}\S",
+    r"^\S+: (?:line )?\d*:? ?\S+: (?:unbound variable|parameter not set)$|^.+ at \S+ line \d+\.$",
     r"\(core dumped\)|^\*\*\* (?:stack smashing|buffer overflow) detected",
     r"^(?:double free or corruption|free\(\): |malloc\(\): |munmap_chunk\(\): |corrupted |realloc\(\): |malloc_consolidate)",
     r"^terminate called |^libc\+\+abi: |^Fatal Python error: |^fatal error: (?:all goroutines|unexpected signal)",
@@ -223,8 +225,8 @@ USAGE = re.compile(r"(?m)^(?:ERROR: )?usage: |unrecognized arguments|unrecognize
 """A command that was called wrongly: that says nothing about the code."""
 
 PASSED = re.compile(
-    r"(?i)^(?!.*\b[1-9]\d* (?:failed|failures?|errors?)\b)(?:.*\b0 (?:failed|failures?)\b|.*\b\d+ passed\b|OK$"
-    r"|.*\b100% tests passed)"
+    r"(?i)^(?!.*\b[1-9]\d* (?:failed|failures?|errors?)\b)(?:.*\b0 (?:failed|failures?)\b|OK$"
+    r"|.*(?<!/)(?<!of )\b\d+ (?:tests? |checks? )?passed\b|.*\b(?P<n>\d+)(?:/| of )(?P=n) (?:tests? )?passed\b|.*\b100% tests passed)"
 )
 """A summary that says that nothing failed."""
 
@@ -238,6 +240,6 @@ PATCH_COMMAND = re.compile(
     r"^\s*(?:git (?:apply|am|cherry-pick|merge|rebase|stash pop)|patch)\b|\bapply (?:edit|patch|diff|block)"
 )
 BUILD_COMMAND = re.compile(
-    r"(?:^|[\s;&|/])(?:g?make|cmake|ninja|meson compile|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|ld|cargo build|go build"
-    r"|py_compile)(?:-[\d.]+)?(?:\s|$)"
+    r"(?:^|[\s;&|/])(?:g?make|cmake|ninja|meson compile|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|ld|cargo build"
+    r"|go (?:build|vet)|rustc|javac|tsc|flex|bison|yacc|meson setup|autoreconf|py_compile)(?:-[\d.]+)?(?:\s|$)"
 )

@@ -32,7 +32,7 @@ MULTIPLE = (
 )
 PATCH = (
     r"^Fehler: (?:Anwendung des Patches fehlgeschlagen|.*Patch konnte nicht angewendet werden|Patch ist .*fehlerhaft)"
-    r"|^erreur : (?:le patch a échoué|.*le patch ne s'applique pas|patch corrompu)"
+    r"|^erreur\s: (?:le patch a échoué|.*le patch ne s.applique pas|patch corrompu)"
     r"|^error: (?:falló el parche|.*el parche no aplica|parche corrupto)|^errore?: .*(?:patch non si applica)"
     r"|^错误：.*(?:补丁失败|补丁未应用|补丁损坏)|^エラー: パッチ"
 )
