@@ -172,6 +172,11 @@ class CText:
         end = self.starts[line] if line < len(self.starts) else len(self.masked)
         return self.masked[self.starts[line - 1] : end]
 
+    def dead(self, line: int) -> bool:
+        """Whether a 1-based line is certainly left out by a conditional."""
+        place = bisect_right(self.turns, line, key=lambda turn: turn[0]) - 1
+        return place >= 0 and self.turns[place][1] is False
+
     def opaque_at(self, offset: int) -> bool:
         """Whether ``offset`` is inside a comment or a literal (not at its first character)."""
         if self._opaque is None:
@@ -229,6 +234,7 @@ class CText:
     def _walk(self) -> None:
         """Set depth, liveness and brace depth of every directive."""
         stack: list[_Branch] = []
+        self.turns: list[tuple[int, bool | None]] = []
         macros = dict(self.macros)
         braces, last = 0, 0
         guard_first = self.guard[0] if self.guard else -1
@@ -241,6 +247,7 @@ class CText:
                 d.depth, d.live, d.braces = self._depth(stack), live, braces
                 condition = True if index == guard_first else _condition(d, macros)
                 stack.append(_Branch(d, live, _both(live, condition), condition))
+                self.turns.append((d.line, stack[-1].live))
                 continue
             if d.keyword in ("else", "elif", "elifdef", "elifndef") and stack:
                 top = stack[-1]
@@ -252,10 +259,12 @@ class CText:
                 top.live = _both(top.outer, condition)
                 top.taken = True if top.taken is True or condition is True else (top.taken if condition is False else None)
                 d.depth, d.live, d.braces = self._depth(stack[:-1]), top.outer, braces
+                self.turns.append((d.line, top.live))
                 continue
             if d.keyword == "endif" and stack:
                 top = stack.pop()
                 d.depth, d.live, d.braces = self._depth(stack), top.outer, braces
+                self.turns.append((d.line, top.outer))
                 continue
             d.depth, d.live, d.braces = self._depth(stack), live, braces
             self._remember_macro(d, macros)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.compiling.choose import choose_headers
+from agent.compiling.diagnostics import plain_quotes
 from agent.compiling.ended_early import cut_before, cut_off, cut_within, gave_up
 from agent.compiling.evidence import Evidence
 from agent.compiling.findings import Finding
@@ -12,7 +13,7 @@ from agent.compiling.foresee import foreseen
 from agent.compiling.log_lines import plain_text
 from agent.compiling.symptoms import Symptom
 from agent.compiling.verdict import ERROR_CAT_MISSING_INCLUDE, CompilerErrorClassification
-from agent.compiling.words import holds_word
+from agent.compiling.words import holds_word, is_called
 
 _QUESTION = "Does a header that is not included declare the missing name?"
 _NAMED = ("implicit", "undeclared", "unknown_type", "incomplete", "in_parameters", "syntax")
@@ -33,7 +34,22 @@ def find_names(e: Evidence) -> list[Finding]:
         if complaint.kind == "syntax" and any(f.outcome == "include" for f in found) and not _new(e, finding, found):
             continue  # the parser stumbles on after a missing type
         found.append(finding)
-    return found
+    return found or _silently_int(e)
+
+
+def _silently_int(e: Evidence) -> list[Finding]:
+    """Functions that a compiler took for ``int f()`` without a word (C90, ``-w``), so that only their value offends."""
+    found: dict[str, Finding] = {}
+    for complaint in e.decisive:
+        d = complaint.diagnostic
+        file = e.project.resolve(d.file)
+        if complaint.kind not in ("other", "argument") or not file or not d.line or "(" not in d.source_line:
+            continue
+        if d.option == "int-conversion" or "'int'" in plain_quotes(d.message):
+            for finding in foreseen(e.finder, file, complaint, (d.line,)):
+                if is_called(d.source_line, finding.name):
+                    found.setdefault(finding.name, finding)
+    return list(found.values())
 
 
 def _new(e: Evidence, finding: Finding, found: Sequence[Finding]) -> bool:

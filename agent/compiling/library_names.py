@@ -114,6 +114,8 @@ def _used_as_value(text: str, name: str) -> bool:
         return False
     if _PRINTED.search(before):
         return True
+    if before in ("", "{") and after[:1] in (",", "}"):
+        return False  # an element of a list
     callback = before.endswith(("(", ",", "=", "&")) and not before.endswith("==") and after[:1] in (",", ")", ";")
     number = before.endswith("=") and bool(_NUMBER.search(before))
     return not callback or number
@@ -136,6 +138,8 @@ def _shadowed(at: FailedCompile, header: str, file: str) -> bool:
 
 
 def _hidden(at: FailedCompile, sought: Sought, home: Home, *, included: bool) -> Finding:
+    if shown := _shown_by_project(at, sought, home):
+        return shown
     plain, macro, strict = sought.plain, home.feature_macro, at.facts.strict
     have = f"<{home.header}> is included already, but" if included else f"`{plain}` comes from <{home.header}>, which"
     hides = "the strict -std hides it" if strict else "it is hidden by default"
@@ -146,3 +150,18 @@ def _hidden(at: FailedCompile, sought: Sought, home: Home, *, included: bool) ->
     if not included:
         detail += f"; {home.header} must be included too"
     return sought.found("hidden", f"{detail}.", (home.header,), flag=f"-D{macro}")
+
+
+def _shown_by_project(at: FailedCompile, sought: Sought, home: Home) -> Finding | None:
+    """A header of the project that defines the feature-test macro and is not included: it belongs above all others."""
+    project = at.project
+    macros = _feature_macros(at, sought.file)
+    active = project.active_headers(sought.file)
+    for header in project.headers():
+        if header in active or header in at.disproven or b"_SOURCE" not in project.source(header):
+            continue
+        defined = FEATURE_MACROS.intersection(project.shape(header).defined)
+        if defined and not home.hidden(strict=at.facts.strict, defined=macros | defined):
+            first = min((i.line for i in project.shape(sought.file).includes if i.live), default=sought.line)
+            return sought._replace(line=first).found("include", headers=(header,), system=False)
+    return None

@@ -10,11 +10,14 @@ from pathlib import Path
 
 from agent.compiling.ctext import CText
 from agent.compiling.declarations import Declared, scan
+from agent.compiling.headers import header_table
 from agent.compiling.includes import active_include, analyse, write_atomically
+from agent.compiling.words import holds_word
 
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".inc", ".def")
 SOURCE_SUFFIXES = (".c", *HEADER_SUFFIXES)
 MAX_FILE = 2_000_000
+_SEARCHED_DIRS = frozenset({"include", "inc", "src", "lib", "compat", "port"})
 _SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "CMakeFiles"})
 
 
@@ -123,6 +126,12 @@ class ProjectFiles:
             at = data.find(word, end)
         return False
 
+    def only_dead(self, path: str, name: str) -> bool:
+        """Whether every line of ``path`` that holds ``name`` is left out by a conditional (another system's part)."""
+        shape = self.shape(path)
+        lines = [n for n in range(1, shape.line_count + 1) if holds_word(shape.masked_line(n), name)]
+        return bool(lines) and all(shape.dead(n) for n in lines)
+
     def resolve(self, printed: str) -> str | None:
         """The project file that a compiler means by ``printed`` (relative, absolute, of another machine), or None."""
         if not printed:
@@ -161,6 +170,8 @@ class ProjectFiles:
         if _clean(name) in self._files:
             return _clean(name)
         hits = [p for p in self._files if p.endswith("/" + _clean(name))]
+        if name in header_table().headers:  # <errno.h> is not what include/uv/errno.h is for
+            hits = [p for p in hits if p[: -len(name) - 1].rpartition("/")[2] in _SEARCHED_DIRS]
         return hits[0] if hits else None
 
     def active_headers(self, path: str, before_line: int = 0) -> dict[str, int]:

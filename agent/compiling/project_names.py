@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.compiling.findings import FailedCompile, Finding, Sought
 from agent.compiling.scope import close_name, close_tag
 
@@ -15,6 +17,8 @@ def in_own_file(at: FailedCompile, sought: Sought) -> Finding | None:
     if sought.tag:
         return sought.found("order", f"`{sought.name}` is defined in {file}, below its use.") if plain in own.tags else None
     if kind != "syntax" and own.has(plain):
+        if (theirs := in_project_headers(at, sought)) and theirs.outcome == "include":
+            return theirs  # defined below, and declared in the file's own header
         return sought.found(
             "order",
             f"`{plain}` is declared in {file} itself, below its first use (or in a part that is not compiled); "
@@ -59,10 +63,20 @@ def _homes(at: FailedCompile, sought: Sought) -> tuple[list[str], list[str]]:
             continue
         declared = at.project.declared(header)
         if plain in declared.tags if sought.tag else declared.has(plain):
-            homes.append(header)
+            if not _for_other_systems(at, header, sought):
+                homes.append(header)
         elif not sought.tag and sought.symptom.kind == "unknown_type" and plain in declared.tags:
             tag_homes.append(header)
     return homes, tag_homes
+
+
+def _for_other_systems(at: FailedCompile, header: str, sought: Sought) -> bool:
+    """Whether a header declares a library's name only for systems that lack it, and does not bring the library's header."""
+    library = at.table.homes(sought.name)
+    if not library or not at.project.only_dead(header, sought.plain):
+        return False
+    brought = at.project.active_headers(header)
+    return not any(h.header in brought for h in library)
 
 
 def _folder(path: str) -> str:
@@ -84,6 +98,8 @@ def elsewhere(at: FailedCompile, sought: Sought) -> Finding:
             if declared.defines(plain) or plain in declared.types or plain in declared.macros:
                 detail = f"`{plain}` is defined in {path}, but no header declares it: add a declaration to one."
                 return sought.found("source_only", detail)
+    if symptom.kind == "implicit" and (headers := _wrapped_in_macros(at, sought)):
+        return sought.found("include", headers=headers, system=False)
     message = symptom.diagnostic.message
     close = close_name(at.project, at.table, sought.file, plain, message, function=symptom.kind == "implicit")
     if close:
@@ -91,6 +107,16 @@ def elsewhere(at: FailedCompile, sought: Sought) -> Finding:
             "misspelt", f"No header declares `{plain}`; `{close}` is in scope and close: a misspelling."
         )
     return sought.found("unknown")
+
+
+def _wrapped_in_macros(at: FailedCompile, sought: Sought) -> tuple[str, ...]:
+    """Headers that are not included and seem to declare a function within a macro: ``EXPORT(int f(void)) {``."""
+    pattern = re.compile(rf"^[A-Za-z_][^#;={{}}\n]*[\w*,(][ *]*\b{re.escape(sought.plain)}[ \t]*\(", re.MULTILINE)
+    active = at.project.active_headers(sought.file, sought.line)
+    return tuple(
+        h for h in at.project.headers()
+        if h not in active and at.project.mentions(h, sought.plain) and pattern.search(at.project.shape(h).masked)
+    )  # fmt: skip
 
 
 def _tag_elsewhere(at: FailedCompile, sought: Sought) -> Finding:
