@@ -39,7 +39,7 @@ COMPILE = _any(
     r"^meson\.build:\d+:\d+: ERROR: ",
     r"^ninja: (?:error|build stopped): ?(?!interrupted)",
     r"^(?:g?make)(?:\[\d+\])?: (?:gcc|cc|clang|g\+\+|c\+\+|ld|ar)\S*: (?:No such file|Command not found|not found)",
-    r"^configure: error: ",
+    r"^configure: error: |^(?:\S+:\d+:\d+: )?invalid-syntax: ",
     r"(?:^|: )(?:line \d+: )?(?:[Ss]yntax|parse) error(?:: | near | before | at )",
     r"^(?:\S+: )?error: (?:no such file or directory|unrecognized command.line option|unknown argument)",
 )
@@ -226,7 +226,8 @@ USAGE = re.compile(r"(?m)^(?:ERROR: )?usage: |unrecognized arguments|unrecognize
 
 PASSED = re.compile(
     r"(?i)^(?!.*\b[1-9]\d* (?:failed|failures?|errors?)\b)(?:.*\b0 (?:failed|failures?)\b|OK$"
-    r"|.*(?<!/)(?<!of )\b\d+ (?:tests? |checks? )?passed\b|.*\b(?P<n>\d+)(?:/| of )(?P=n) (?:tests? )?passed\b|.*\b100% tests passed)"
+    r"|.*(?<!/)(?<!of )\b\d+ (?:tests? |checks? )?passed\b|.*\b(?P<n>\d+)(?:/| of )(?P=n) (?:tests? )?passed\b"
+    r"|.*\b100% tests passed)"
 )
 """A summary that says that nothing failed."""
 
