@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agent.planning import own_words
 from agent.planning import tool_languages as tongue
 
 _NOT_A_COMPILER = r"(?!.*\b(?:Failure!|check .* (?:has )?failed|is NOT correct))"
@@ -41,6 +42,7 @@ COMPILE = _any(
     r"^(?:g?make)(?:\[\d+\])?: (?:gcc|cc|clang|g\+\+|c\+\+|ld|ar)\S*: (?:No such file|Command not found|not found)",
     r"^configure: error: |^(?:\S+:\d+:\d+: )?invalid-syntax: ",
     r"(?:^|: )(?:line \d+: )?(?:[Ss]yntax|parse) error(?:: | near | before | at )",
+    own_words.COMPILE,
     r"^(?:\S+: )?error: (?:no such file or directory|unrecognized command.line option|unknown argument)",
 )
 """A compiler, an assembler, or the tool that calls them."""
@@ -66,6 +68,7 @@ PYTHON_SYNTAX = re.compile(
 """Python that does not parse."""
 
 TEST = _any(
+    own_words.TEST,
     r"^=+ .*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+ ?s",
     r"^(?:\d+ [a-z]+, )*[1-9]\d* (?:failed|errors?)\b.* in [\d.]+ ?s\b",
     r"^=* ?no tests (?:ran|collected).* in [\d.]+ ?s",
@@ -140,6 +143,7 @@ TEST_PLACE = re.compile(r"\btest_\w+|\w_tests?\b|\btests?/|\btests?\.c\b")
 """A test's function or file, in the words of an assertion."""
 
 PATCH = _any(
+    own_words.PATCH,
     r"^error: patch failed: |: patch does not apply$|^error: corrupt patch at |^error: while searching for:",
     r"^error: (?:No valid patches in input|unrecognized input|git diff header lacks|cannot apply binary patch)",
     r"^error: .*: (?:does not exist in index|does not match index|already exists in (?:working directory|index))",

@@ -1,4 +1,4 @@
-"""Failure signals of real outputs: what compilers, build tools, runners and patch tools printed for small broken projects."""
+"""Failure signals of real outputs: what compilers, build tools, runners and patch tools printed for small projects."""
 
 from __future__ import annotations
 
