@@ -23,6 +23,9 @@ _FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w
 _POINTED = re.compile(r"(?<!struct )(?<!union )(?<!enum )\b([A-Za-z_]\w*)(?:\s+const)?\s*\*")
 
 
+_SYSTEM_INCLUDE = re.compile(r"^[ \t]*(#[ \t]*include[ \t]*<[^>\n]+>)", re.M)
+
+
 class Header(msgspec.Struct, frozen=True):
     """A header's ``text`` and, as a sentence, what is still wrong with it ("" when nothing is)."""
 
@@ -65,6 +68,19 @@ def header_from_words(path: str, exact: Sequence[Spelled], structs: Sequence[Spe
     bodies = [f"struct {one.name} {{\n" + "".join(f"    {m};\n" for m in one.members) + "};" for one in structs]
     rules = "".join(block_comment(one.rules) for one in exact if one.rules)
     return guarded("\n\n".join(filter(None, [rules, typedefs, *bodies, text.strip()])), path)
+
+
+def declaration_from_reply(reply: str, name: str, says: str) -> Header:
+    """The one declaration of ``name`` in a reply, with its comment (``says`` where it has none) and the system headers that
+    the reply includes; whatever else it holds is left out."""
+    source = "\n".join(block.text for block in code_blocks(reply)).encode()
+    function = next((one for one in functions(source) if one.name == name), None)
+    if function is None:
+        return Header("", f"It does not declare {name}. Reply with its comment and its prototype in one ```c block.")
+    if function.static:
+        return Header("", f"{name} is static: declare it without static, so that other files can call it.")
+    includes = "\n".join(_SYSTEM_INCLUDE.findall(source.decode()))
+    return Header(f"{includes}\n\n{function.doc or block_comment(says)}\n{definition_head(function)};\n".lstrip())
 
 
 def opaque_types(prototypes: Sequence[CFunction]) -> list[str]:

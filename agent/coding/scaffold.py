@@ -13,6 +13,7 @@ import msgspec
 
 from agent.coding.attempts import Compile, compile_trouble, headline, temperature_for
 from agent.coding.csyntax import functions
+from agent.coding.declare import declare
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.coding.interface import FunctionIdea, HeaderIdea, Interface, bad_path, check_interface
@@ -54,6 +55,7 @@ async def scaffold(
     part: str = "",
     targets: Sequence[str] = (),
     context: str = "",
+    added: Sequence[str] = (),
     decomposed: bool | None = None,
     max_attempts: int | None = None,
 ) -> ScaffoldResult:
@@ -63,6 +65,7 @@ async def scaffold(
         part: the description of the part or step, when the task has several.
         targets: files that the plan names for it.
         context: what is there already, as text.
+        added: functions that the first target, a header which is there, shall get; nothing else is laid then.
         decomposed: overrides ``orchestrator.decomposed_scaffold``.
 
     Raises:
@@ -70,7 +73,8 @@ async def scaffold(
     """
     small_steps = ctx.config.orchestrator.decomposed_scaffold if decomposed is None else decomposed
     attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
-    return await _Scaffold(ctx, files, compile, task, part, targets, context, attempts).run(small_steps)
+    laying = _Scaffold(ctx, files, compile, task, part, targets, context, attempts)
+    return await laying.run(small_steps, added)
 
 
 class _Scaffold:
@@ -100,7 +104,8 @@ class _Scaffold:
         """Declarations that the task's words hold and that no header of the project has yet."""
         known = LazyFiles(self.files)
         declared = {one.name for path in known if path.endswith(".h") for one in functions(known[path])}
-        return [one for one in declarations_in(f"{self.task}\n\n{self.part}") if one.function.name not in declared]
+        text = self.task if " ".join(self.part.split()) in " ".join(self.task.split()) else f"{self.task}\n\n{self.part}"
+        return [one for one in declarations_in(text) if one.function.name not in declared]
 
     def _spelled_out(self) -> Interface | None:
         """The interface, when the words themselves give it: at least two declarations for the one header they name."""
@@ -110,10 +115,13 @@ class _Scaffold:
         ideas = [FunctionIdea(one.function.name, one.contract) for one in self.exact]
         return Interface([HeaderIdea(headers[0], ideas)])
 
-    async def run(self, small_steps: bool) -> ScaffoldResult:
+    async def run(self, small_steps: bool, added: Sequence[str] = ()) -> ScaffoldResult:
         try:
-            laid = await self._by_words()
-            reason = "" if laid else await (self._decomposed() if small_steps else self._monolithic())
+            if added:
+                reason = await self._declared(self.targets[0], added)
+            else:
+                laid = await self._by_words()
+                reason = "" if laid else await (self._decomposed() if small_steps else self._monolithic())
         except BaseException:
             put_back(self.files, self.before)
             raise
@@ -123,12 +131,25 @@ class _Scaffold:
         changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
         everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
         mine = [one for one in find_open_functions(everything) if one.path in changed or one.header in changed]
+        mine = [one for one in mine if not added or one.name in added]
         rules = " ".join(one.rules for one in self.exact if one.rules)
         if rules and mine:
             await lay_shared_helper(self.ctx, rules, mine, files=self.files, compile=self.compile, task=self.task)
         return ScaffoldResult(
             True, changed, tuple(in_dependency_order(mine)), tuple(find_open_types(everything, mine)) if mine else ()
         )
+
+    async def _declared(self, header: str, names: Sequence[str]) -> str:
+        """Declarations of ``names`` added to a header. Returns "" or why it could not be done."""
+        spelled = {one.function.name: one for one in self.exact}
+        for name in names:
+            reason = await declare(
+                self.ctx, header, name, spelled.get(name), files=self.files, lay=self._lay, task=self.task,
+                part=self.part, attempts=self.attempts,
+            )  # fmt: skip
+            if reason:
+                return reason
+        return ""
 
     async def _by_words(self) -> bool:
         """Lay the header that the task's own words spell out; False when they do not, or when it does not compile."""

@@ -34,6 +34,11 @@ _RULE = re.compile(r"(?<=\. )(?:An?|All|Each|Every|No)\s+\w")
 verb or a condition."""
 
 
+_PLACED = re.compile(r"^(?:to|in|into)\s+[\w./-]+\.[ch]\b[.,;:]?\s*", re.I)
+_SUBJECT = re.compile(r"^(?:it|which|that)\s+(?=[a-z]+s\s)", re.I)
+"""What a comment above the declaration need not say: where it goes, and that it is the one that does something."""
+
+
 class Spelled(msgspec.Struct, frozen=True):
     """A declaration in prose, and the sentences that follow it up to the next one ("" when they say next to nothing).
     ``rules`` are sentences behind the last declaration of a text that are about no single function."""
@@ -138,7 +143,7 @@ def _said(text: str, *, last: bool) -> tuple[str, str]:
 
 
 def _sentence(said: str) -> str:
-    said = said.strip().rstrip(";")
+    said = _SUBJECT.sub("", _PLACED.sub("", said.strip().rstrip(";")))
     if len(said) < 15 or re.match(r"(?:and|or|but|with|as|in|to)\b", said, re.I):
         return ""
     said = _cut(said)

@@ -66,8 +66,14 @@ class Menu(Value, frozen=True):
         return tuple(t for t in self.targets if t.primary)
 
 
-def build_menu(task: str, files: Sequence[str], symbols: Sequence[KnownSymbol], open_points: Sequence[OpenPoint]) -> Menu:
-    """Primary symbols first, then open points, other symbols, files; at most :data:`MAX_TARGETS`.
+def build_menu(
+    task: str,
+    files: Sequence[str],
+    symbols: Sequence[KnownSymbol],
+    open_points: Sequence[OpenPoint],
+    added: Sequence[Target] = (),
+) -> Menu:
+    """What is to be ``added``, primary symbols, then open points, other symbols, files; at most :data:`MAX_TARGETS`.
 
     Files of tests are no targets unless the task asks for tests: a model that may edit tests edits tests.
     """
@@ -79,7 +85,7 @@ def build_menu(task: str, files: Sequence[str], symbols: Sequence[KnownSymbol], 
     chosen = [s for s in ranked if s.level != "excluded"]
     holders = {(s.path, s.name.rpartition(".")[0]) for s in chosen if s.level == "primary"}
     by_symbol = [Target(s.path, s.name, s.signature or s.kind, _is_primary(s, holders)) for s in chosen]
-    found = [t for t in by_symbol if t.primary] + opened + [t for t in by_symbol if not t.primary]
+    found = [*added, *(t for t in by_symbol if t.primary)] + opened + [t for t in by_symbol if not t.primary]
     unique: dict[str, Target] = {}
     for target in found[: MAX_TARGETS - min(len(all_files), 12)] + [Target(path) for path in all_files]:
         if inside(target.path) and (tests or not is_test_file(target.path)):

@@ -19,6 +19,16 @@ Rules:
 - Above each prototype a comment that says exactly what it does and returns, edge cases included.
 - Define every struct with all its members. No function bodies, no explanation."""
 
+ONE_SYSTEM = """You are an expert C programmer. You add one function to a header file.
+Reply with its declaration in one ```c block, and nothing after it.
+Rules:
+- A comment that says exactly what the function does and returns, edge cases included; below it the prototype.
+- Use the types that the header has. Choose parameters as its other functions do.
+- No body, no other function, no explanation."""
+
+LONGEST_HEADER = 6000
+"""Characters of a header that are shown when one function is added to it; its beginning holds the types."""
+
 
 def state(task: str, context: str, headers: Mapping[str, str]) -> str:
     """The task, what is there, and the headers written so far."""
@@ -66,4 +76,13 @@ def all_question(part: str, files: Sequence[str], prototypes: Sequence[str], *, 
     if trouble:
         parts.append(f"Your last reply could not be used: {trouble.strip()}")
     parts.append("Write the header files.")
+    return "\n\n".join(parts)
+
+
+def one_question(path: str, header: str, name: str, *, trouble: str = "") -> str:
+    """One function to be declared in a header that is there, and what was wrong with the last try."""
+    parts = [f"Header {path} is now:\n```c\n{header.strip()[:LONGEST_HEADER]}\n```"]
+    if trouble:
+        parts.append(f"Your last reply could not be used: {trouble.strip()}")
+    parts.append(f"Write the declaration of {name}.")
     return "\n\n".join(parts)
