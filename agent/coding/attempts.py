@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from agent.coding.textfile import lines_of
 from agent.models.types import ModelTarget
 from agent.values import Diagnostic
 
@@ -150,7 +151,7 @@ def bugs_in(diagnostics: Sequence[Diagnostic], path: str, lines: range) -> list[
 
 def warning_trouble(bugs: Sequence[Diagnostic], source: bytes) -> str:
     """Warnings that mean a bug, with the lines they point at, as the next prompt shows them."""
-    lines = source.decode("utf-8", "replace").splitlines()
+    lines = lines_of(source.decode("utf-8", "replace"))
     shown = []
     for one in bugs[:SHOWN_ERRORS]:
         code = one.source_line.strip() or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else "")
@@ -160,7 +161,7 @@ def warning_trouble(bugs: Sequence[Diagnostic], source: bytes) -> str:
 
 def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:
     """The first errors with the lines they point at, as the next prompt shows them, then what else the report knows."""
-    lines = source.decode("utf-8", "replace").splitlines()
+    lines = lines_of(source.decode("utf-8", "replace"))
     shown = []
     for one in errors_of(report.diagnostics)[:SHOWN_ERRORS] or report.diagnostics[:SHOWN_ERRORS]:
         mine = not one.file or one.file.endswith(path) or path.endswith(one.file)

@@ -16,7 +16,7 @@ from agent.coding.files import Files
 from agent.coding.nesting import UNREADABLE
 from agent.coding.reply import code_blocks
 from agent.coding.steps import language_of
-from agent.coding.textfile import read_text
+from agent.coding.textfile import lines_of, read_text
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.prompts import documentation as words
@@ -57,7 +57,7 @@ def _python_symbols(path: str, source: bytes) -> list[Undocumented]:
     except UNREADABLE:
         return []
     text = read_text(source).text
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     found = []
     for node, name in _public(tree):
         if ast.get_docstring(node) is None:
@@ -121,7 +121,7 @@ def _with_docstring(source: bytes, symbol: Undocumented, text: str) -> bytes:
     if node is None or node.body[0].lineno == node.lineno:
         return source
     first = min([node.body[0].lineno, *(d.lineno for d in getattr(node.body[0], "decorator_list", []))])
-    lines = file.text.splitlines(keepends=True)
+    lines = lines_of(file.text)
     indent = " " * node.body[0].col_offset
     if lines[first - 1].startswith("\t"):
         indent = lines[first - 1][: node.body[0].col_offset]

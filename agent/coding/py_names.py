@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from agent.coding.nesting import UNREADABLE
 from agent.coding.pyreplace import import_line
-from agent.coding.textfile import read_text
+from agent.coding.textfile import lines_of, read_text
 
 _HOMES = {
     "typing": ("Any", "Optional", "Union", "List", "Dict", "Tuple", "Set", "Callable", "Protocol", "TypeVar", "Literal"),
@@ -73,7 +73,7 @@ def with_imports(source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str,
     if not lines:
         return source, ()
     file = read_text(source)
-    parts = file.text.splitlines(keepends=True)
+    parts = lines_of(file.text)
     at = import_line(tree)
     if at and not parts[at - 1].endswith("\n"):
         parts[at - 1] += file.newline

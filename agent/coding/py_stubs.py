@@ -10,6 +10,7 @@ import msgspec
 
 from agent.coding.nesting import UNREADABLE
 from agent.coding.stub_detection import UNWRITTEN, Evidence
+from agent.coding.textfile import lines_of
 
 _ABSTRACT = re.compile(r"\b(?:abstractmethod|overload|abstractproperty)\b")
 _MODEL_CLASSES = re.compile(r"\b(?:Protocol|ABC|ABCMeta)\b")
@@ -31,13 +32,13 @@ def find_py_stubs(source: bytes) -> list[PyStub]:
         tree = ast.parse(source)
     except UNREADABLE:
         return []
-    lines = source.decode("utf-8", "replace").splitlines()
+    lines = lines_of(source.decode("utf-8", "replace"))
     overridden = _overridden(tree)
     graded = []
     for name, node, owner in _functions(tree):
         evidence = _evidence(node, owner, lines, name in overridden)
         if evidence != "none":
-            graded.append((_stub(name, node, lines), evidence))
+            graded.append((_stub(name, node), evidence))
     company = any(evidence == "certain" for _, evidence in graded)
     return [stub for stub, evidence in graded if evidence == "certain" or company]
 
@@ -77,7 +78,7 @@ def _evidence(node: _Function, owner: ast.ClassDef | None, lines: list[str], ove
     body = [statement for statement in node.body if not _is_text(statement)]
     if not all(_trivial(statement) for statement in body):
         return "none"
-    comments = re.findall(r"#.*", "\n".join(lines[node.lineno - 1 : node.end_lineno]))
+    comments = re.findall(r"#.*", "".join(lines[node.lineno - 1 : node.end_lineno]))
     if UNWRITTEN.search(" ".join([*comments, *_strings(node)])):
         return "certain"
     if any(isinstance(statement, ast.Expr) for statement in body):
@@ -117,7 +118,7 @@ def _trivial(statement: ast.stmt) -> bool:
     return False
 
 
-def _stub(name: str, node: _Function, lines: list[str]) -> PyStub:
+def _stub(name: str, node: _Function) -> PyStub:
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     arguments = ast.unparse(node.args)
     arrow = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""

@@ -6,8 +6,9 @@ import ast
 import re
 import textwrap
 
+from agent.coding.nesting import UNREADABLE
 from agent.coding.reply import code_blocks
-from agent.coding.textfile import TextFile, read_text
+from agent.coding.textfile import TextFile, lines_of, read_text
 from agent.index.symbols.base import Symbol
 
 _Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -78,10 +79,16 @@ def _trimmed(text: str) -> str:
     lines = textwrap.dedent(text).split("\n")
     starts = re.compile(r"(?:\s*)(?:@\w|def |class |async def |import |from \w+ import|[A-Z_]+\s*=)")
     first = next((number for number, line in enumerate(lines) if starts.match(line)), 0)
-    for last in range(len(lines), first, -1):
+    last = len(lines)
+    while last > first:
         code = textwrap.dedent("\n".join(lines[first:last]))
-        if not syntax_problem(code.encode()):
+        try:
+            ast.parse(code)
             return code
+        except SyntaxError as error:
+            last = min(last, first + (error.lineno or len(lines))) - 1  # nothing that holds the line of the error parses
+        except UNREADABLE:
+            break
     return "\n".join(lines)
 
 
@@ -184,7 +191,7 @@ def _with_extras(data: bytes, file: TextFile, code: str, tree: ast.Module, node:
             helpers.append("\n".join(code.split("\n")[_first_line(statement) - 1 : statement.end_lineno]))
         else:
             helpers.append(text)
-    lines = read_text(data).text.splitlines(keepends=True)
+    lines = lines_of(read_text(data).text)
     if helpers:
         top = next((one for one in current.body if one.lineno <= _line_of(current, symbol) <= (one.end_lineno or 0)), None)
         at = (_first_line(top) if isinstance(top, _Node) else top.lineno) - 1 if top is not None else len(lines)

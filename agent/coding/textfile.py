@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 
 import msgspec
 
@@ -40,6 +41,12 @@ def newline_of(data: bytes) -> str:
     """The line ending most lines of ``data`` have; ``\\n`` when it has none."""
     crlf = data.count(b"\r\n")
     return "\r\n" if crlf > data.count(b"\n") - crlf else "\n"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of ``text`` with their endings, as compilers and Python count them: a form feed or a Unicode line separator
+    ends none."""
+    return list(io.StringIO(text, newline=""))
 
 
 def is_binary(data: bytes) -> bool:

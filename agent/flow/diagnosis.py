@@ -62,7 +62,7 @@ def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str:
 
 def _signal(root: Path, found: Finding) -> FailureSignal:
     try:
-        lines = (root / found.path).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = (root / found.path).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         lines = []
     code = lines[found.line - 1] if 0 < found.line <= len(lines) else ""

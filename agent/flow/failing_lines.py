@@ -54,7 +54,7 @@ def _told(signal: FailureSignal, root: Path, calls: re.Pattern[str], hidden: tup
 def _leading(path: Path, line: int, calls: re.Pattern[str]) -> str:
     """The lines from the nearest call above down to ``line``; "" when there is no call in the same function."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
     for first in range(min(line, len(lines)) - 1, max(line - FURTHEST, 0) - 1, -1):
