@@ -60,6 +60,7 @@ class Run:
         self.change = Change(workspace, ctx.log, ctx.emit)
         self._lease = lease
         self._task: asyncio.Task[Any] | None = None
+        self._why_stopped = "The person stopped the run."
 
     async def execute(self) -> RunFinished:
         """Do the task. Every way out ends in a RunFinished event; work done so far stays on the run's branch.
@@ -72,7 +73,7 @@ class Run:
         try:
             await self._phases()
         except (Stopped, asyncio.CancelledError):
-            broken = "stopped", "The person stopped the run."
+            broken = "stopped", self._why_stopped
         except LogError:
             raise  # there is nowhere left to say anything
         except _BREAKS_OFF as error:
@@ -158,8 +159,10 @@ class Run:
         """Delete the branch. Returns a sentence."""
         return await self.change.discard()
 
-    def stop(self) -> None:
-        """Stop at the next decision; a call or command that is under way is broken off."""
+    def stop(self, why: str = "") -> None:
+        """Stop at the next decision; a call or command that is under way is broken off. ``why`` is a sentence for the log
+        where it was not the person's wish."""
+        self._why_stopped = why or self._why_stopped
         self.ctx.gate.stop()
         if self._task is not None:
             self._task.cancel()

@@ -24,8 +24,9 @@ class RunHandle(Protocol):
         """Do the work. Emits RunStarted first, and DiffReady and RunFinished last, whatever happens."""
         ...
 
-    def stop(self) -> None:
-        """Stop soon: at the next decision, breaking off a call or command that is under way."""
+    def stop(self, why: str = "") -> None:
+        """Stop soon: at the next decision, breaking off a call or command that is under way. ``why`` is a sentence where it
+        was not the person's wish."""
         ...
 
     async def apply(self) -> tuple[bool, str]:

@@ -175,12 +175,13 @@ class RunSession:
         if self.waiting is not None and self.waiting.kind == "verdict":
             self.gate.resolve("skip_stage")
 
-    def stop(self) -> None:
-        """Stop the run: at the next decision, or by breaking off what is under way."""
+    def stop(self, why: str = "") -> None:
+        """Stop the run: at the next decision, or by breaking off what is under way. ``why`` is a sentence where it was not
+        the person's wish."""
         self.stopping = True
         self.gate.stop()
         if self.handle is not None:
-            self.handle.stop()
+            self.handle.stop(why)
 
     # -- what becomes of the change
 

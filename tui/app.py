@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from agent.config import Config
+from agent.events import RunFinished
 from agent.gate import Gate
 from screens import STYLES
 from screens.actions import BY_ID, bindings, key_text
@@ -27,12 +27,13 @@ from screens.panes.pane_help import pane_help
 from screens.pasting import pasted
 from screens.run import RunScreen
 from screens.run_controls import Chosen
-from screens.runner import Services
+from screens.runner import RunHandle, Services
 from screens.session import RunSession
 from screens.table import has_screen, make_screen
 from screens.text import clean
 from screens.workers import start as run_work
 from tui.clipboard import copy_text
+from tui.ending import HANGUP, end_run, forget_signals, hear_signals, let_go_of_terminal
 from tui.palette import ActionCommands
 from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
 
@@ -63,6 +64,8 @@ class CraApp(App[int]):
         self.first = (task, repo, start)
         self.session: RunSession | None = None
         self.home: HomeScreen | None = None
+        self._work: asyncio.Task[Any] | None = None
+        self._why_ended = ""
         self.register_theme(CLEAN_ROOM)
         self.register_theme(CLEAN_ROOM_LIGHT)
         self._choose_theme()
@@ -76,6 +79,7 @@ class CraApp(App[int]):
 
     def on_mount(self) -> None:
         """Home first; a task given on the command line starts at once."""
+        hear_signals(self._told_to_end)
         task, repo, start = self.first
         wanted = self.config.ui.theme
         if wanted and wanted not in self.available_themes:
@@ -133,8 +137,14 @@ class CraApp(App[int]):
         if self.session is not None:
             await self.session.close()
         self.session = session
-        self.run_worker(handle.execute(), name="run", group=_RUN_GROUP, exit_on_error=False)
+        self.run_worker(self._carry_out(handle), name="run", group=_RUN_GROUP, exit_on_error=False)
         self.show_session(session)
+
+    async def _carry_out(self, handle: RunHandle) -> RunFinished:
+        """The run as a task of its own: when the application is taken down, its workers are broken off at once, but the run
+        has to end in order."""
+        self._work = asyncio.create_task(handle.execute())
+        return await asyncio.shield(self._work)
 
     @on(Chosen)
     def _chosen(self, event: Chosen) -> None:
@@ -264,12 +274,17 @@ class CraApp(App[int]):
             run_work(self, self._stop_and_exit, group="leave")
 
     async def _stop_and_exit(self) -> None:
-        session = self.session
-        if session is not None and session.live:
-            session.stop()
-            runs = [worker for worker in self.workers if worker.group == _RUN_GROUP]
-            with contextlib.suppress(Exception):
-                await self.workers.wait_for_complete(runs)
-            with contextlib.suppress(Exception):
-                await session.close()
+        await end_run(self.session, self._work)
         self.exit(130, return_code=130)
+
+    def _told_to_end(self, why: str) -> None:
+        """The terminal was closed, or a signal says so: no question, but a run ends in order."""
+        self._why_ended = why
+        if why == HANGUP:
+            let_go_of_terminal(self._driver)
+        self.exit(130, return_code=130)
+
+    async def on_unmount(self) -> None:
+        """Whatever ended the application: a run that goes on is stopped, and nothing is left open."""
+        forget_signals()
+        await end_run(self.session, self._work, self._why_ended)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -31,7 +32,9 @@ def guarded(show: Printer, gone: Callable[[], None]) -> Printer:
             return
         try:
             show(envelope)
-        except BrokenPipeError:
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.EIO):  # a pipe that nobody reads, a terminal that was closed
+                raise
             over = True
             nowhere = os.open(os.devnull, os.O_WRONLY)  # what is still buffered must not fail at exit
             os.dup2(nowhere, sys.stdout.fileno())

@@ -99,9 +99,9 @@ class EngineRun:
         """Do the work."""
         return await self.run.execute()
 
-    def stop(self) -> None:
+    def stop(self, why: str = "") -> None:
         """Stop soon."""
-        self.run.stop()
+        self.run.stop(why)
 
     async def apply(self) -> tuple[bool, str]:
         """Into the person's files."""

@@ -79,7 +79,7 @@ class ScriptedRun:
         self.emit(end)
         return end
 
-    def stop(self) -> None:
+    def stop(self, why: str = "") -> None:
         self.gate.stop()
 
     async def apply(self) -> tuple[bool, str]:

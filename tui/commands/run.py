@@ -41,6 +41,7 @@ async def run_task(
 ) -> int:
     """Execute one task and report it on the terminal. Returns the exit code."""
     from agent.flow.launch import PreflightError, open_run
+    from tui.ending import hear_signals
     from tui.report import guarded, json_printer, plain_printer
 
     try:
@@ -49,9 +50,8 @@ async def run_task(
         click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
         return error.exit_code
     started.ctx.listeners.append(guarded(json_printer() if as_json else plain_printer(), started.stop))
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, started.stop)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, started.stop)
+    hear_signals(started.stop)
     try:
         finished = await started.execute()
     finally:
