@@ -107,17 +107,24 @@ class _Step:
             reason = f"{refused[0]} is protected: a step may not change the tests that measure it."
             self.ctx.emit(EditRejected(refused[0], reason))
             return StepOutcome(False, self.step.id, reason=reason)
-        symbols, rest = self._targets()
-        reason = ""
-        for name, path in symbols:
-            reason = reason or await self._rounds(name, path)
-        if not reason and (rest or not symbols):
-            reason = await self._rounds("", "")
+        try:
+            reason = await self._all_rounds()
+        except BaseException:
+            put_back(self.files, self.before)  # a step that is broken off leaves nothing half done
+            raise
         if reason:
             put_back(self.files, self.before)
             return StepOutcome(False, self.step.id, (), self.tried, reason, tuple(self.calls))
         changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
         return StepOutcome(True, self.step.id, changed, self.tried, "", tuple(self.calls))
+
+    async def _all_rounds(self) -> str:
+        """Each symbol, then what is left for search/replace. Returns "" or why it could not be done."""
+        symbols, rest = self._targets()
+        for name, path in symbols:
+            if reason := await self._rounds(name, path):
+                return reason
+        return await self._rounds("", "") if rest or not symbols else ""
 
     def _targets(self) -> tuple[list[tuple[str, str]], list[str]]:
         """(symbol, file) pairs to be written whole, and the symbols that are left to search/replace."""

@@ -21,7 +21,7 @@ from agent.coding.c_context import headers_for, include_spelling, names_in_scope
 from agent.coding.csyntax import parse_c, text_of, walk
 from agent.coding.ctypes_open import type_facts
 from agent.coding.extract import blanked
-from agent.coding.files import Files, LazyFiles
+from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import OpenType
 from agent.coding.pieces import pieces_of
 from agent.coding.place import insert_before_functions
@@ -128,8 +128,8 @@ class _TypeWriter:
     async def attempt(self, number: int) -> str:
         """Ask once and try the reply. Returns the definition that now stands in the file, "" when it does not."""
         wanted, everything = self.wanted, LazyFiles(self.files)
-        before = self.files.read_bytes(wanted.path) if self.files.exists(wanted.path) else b""
-        extracted = await self._ask(number, everything, before)
+        before = content(self.files, wanted.path)
+        extracted = await self._ask(number, everything, before or b"")
         repeated = extracted.text in self.seen
         if extracted.problem or repeated:
             self.trouble = self.trouble if repeated else extracted.problem
@@ -137,16 +137,21 @@ class _TypeWriter:
             self.ctx.emit(EditRejected(wanted.path, f"{wanted.spelling}: {said}"))
             return ""
         self.seen.add(extracted.text)
-        start = before if before.strip() else _new_file(wanted, everything)
+        start = before if before and before.strip() else _new_file(wanted, everything)
         placed = place_type(start, extracted)
         self.files.write_bytes(wanted.path, placed)
         self.ctx.emit(EditApplied(wanted.path, "type", wanted.spelling, extracted.text.count("\n") + 1, 0))
-        compiled = await self.compile(wanted.path, wanted.spelling)
-        if compiled.ok or _only_elsewhere(compiled.diagnostics, placed, extracted):
+        stands = False
+        try:
+            compiled = await self.compile(wanted.path, wanted.spelling)
+            stands = compiled.ok or _only_elsewhere(compiled.diagnostics, placed, extracted)
+        finally:
+            if not stands:
+                put_back(self.files, {wanted.path: before})
+        if stands:
             return extracted.text
         said = compile_trouble(compiled, wanted.path, placed)
         self.trouble = f"This was wrong:\n```c\n{extracted.text}\n```\n{said}"
-        self.files.write_bytes(wanted.path, start)
         return ""
 
     async def _ask(self, attempt: int, everything: LazyFiles, source: bytes) -> ExtractedType:
