@@ -59,15 +59,16 @@ def header_from_reply(
 
 def header_from_words(path: str, exact: Sequence[Spelled], structs: Sequence[SpelledStruct] = ()) -> str:
     """The header that declarations spelled out in words make by themselves: the structs whose members are told, an opaque
-    ``typedef struct T T;`` for other types that are only used behind a pointer, and contracts above prototypes. Rules that
-    are about no single function go to the top."""
+    ``typedef struct T T;`` for other types that are only used behind a pointer, ``struct T;`` for tags, and contracts above
+    prototypes. Rules that are about no single function go to the top."""
     text = _with_comments(_with_exact("", exact), {}, exact)
     told = [one.name for one in structs]
     named = told + [name for name in opaque_types([one.function for one in exact]) if name not in told]
     typedefs = "\n".join(f"typedef struct {name} {name};" for name in named)
+    tags = "\n".join(f"{tag};" for tag in _own_tags([one.function for one in exact]) if tag.split()[1] not in named)
     bodies = [f"struct {one.name} {{\n" + "".join(f"    {m};\n" for m in one.members) + "};" for one in structs]
     rules = "".join(block_comment(one.rules) for one in exact if one.rules)
-    return guarded("\n\n".join(filter(None, [rules, typedefs, *bodies, text.strip()])), path)
+    return guarded("\n\n".join(filter(None, [rules, typedefs, tags, *bodies, text.strip()])), path)
 
 
 def declaration_from_reply(reply: str, name: str, says: str) -> Header:
@@ -92,6 +93,14 @@ def opaque_types(prototypes: Sequence[CFunction]) -> list[str]:
                 if name not in TYPE_WORDS and not name.endswith("_t"):
                     found[name] = None
     return list(found)
+
+
+def _own_tags(prototypes: Sequence[CFunction]) -> list[str]:
+    """``struct T`` (or union) that ``prototypes`` use and that is this library's own: their names begin with T, as
+    ``stack_new`` does. Others, such as ``struct stat``, come from elsewhere."""
+    text = " ".join(part for one in prototypes for part in (one.before, *(each.text for each in one.parameters)))
+    found = dict.fromkeys(re.findall(r"\b(?:struct|union)\s+\w+", text))
+    return [tag for tag in found if any(one.name.startswith(tag.split()[1]) for one in prototypes)]
 
 
 def headers_from_reply(reply: str) -> dict[str, str]:

@@ -22,6 +22,8 @@ from agent.index.symbols import language_of
 from agent.judgment.thresholds import Threshold, Thresholds, load_thresholds, thresholds_path
 from agent.models.router import Router
 from agent.models.store import default_thresholds
+from agent.planning.asked_for import FILE_NAME
+from agent.planning.new_c import creates_files
 from agent.run import Run
 from agent.workspace.git import top_level
 from agent.workspace.lease import Lease
@@ -73,7 +75,7 @@ async def open_run(
     _require_room(task, config.models.context_window)
     await asyncio.to_thread(top_level, repo)  # refuses a bare repository and one that git does not trust, with what to do
     languages = await asyncio.to_thread(_languages, repo)
-    _require_sources(repo, languages)
+    languages |= _require_sources(repo, languages, task)
     if "c" in languages:
         await _require_compiler(config)
     status = StatusRelay()
@@ -147,12 +149,16 @@ def _languages(repo: Path) -> set[str]:
     return {language_of(path) for path in list_files(repo).paths} & CODE
 
 
-def _require_sources(repo: Path, languages: set[str]) -> None:
-    if not languages:
+def _require_sources(repo: Path, languages: set[str], task: str) -> set[str]:
+    """The languages of the files that a task wants made where there are none yet."""
+    if languages:
+        return set()
+    if not creates_files(task):
         raise PreflightError(
             f"There is no C or Python source file in {repo}.",
-            "Name a repository that holds some; files that git ignores do not count.",
+            "Name a repository that holds some (files that git ignores do not count), or the files to write in the task.",
         )
+    return {language_of(path) for path in FILE_NAME.findall(task)} & CODE
 
 
 async def _require_compiler(config: Config) -> None:

@@ -11,6 +11,7 @@ from agent.context import RunContext
 from agent.events import IndexRefreshed
 from agent.index import Index
 from agent.planning.asked_for import REPAIR
+from agent.planning.new_c import creates_files
 from agent.retrieval.pipeline import ContextPackage, retrieve
 from agent.workspace.protected import is_hidden, is_writable
 from agent.workspace.worktree import Workspace
@@ -75,15 +76,19 @@ async def survey(ctx: RunContext, workspace: Workspace, task: str, hidden: tuple
     Raises:
         NothingToRead: if there is no source file at all.
     """
-    index = await refresh_index(ctx, workspace, hidden)
+    index = await refresh_index(ctx, workspace, hidden, empty=creates_files(task))
     package = await retrieve(ctx, index, task)
     found = Survey(task, workspace.root, index, package, hidden)
     await asyncio.to_thread(found.refresh_open)
     return found
 
 
-async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str, ...]) -> Index:
-    """The index of the worktree, kept in the person's ``.clean_room`` so that only changes are read again."""
+async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str, ...], *, empty: bool = False) -> Index:
+    """The index of the worktree, kept in the person's ``.clean_room`` so that only changes are read again.
+
+    Raises:
+        NothingToRead: there is no source file, and it may not be ``empty``.
+    """
     limits = ctx.config.index
     async with ctx.stage("index") as report:
         index = Index.open(
@@ -96,7 +101,7 @@ async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str
         skipped = sum(done.skipped.values())
         ctx.emit(IndexRefreshed(done.files, done.symbols, done.changed, skipped, done.ms, done.languages))
         report.counts = {"files": done.files, "symbols": done.symbols, "skipped": skipped}
-    if not done.files:
+    if not done.files and not empty:
         raise NothingToRead(
             f"No C or Python file that can be read was found in {workspace.repo}"
             + (f" ({skipped} files were skipped: {_reasons(done.skipped)})." if skipped else ".")

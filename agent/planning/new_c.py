@@ -15,6 +15,12 @@ from agent.workspace.protected import is_test_file
 _CREATE = re.compile(r"\b(?:write|creat|implement|build|mak|add|provid|develop|design)(?:e|es|ing|s)?\b", re.I)
 
 
+def creates_files(task: str) -> bool:
+    """Whether a task names source files that it wants made: then a repository without any is a fair beginning."""
+    named = [path for path in FILE_NAME.findall(task) if inside(path) and not is_test_file(path)]
+    return bool(named) and bool(_CREATE.search(task)) and not REPAIR.search(task)
+
+
 def plan_new_c(task: str, files: Sequence[str]) -> Plan | None:
     """One scaffold step when the task names the C files to create, a header among them, and no C file that is there.
 
