@@ -53,7 +53,8 @@ async def test_c_is_laid_and_written_from_the_readme(tmp_path: Path) -> None:
     source = (root / "src/stack.c").read_text()
     assert "#include <stdlib.h>" in source and "calloc(1" in source
     header = (root / "src/stack.h").read_text()
-    assert "struct stack;\n\n/* Returns an empty stack, or NULL when there is no memory. */\nstruct stack *stack_new(void);" in header
+    comment = "/* Returns an empty stack, or NULL when there is no memory. */"
+    assert f"struct stack;\n\n{comment}\nstruct stack *stack_new(void);" in header
 
 
 async def test_python_is_written_into_the_file_that_the_task_names(tmp_path: Path) -> None:
