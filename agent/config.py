@@ -106,6 +106,13 @@ class Coding(Section, frozen=True):
     signature_source: Annotated[Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")] = (
         "header"
     )
+    interface_tests: Annotated[
+        bool,
+        _doc(
+            "Write and run a test, in a new file, of each interface that a plan brings: one generation of some hundred "
+            "tokens and a run. Off: only where the task asks for tests."
+        ),
+    ] = True
 
 
 class Compile(Section, frozen=True):

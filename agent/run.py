@@ -13,9 +13,10 @@ from agent.flow.checking import Checks
 from agent.flow.deciding import Change
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
+from agent.flow.interface_tests import write_planned_tests
 from agent.flow.linking import link_changed
 from agent.flow.outcome import Outcome, judge_outcome
-from agent.flow.plan import plan_run
+from agent.flow.plan import earlier_part, plan_run
 from agent.flow.repair import Repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
@@ -90,7 +91,8 @@ class Run:
         known = self.ctx.log.first_checks(self.ctx.run_id) if self.resumed else None
         self.outcome.baseline = await self.checks.baseline(known)
         found = await survey(self.ctx, self.workspace, self.task, self.hidden)
-        plan = await plan_run(self.ctx, found, self.outcome.baseline)
+        earlier = await asyncio.to_thread(earlier_part, self.ctx, self.checks.best) if self.resumed else None
+        plan = await plan_run(self.ctx, found, self.outcome.baseline, earlier)
         self.outcome.planned = plan.steps
         runner = StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome)
         try:
@@ -99,6 +101,7 @@ class Run:
             await Repair(runner).run()
             if self.ctx.config.orchestrator.documentation_pass:
                 await document_changes(runner)
+            await write_planned_tests(runner)
             await self._measure(found)
         finally:
             runner.close()

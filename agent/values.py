@@ -42,7 +42,7 @@ class Diagnostic(Value, frozen=True):
 
 
 class PlanStep(Value, frozen=True):
-    """One step of a plan. ``kind`` says which implementer takes it."""
+    """One step of a plan. ``kind`` says which implementer takes it; ``interface`` are the files that a test step tests."""
 
     id: str
     description: str
@@ -53,6 +53,7 @@ class PlanStep(Value, frozen=True):
     kind: Literal["implement", "function_implement", "type_definition", "scaffold", "test_implement", "documentation"] = (
         "implement"
     )
+    interface: tuple[str, ...] = ()
 
 
 class FailureSignal(Value, frozen=True):

@@ -92,6 +92,11 @@ class Checks:
         """A result without an event, for choosing between candidates."""
         return await self._execute() if self.command else None
 
+    async def alone(self, command: str, timeout: float = 0.0) -> CheckResult:
+        """What another command than the checks' comes to, with their limits and their care for the files, without an event.
+        ``timeout`` in seconds; 0: the checks' own."""
+        return await self._execute(command, timeout)
+
     async def explain(self, now: CheckResult, written: Collection[str] = ()) -> Explained:
         """Why a result fails. ``written`` are functions that the lines before a failing one may tell of."""
         if now.ok:
@@ -105,11 +110,11 @@ class Checks:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))
         return await self._execute()
 
-    async def _execute(self) -> CheckResult:
-        timeout = float(self.ctx.config.testing.timeout_seconds)
+    async def _execute(self, command: str = "", timeout: float = 0.0) -> CheckResult:
+        timeout = timeout or float(self.ctx.config.testing.timeout_seconds)
         env = {"LDLIBS": " ".join(self.libraries)} if self.libraries else None
         files = await asyncio.to_thread(Untouched, self.workspace)
-        result = await run_checks(self.workspace.root, self.command, timeout, limits=limits_of(self.ctx), env=env)
+        result = await run_checks(self.workspace.root, command or self.command, timeout, limits=limits_of(self.ctx), env=env)
         changed = await asyncio.to_thread(files.restore)
         if changed:
             names = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")

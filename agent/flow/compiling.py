@@ -42,6 +42,14 @@ class RunCompiler:
             await recovery.build.compile(path)
         return await recovery.link(paths, shared=True)
 
+    async def build(self) -> Build:
+        """The build itself."""
+        return (await self._ready()).build
+
+    async def program(self, paths: list[str]) -> LinkRecovered:
+        """Link the objects of ``paths`` (compiled before, one of them with a ``main``) as a program, which is dropped."""
+        return await (await self._ready()).link(paths)
+
     def close(self) -> None:
         """Drop the objects."""
         if self._recovery is not None:

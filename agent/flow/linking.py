@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from agent.flow.steps import StepRunner
+from agent.flow.tree import WorkTree
+from agent.index import Index
 
 _MAIN = re.compile(rb"^[^\n#/*]*\bmain\s*\(", re.M)
 
@@ -12,7 +15,8 @@ _MAIN = re.compile(rb"^[^\n#/*]*\bmain\s*\(", re.M)
 async def link_changed(runner: StepRunner) -> None:
     """Compile and link what the run changed with the sources behind the headers it includes. Library flags that the linker
     turned out to want are handed to the checks; functions that are missing are written, or told."""
-    sources = _closure(runner, await runner.workspace.changed_files())
+    changed = [path for path in await runner.workspace.changed_files() if path.endswith(".c")]
+    sources = sources_behind(runner.found.index, runner.tree, changed)
     if not sources:
         return
     async with runner.ctx.stage("link") as report:
@@ -27,16 +31,14 @@ async def link_changed(runner: StepRunner) -> None:
             await runner.carry_out(step)
 
 
-def _closure(runner: StepRunner, changed: list[str]) -> list[str]:
-    """The changed C sources without a ``main`` and, through the headers they include, the sources that go with those."""
-    index = runner.found.index
-    todo = [path for path in changed if path.endswith(".c")]
+def sources_behind(index: Index, tree: WorkTree, paths: Iterable[str]) -> list[str]:
+    """The C sources without a ``main`` among ``paths`` or beside the headers among them and, through the headers that those
+    include, the sources that go with them."""
+    todo = [path if path.endswith(".c") else index.pair_of(path) or "" for path in paths if path.endswith((".c", ".h"))]
     found: list[str] = []
     while todo:
         path = todo.pop()
-        if path in found or not runner.tree.writable(path) or not runner.tree.files.exists(path):
-            continue
-        if _MAIN.search(runner.tree.files.read_bytes(path)):
+        if path in found or not is_part(tree, path):
             continue
         found.append(path)
         for header in index.includes_of(path):
@@ -44,3 +46,10 @@ def _closure(runner: StepRunner, changed: list[str]) -> list[str]:
             if pair and pair.endswith(".c"):
                 todo.append(pair)
     return sorted(found)
+
+
+def is_part(tree: WorkTree, path: str) -> bool:
+    """Whether a C source is linked with others: no test, nothing hidden, no program of its own."""
+    if not path.endswith(".c") or not tree.writable(path) or not tree.files.exists(path):
+        return False
+    return not _MAIN.search(tree.files.read_bytes(path))

@@ -12,7 +12,9 @@ from agent.workspace.checks import compare
 class Outcome:
     """Filled while a run goes on. Names of functions are unique per run; ``targets`` are the symbols the plan names.
     ``bearing`` are the failures at the end that have to do with what was written (``flow.bearing``), None when there was
-    nothing to look at."""
+    nothing to look at; ``mended`` when the task was a repair and the checks that failed pass.
+    ``tests_asked`` when the task wants tests, ``tests_kept`` when the change holds some; ``tests_not_kept`` are the test
+    steps that came to nothing, with why."""
 
     baseline: CheckResult | None = None
     final: CheckResult | None = None
@@ -24,6 +26,10 @@ class Outcome:
     stubs_left: int = 0
     changed: tuple[str, ...] = ()
     bearing: tuple[str, ...] | None = None
+    mended: bool = False
+    tests_asked: bool = False
+    tests_kept: bool = False
+    tests_not_kept: dict[str, str] = field(default_factory=dict)
 
     @property
     def targets(self) -> set[str]:
@@ -47,20 +53,22 @@ def judge_outcome(outcome: Outcome, changed: bool) -> tuple[RunStatus, str]:
     if not outcome.planned:
         return "failed", "The plan was empty: nothing to do was found for this task."
     if not changed:
-        return "failed", _why(outcome) or "Nothing was changed."
+        return "failed", _why(outcome) or _tests_why(outcome) or "Nothing was changed."
     problems = _problems(outcome)
     if not problems:
-        return "complete", _success(outcome)
+        return "complete", _with_tests(outcome, _success(outcome))
     return "partial", " ".join(problems)
 
 
 def _problems(outcome: Outcome) -> list[str]:
     problems = []
-    if outcome.steps_failed:
+    if outcome.steps_failed and not outcome.mended:
         problems.append(_why(outcome))
     if outcome.stubs_left:
         problems.append(f"{outcome.stubs_left} of the functions asked for {_is(outcome.stubs_left)} still a stub.")
     problems += _check_problems(outcome)
+    if outcome.tests_asked and not outcome.tests_kept:
+        problems.append(_tests_why(outcome))
     return problems
 
 
@@ -87,11 +95,27 @@ def _success(outcome: Outcome) -> str:
     after = outcome.final
     if after is None:
         return "Every step is done. There are no checks to run; name some with testing.test_command."
+    if after.ok and outcome.steps_failed:
+        return "The checks pass, so the repair is done; what came to nothing of the plan was not needed."
     if after.ok:
         return "Every step is done and the checks pass."
     if compare(outcome.baseline, after)[0]:
         return "Every step is done; more checks pass than before, and those that still fail failed before."
     return "Every step is done; the checks that fail failed before and have nothing to do with what was written."
+
+
+def _with_tests(outcome: Outcome, sentence: str) -> str:
+    """What is said of a success, with the tests that nobody asked for and that came to nothing."""
+    if not outcome.tests_not_kept:
+        return sentence
+    return f"{sentence.replace('Every step', 'Every other step', 1)} {_tests_why(outcome)}"
+
+
+def _tests_why(outcome: Outcome) -> str:
+    if not outcome.tests_not_kept:
+        return ""
+    whose = "that the task asks for" if outcome.tests_asked else "planned for it"
+    return f"The tests {whose} were not kept: {_first_line(next(iter(outcome.tests_not_kept.values())))}"
 
 
 def _why(outcome: Outcome) -> str:

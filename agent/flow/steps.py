@@ -16,7 +16,8 @@ from agent.flow.together import carry_out_together, ready_batch
 from agent.flow.tree import WorkTree
 from agent.flow.worker import Worker
 from agent.planning.adjustment.adjust import adjust
-from agent.planning.asked_for import REPAIR
+from agent.planning.interface_tests import KIND as TESTS
+from agent.planning.interface_tests import grown
 from agent.planning.schema import Plan, PlanError, StepResult
 from agent.planning.signals import as_shown, signals_from_output
 from agent.values import CheckResult, PlanStep
@@ -54,7 +55,7 @@ class StepRunner:
         Raises:
             ModelError, Stopped, PlanError: the run cannot go on; what was committed stays.
         """
-        queue = list(plan.steps)
+        queue = [step for step in plan.steps if step.kind != TESTS]  # those come last: flow.interface_tests
         while queue and not self._mended(queue):
             batch = self._batch(queue)
             if len(batch) > 1:
@@ -107,7 +108,7 @@ class StepRunner:
     def _mended(self, queue: list[PlanStep]) -> bool:
         """Whether the checks of a repair, which failed, pass now: the steps that are left were guesses at its place."""
         before, best = self.checks.before, self.checks.best
-        if before is None or before.ok or best is None or not best.ok or not REPAIR.search(self.found.task):
+        if before is None or before.ok or best is None or not best.ok or not self.found.repairs:
             return False
         text = "The checks pass, so the repair is done: what was left of the plan is not needed."
         self.ctx.emit(PlanAdjusted(tuple(queue), (), text, (), 0, "facts"))
@@ -226,8 +227,7 @@ class StepRunner:
 
     def _announce(self, queue: list[PlanStep]) -> None:
         """Show a plan that grew: a scaffold knows its functions only once its headers are there."""
-        known = {step.id for step in self.outcome.planned}
-        self.outcome.planned = (*self.outcome.planned, *(step for step in queue if step.id not in known))
+        self.outcome.planned = grown(self.outcome.planned, queue)
         self.ctx.emit(PlanMade(self.outcome.planned, "facts", notes=("the scaffold brought up the functions to write",)))
 
 

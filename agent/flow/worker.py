@@ -13,7 +13,6 @@ from agent.coding.open_items import OpenFunction, OpenType
 from agent.coding.scaffold import scaffold
 from agent.coding.steps import StepOutcome, implement_step
 from agent.coding.type_definition import implement_type
-from agent.coding.write_tests import implement_tests
 from agent.context import RunContext
 from agent.flow.checking import Checks
 from agent.flow.compiling import RunCompiler
@@ -93,9 +92,7 @@ class Worker:
         wanted = self._functions.get(key)
         if step.kind == "function_implement" and wanted is not None and wanted.language == "c":
             return _of_function(await self._function(wanted, failure, anew, lock, kept))
-        if step.kind == "test_implement":
-            return await self._tests(step)
-        return await self._edit(step, failure)
+        return await self._edit(step, failure, anew)
 
     async def _function(
         self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
@@ -117,13 +114,13 @@ class Worker:
     async def _type(self, wanted: OpenType) -> FunctionResult:
         return await implement_type(self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task)
 
-    async def _edit(self, step: PlanStep, failure: str) -> Work:
+    async def _edit(self, step: PlanStep, failure: str, anew: bool) -> Work:
         if wants_mending(step, self.checks):
             return Work(*await mend(step, lambda part: self._edited(part, failure), self.checks, self.tree))
-        done = await self._edited(step, failure)
+        done = await self._edited(step, failure, anew and len(step.target_symbols) == 1)
         return Work(done.ok, done.reason)
 
-    async def _edited(self, step: PlanStep, failure: str) -> StepOutcome:
+    async def _edited(self, step: PlanStep, failure: str, anew: bool = False) -> StepOutcome:
         return await implement_step(
             self.ctx,
             step,
@@ -133,14 +130,9 @@ class Worker:
             context=self.found.package.text,
             failure=failure,
             protected=lambda path: not self.tree.writable(path),
+            score=self._score if anew and self.checks.command else None,
+            samples=REWORK_SAMPLES if anew and self.checks.command else 1,
         )
-
-    async def _tests(self, step: PlanStep) -> Work:
-        headers = [path for path in self.found.package.included_files if path.endswith((".h", ".py"))]
-        done = await implement_tests(
-            self.ctx, step, files=self.tree.files, compile=self.compiler, interface=headers, task=self.found.task
-        )
-        return Work(done.ok, done.reason)
 
     async def _scaffold(self, step: PlanStep) -> Work:
         laid = await scaffold(

@@ -11,9 +11,11 @@ from agent.events import PlanMade
 from agent.planning.asked_for import REPAIR
 from agent.planning.decomposed import decomposed_plan
 from agent.planning.facts import plan_from_facts
+from agent.planning.interface_tests import plan_only_tests, set_tests_apart, with_test_steps
 from agent.planning.monolithic import monolithic_plan, one_step
 from agent.planning.new_c import merge_new_c, plan_new_c
 from agent.planning.open_steps import split_open
+from agent.planning.place_of_tests import Project
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_steps, ordered, repair_ids
 from agent.planning.targets import Menu, build_menu
 
@@ -31,6 +33,7 @@ async def make_plan(
     open_points: Sequence[OpenPoint],
     edges: Sequence[Edge] = (),
     failing_checks: bool = False,
+    project: Project | None = None,
 ) -> Plan:
     """The checked plan of a task; emits PlanMade.
 
@@ -40,14 +43,16 @@ async def make_plan(
     ``decomposed_planning``, else one call.
 
     ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
-    ``edges`` the known uses among symbols and files.
+    ``edges`` the known uses among symbols and files, ``project`` all files, for the place of new tests (None: no tests are
+    planned; see ``interface_tests``).
 
     Raises:
         PlanError: if no usable plan could be had; the text says why and what to do.
         ModelError: if the model cannot answer.
         Stopped: if the person stopped the run.
     """
-    plan = plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
+    tests = ctx.config.coding.interface_tests
+    plan = plan_only_tests(task, project) or plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
     if plan is None:
         menu = build_menu(task, files, symbols, open_points)
         plan = (
@@ -55,7 +60,9 @@ async def make_plan(
             or _let_checks_choose(task, menu, failing_checks)
             or await _ask(ctx, task, package_text, menu, open_points, edges)
         )
-        plan = _settle(plan, open_points, files)
+        plan = _settle(set_tests_apart(plan, task, project, tests), open_points, files)
+    known = {one.name for one in symbols} | {point.name for point in open_points}
+    plan = with_test_steps(plan, task, known, project, tests)
     ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
     return plan
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.coding.files import FolderFiles
-from agent.coding.steps import StepOutcome
-from agent.coding.write_tests import implement_tests, problem_with
+from agent.coding.write_tests import TestsWritten, implement_tests, problem_with
 from agent.values import PlanStep
 from tests.coding.helpers import compile_in, project
 from tests.fakes.context import run_context
@@ -21,7 +20,7 @@ GOOD = (
 STEP = PlanStep("t1", "Test ring.h.", ("tests/test_ring.c",), kind="test_implement")
 
 
-async def write(tmp_path: Path, script: object) -> tuple[StepOutcome, ScriptedServer, FolderFiles]:
+async def write(tmp_path: Path, script: object) -> tuple[TestsWritten, ScriptedServer, FolderFiles]:
     if not (tmp_path / "repo").exists():
         project(tmp_path / "repo")
     files = FolderFiles(tmp_path / "repo")
@@ -35,7 +34,7 @@ async def write(tmp_path: Path, script: object) -> tuple[StepOutcome, ScriptedSe
 
 async def test_a_new_test_file_is_written_and_compiled(tmp_path: Path) -> None:
     outcome, server, files = await write(tmp_path, f"```c\n{GOOD}```")
-    assert outcome.ok and outcome.files == ("tests/test_ring.c",)
+    assert outcome.ok and (outcome.path, outcome.tests) == ("tests/test_ring.c", ("test_reset",))
     assert files.read_bytes("tests/test_ring.c").decode() == GOOD
     assert "Push a value" in server.calls[0].prompt
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent.index.symbols.c import parse
@@ -18,6 +19,41 @@ def functions_of(source: bytes) -> dict[str, str]:
         for symbol in parse(source).symbols
         if symbol.kind == "function"
     }
+
+
+TABLE_TESTS = """#include <assert.h>
+#include "../src/hash_table.h"
+
+static void test_insert_and_lookup(void)
+{
+    hash_table *table = hash_table_create(4);
+    int value = 0;
+    assert(hash_table_insert(table, "one", 1));
+    assert(hash_table_lookup(table, "one", &value) && value == 1);
+    hash_table_destroy(table);
+}
+
+static void test_delete(void)
+{
+    hash_table *table = hash_table_create(4);
+    hash_table_insert(table, "one", 1);
+    assert(hash_table_delete(table, "one"));
+    assert(hash_table_count(table) == 0);
+    hash_table_destroy(table);
+}
+
+int main(void)
+{
+    test_insert_and_lookup();
+    test_delete();
+    return 0;
+}
+"""
+
+
+def wants_tests(call: RecordedCall) -> bool:
+    """Whether a file of tests is asked for."""
+    return "small test program" in call.system or "small pytest file" in call.system or "of unittest tests" in call.system
 
 
 class Coder:
@@ -48,13 +84,17 @@ class Coder:
 class Scaffolder(Coder):
     """Also lays the headers of a known interface, for a project that begins with none."""
 
-    def __init__(self, solution: bytes, header: bytes) -> None:
+    def __init__(self, solution: bytes, header: bytes, tests: Sequence[str] = (TABLE_TESTS,)) -> None:
         super().__init__(solution)
         self.header = header.decode()
+        self.tests = list(tests)
         self.types = re.findall(r"^(?:typedef )?struct \w+ \{.*?^\}[^;]*;", solution.decode(), re.M | re.S)
 
     def __call__(self, call: RecordedCall) -> Answer:
-        """Headers and struct definitions as text; everything else as :class:`Coder`."""
+        """Headers, struct definitions and tests (in turn, the last again and again); the rest as :class:`Coder`."""
+        if wants_tests(call):
+            self.asked.append("tests")
+            return Answer(f"```c\n{self.tests.pop(0) if len(self.tests) > 1 else self.tests[0]}\n```")
         if call.body.get("max_tokens", 0) > 16:
             if "header" in call.system.lower() and "Write the function" not in call.prompt:
                 return Answer(f"```c\n{self.header}\n```")

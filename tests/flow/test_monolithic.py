@@ -41,7 +41,7 @@ async def test_a_plan_and_a_scaffold_by_one_call_each_or_by_many(tmp_path: Path,
     bare_readme(repo)
     finished, heard, calls = await calls_of(repo, TablePlanner(SOURCE, HEADER), NEW_TABLE, on, ("acceptance/",))
     assert finished.status == "complete", finished.reason
-    assert calls.pop("function_implement") == 7
+    assert calls.pop("function_implement") == 7 and calls.pop("test_implement") == 1
     assert of(heard, ev.PlanMade)[0].how == ("decomposed" if on else "monolithic")
     if on:
         assert calls == {"change_point_enum": 1, "part_grouping": 1, "step_design": 1, "interface_enum": 1, "header_gen": 1}

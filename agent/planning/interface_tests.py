@@ -1,0 +1,241 @@
+"""Test steps of a plan: one for each interface that the plan brings, and those that the task asks for. No model.
+
+A test is written into a new file, as a step of its own, after everything it tests. What brings an interface is a fact of the
+plan: a scaffold step (new headers), a step that makes a new Python module, a step that writes a public function that is not
+there yet. A test file that exists is nobody's target: the tests asked for go into a file beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+import msgspec
+
+from agent.planning.asked_for import FILE_NAME, REPAIR
+from agent.planning.place_of_tests import Project, place_for_test
+from agent.planning.schema import Plan, PlanStep
+from agent.workspace.protected import is_hidden, is_test_file
+
+KIND: Final = "test_implement"
+MOST = 3
+"""Test steps in one plan: each costs a generation of some hundred tokens and a run."""
+
+_VERB = r"\b(?:add|writ|creat|extend|provid|includ|generat|implement)(?:e|es|ing|s)?\s+"
+_BETWEEN = r"(?:(?!(?:so|that|until|to|pass|make|code|support|for|running|run|in)\b)[\w`./-]+\s+){0,4}?"
+_NOT_A_RESULT = r"(?!\s+(?:\w+\s+)?(?:pass|fail|succeed)(?:es)?\b)"
+_ONE_TEST = r"test\b(?=\s+(?:for|of|that|which|cases?|suite|file)\b|\s*(?:[.,;:)]|$))"
+_TESTS = rf"(?:(?:unit|regression)[- ]?)?(?:tests\b{_NOT_A_RESULT}|{_ONE_TEST})"
+_ASKS = re.compile(
+    rf"{_VERB}{_BETWEEN}{_TESTS}|\b(?:with|including|plus)\s+(?:unit\s+|some\s+|its\s+|their\s+)?tests\b{_NOT_A_RESULT}"
+    r"(?!\s+(?:in|that|under)\b)|\band\s+(?:unit\s+)?tests\s+(?:for|of)\b|\btest\s+coverage\b",
+    re.I,
+)
+_OTHER = re.compile(r"\b(?:implement|fix|refactor|renam|remov|delet|chang|mak|creat|writ|add|updat|replac|complet)\w*", re.I)
+
+
+def asks_for_tests(task: str) -> bool:
+    """Whether a task wants tests written (not: that tests pass)."""
+    return bool(_ASKS.search(task))
+
+
+def plan_only_tests(task: str, project: Project | None) -> Plan | None:
+    """A plan of test steps alone: the task asks for tests of files that it names and for nothing else, or a run that is
+    taken up again had done all else."""
+    if project is not None and project.earlier.open and project.earlier.rest_done:
+        steps = tuple(msgspec.structs.replace(step, depends_on=()) for step in project.earlier.open)
+        return Plan(steps, "facts", (), ("All else was done before the run was stopped.",))
+    found = _ASKS.search(task)
+    if project is None or found is None or REPAIR.search(task) or _OTHER.search(task, found.end()):
+        return None
+    if not re.fullmatch(r"(?:please\s+)?", task[: found.start()].strip(), re.I):
+        return None
+    named = [_known(path, project) for path in FILE_NAME.findall(task) if not is_test_file(path)]
+    interfaces = list(dict.fromkeys(_interface_of(path, project) for path in named))
+    if not interfaces or "" in interfaces or len(interfaces) > MOST:
+        return None
+    steps = _steps([((path,), ()) for path in interfaces], (), project)
+    return Plan(steps, "facts", (), ("The task asks for tests and nothing else.",)) if steps else None
+
+
+def set_tests_apart(plan: Plan, task: str, project: Project | None, enabled: bool) -> Plan:
+    """A model's plan, with the tests in it as steps of their own kind: a step all of whose files are tests becomes
+    ``test_implement`` on a new file, and files of tests leave the steps that change code. Each change is noted."""
+    if project is None:
+        return plan
+    steps = plan.steps
+    settled: list[PlanStep] = []
+    notes: list[str] = []
+    wanted = enabled or asks_for_tests(task)
+    by_id = {step.id: step for step in steps}
+    code_left = any(not _only_tests(step) for step in steps)
+    gone: set[str] = set()
+    for step in steps:
+        tests = [path for path in step.target_files if is_test_file(path)]
+        if not tests or step.kind != "implement":
+            settled.append(step)
+        elif not _only_tests(step):
+            code = tuple(path for path in step.target_files if path not in tests)
+            settled.append(msgspec.structs.replace(step, target_files=code))
+            notes.append(f"{', '.join(tests)} left step {step.id}: tests are written apart")
+        elif not wanted and code_left:
+            gone.add(step.id)
+            notes.append(f"step {step.id} ({step.description}) was left out: nobody asked for tests")
+        else:
+            made = _as_test(step, tests[0], by_id, settled, project)
+            settled.append(made)
+            if made.target_files[:1] != (tests[0],):
+                notes.append(f"{tests[0]} is there already and stays as it is: the new tests go to {made.target_files[0]}")
+    kept = (msgspec.structs.replace(s, depends_on=tuple(d for d in s.depends_on if d not in gone)) for s in settled)
+    return msgspec.structs.replace(plan, steps=tuple(kept), notes=(*plan.notes, *notes))
+
+
+def with_test_steps(
+    plan: Plan, task: str, known: Collection[str], project: Project | None, enabled: bool
+) -> Plan:
+    """``plan`` with a test step at its end for each interface it brings; where the task asks for tests and nothing is new,
+    for what the plan changes. ``known`` are the names of what is there or declared."""
+    asked = asks_for_tests(task)
+    if project is None or not (enabled or asked):
+        return plan
+    plan = _taken_up(plan, project.earlier.open)
+    covered = {path for step in plan.steps if step.kind == KIND for path in step.interface} | project.earlier.tried
+    brought = [one for one in _brought(plan.steps, known, project) if covered.isdisjoint(one[0])]
+    if not brought and asked and not covered:
+        brought = _changed(plan.steps, project)
+    taken = [path for step in plan.steps for path in step.target_files]
+    steps = _steps(brought[: max(0, MOST - len(covered))], [step.id for step in plan.steps], project, taken)
+    return msgspec.structs.replace(plan, steps=(*plan.steps, *steps)) if steps else plan
+
+
+def _taken_up(plan: Plan, left: Sequence[PlanStep]) -> Plan:
+    """``plan`` with the test steps that an earlier part of the run left, after all that is still to do."""
+    steps = list(plan.steps)
+    covered = {path for step in steps if step.kind == KIND for path in step.interface}
+    for step in left:
+        if covered.isdisjoint(step.interface):
+            ids = [one.id for one in steps]
+            name = step.id if step.id not in ids else _free_id(ids)
+            steps.append(msgspec.structs.replace(step, id=name, depends_on=tuple(one.id for one in plan.steps)))
+    return msgspec.structs.replace(plan, steps=tuple(steps))
+
+
+def grown(planned: Sequence[PlanStep], more: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
+    """A plan with the steps that the doing of others brought up (``more``). Tests stay last, and wait for the new steps
+    that come out of what they wait for."""
+    fresh = [step for step in more if step.id not in {known.id for known in planned}]
+    code, tests = [s for s in planned if s.kind != KIND], [s for s in planned if s.kind == KIND]
+    return (*code, *fresh, *(_waiting(test, fresh) for test in tests))
+
+
+def _waiting(test: PlanStep, fresh: Sequence[PlanStep]) -> PlanStep:
+    needed = list(test.depends_on)
+    needed += [s.id for s in fresh if s.id not in needed and not set(s.depends_on).isdisjoint(test.depends_on)]
+    return msgspec.structs.replace(test, depends_on=tuple(needed))
+
+
+def _only_tests(step: PlanStep) -> bool:
+    return bool(step.target_files) and all(is_test_file(path) for path in step.target_files)
+
+
+def _as_test(
+    step: PlanStep, path: str, by_id: dict[str, PlanStep], before: Sequence[PlanStep], project: Project
+) -> PlanStep:
+    """A step of a model as a test step: of what it waits for, else of all the code changed before it."""
+    needs = [by_id[name] for name in step.depends_on if name in by_id] or list(before)
+    interface = _interfaces((p for s in needs if s.kind != KIND for p in s.target_files), project)
+    if not interface:
+        named = PurePosixPath(path).stem.removeprefix("test_").removesuffix("_test")
+        interface = _interfaces((p for p in project.paths if PurePosixPath(p).stem == named), project)[:1]
+    kinds = [PurePosixPath(one).suffix == ".py" for one in interface]
+    fits = kinds == [] or kinds[0] == (PurePosixPath(path).suffix == ".py")
+    if path in project.paths or project.exists(path) or is_hidden(path, project.hidden) or not fits:
+        fresh = place_for_test(interface[0] if interface else path, project, [p for s in before for p in s.target_files])
+        path = fresh or path
+    return msgspec.structs.replace(
+        step, target_files=(path,), target_symbols=(), kind=KIND, interface=interface,
+        depends_on=tuple(s.id for s in needs),
+    )  # fmt: skip
+
+
+Brought = tuple[tuple[str, ...], tuple[str, ...]]
+"""Files that make an interface, and the ids of the steps that make it."""
+
+
+def _brought(steps: Sequence[PlanStep], known: Collection[str], project: Project) -> list[Brought]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for step in steps:
+        if step.kind == "scaffold":
+            files = tuple(path for path in step.target_files if path.endswith(".h"))
+        elif step.kind == "implement":
+            files = tuple(dict.fromkeys(path for path in step.target_files if _is_new(step, path, known, project)))
+            files = _interfaces(files, project)
+        else:
+            continue
+        if files:
+            found.setdefault(files, []).append(step.id)
+    return [(files, tuple(ids)) for files, ids in found.items()]
+
+
+def _is_new(step: PlanStep, path: str, known: Collection[str], project: Project) -> bool:
+    """Whether a step makes a module of this file, or writes a public function in it that is not there."""
+    if is_test_file(path) or PurePosixPath(path).name in ("__init__.py", "__main__.py", "setup.py"):
+        return False
+    if path not in project.paths and not project.exists(path):
+        return True
+    fresh = [name for name in step.target_symbols if name not in known]
+    return any(not name.rpartition(".")[2].startswith("_") for name in fresh)
+
+
+def _changed(steps: Sequence[PlanStep], project: Project) -> list[Brought]:
+    """What a plan changes, file by file, for a task that asks for tests of it."""
+    found: dict[str, list[str]] = {}
+    for step in steps:
+        for path in _interfaces((p for p in step.target_files if not is_test_file(p)), project):
+            found.setdefault(path, []).append(step.id)
+    return [((path,), tuple(ids)) for path, ids in found.items()]
+
+
+def _steps(
+    brought: Sequence[Brought], ids: Sequence[str], project: Project, taken: Sequence[str] = ()
+) -> tuple[PlanStep, ...]:
+    made: list[PlanStep] = []
+    for interface, needs in brought:
+        used = [*taken, *(path for step in made for path in step.target_files)]
+        path = place_for_test(interface[0], project, used)
+        if path:
+            name = _free_id([*ids, *(step.id for step in made)])
+            text = f"Test what {', '.join(interface)} {'promises' if len(interface) == 1 else 'promise'}."
+            made.append(PlanStep(name, text, (path,), (), needs, "", KIND, interface))
+    return tuple(made)
+
+
+def _interfaces(paths: Iterable[str], project: Project) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for path in paths if (one := _interface_of(path, project))))
+
+
+def _interface_of(path: str, project: Project) -> str:
+    """The file that promises what ``path`` does: a module itself, a C file's header; "" when there is none."""
+    pure = PurePosixPath(path)
+    if not path or is_test_file(path) or is_hidden(path, project.hidden) or pure.suffix not in (".c", ".h", ".py"):
+        return ""
+    if pure.suffix != ".c":
+        return path
+    headers = [p for p in project.paths if PurePosixPath(p).suffix == ".h" and PurePosixPath(p).stem == pure.stem]
+    return min(headers, key=lambda one: (PurePosixPath(one).parent != pure.parent, len(one)), default="")
+
+
+def _known(written: str, project: Project) -> str:
+    """The path that a person means by ``written``, "" when none or several fit."""
+    parts = PurePosixPath(written).parts
+    found = [path for path in project.paths if PurePosixPath(path).parts[-len(parts) :] == parts]
+    return found[0] if len(found) == 1 else ""
+
+
+def _free_id(ids: Sequence[str]) -> str:
+    number = len(ids) + 1
+    while f"t{number}" in ids or f"s{number}" in ids:
+        number += 1
+    return f"s{number}"

@@ -1,0 +1,96 @@
+"""Where a new test file belongs and what it is called, by the project's own convention. Never a file that is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from agent.values import PlanStep
+from agent.workspace.protected import is_hidden, is_test_file
+
+_SUFFIXES = {".h": ".c", ".c": ".c", ".py": ".py"}
+"""A file under test to the suffix of its tests."""
+
+_STYLES = {".c": ("test_{}", "{}_test", "test-{}", "{}-test", "{}_tests"), ".py": ("test_{}", "{}_test")}
+"""How tests are named, the most usual first; what runners and :func:`is_test_file` know."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What a run that is taken up again had come to: the test steps still ``open``, the files whose tests were ``tried``
+    already, and whether nothing but those steps is left (``rest_done``)."""
+
+    open: tuple[PlanStep, ...] = ()
+    tried: frozenset[str] = frozenset()
+    rest_done: bool = False
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is known of the files around a plan: the ``paths`` that a model may see, whether a path ``exists`` on the disk
+    (ignored files too), what is ``hidden``, and what came ``earlier`` in a run that is taken up again."""
+
+    paths: tuple[str, ...]
+    exists: Callable[[str], bool] = lambda path: False
+    hidden: tuple[str, ...] = ()
+    earlier: Earlier = Earlier()
+
+
+def place_for_test(source: str, project: Project, also_taken: Iterable[str] = ()) -> str:
+    """A path for a new test of ``source`` (a header, a C file or a Python module); "" when it is of no such kind.
+
+    The folder and the style of the name are those of most tests of the same language; without any, ``test/`` if there is
+    one, else ``tests/``, and ``test_NAME``. A name that some test has already gets a number, since pytest cannot tell two
+    modules of one name apart.
+    """
+    suffix = _SUFFIXES.get(PurePosixPath(source).suffix, "")
+    if not suffix:
+        return ""
+    tests = [path for path in project.paths if _is_test(path, suffix) and not is_hidden(path, project.hidden)]
+    folder, style = _folder(source, suffix, tests, project), _style(suffix, tests)
+    names = {PurePosixPath(path).name.casefold() for path in (*tests, *also_taken)}
+    stem = _stem(source)
+    for number in range(1, 1000):
+        name = style.format(stem if number == 1 else f"{stem}_{number}") + suffix
+        path = str(folder / name)
+        free = name.casefold() not in names and path not in project.paths and not project.exists(path)
+        if free and not is_hidden(path, project.hidden):
+            return path
+    return ""
+
+
+def _is_test(path: str, suffix: str) -> bool:
+    pure = PurePosixPath(path)
+    return pure.suffix == suffix and is_test_file(path) and pure.name not in ("__init__.py", "conftest.py")
+
+
+def _folder(source: str, suffix: str, tests: list[str], project: Project) -> PurePosixPath:
+    near = PurePosixPath(source).parent
+    folders = Counter(PurePosixPath(path).parent for path in tests)
+    code = {PurePosixPath(p).parent for p in project.paths if PurePosixPath(p).suffix == suffix and not is_test_file(p)}
+    beside = sum(count for folder, count in folders.items() if folder in code)
+    if beside > len(tests) / 2:
+        return near if near in code else max(folders, key=lambda one: folders[one])
+    apart = [folder for folder in folders if folder not in code]
+    if apart:  # a tree of tests that mirrors the code has a folder of the same name
+        return max(apart, key=lambda one: (one.name == near.name != "", folders[one], -len(one.parts)))
+    tops = {PurePosixPath(path).parts[0] for path in project.paths if len(PurePosixPath(path).parts) > 1}
+    return PurePosixPath("test" if "test" in tops and "tests" not in tops else "tests")
+
+
+def _style(suffix: str, tests: list[str]) -> str:
+    stems = [PurePosixPath(path).stem for path in tests]
+    counts = {style: sum(_has_style(stem, style) for stem in stems) for style in _STYLES[suffix]}
+    return max(_STYLES[suffix], key=lambda style: counts[style])
+
+
+def _has_style(stem: str, style: str) -> bool:
+    before, after = style.split("{}")
+    return len(stem) > len(before + after) and stem.startswith(before) and stem.endswith(after)
+
+
+def _stem(source: str) -> str:
+    pure = PurePosixPath(source)
+    return pure.parent.name if pure.stem == "__init__" and pure.parent.name else pure.stem
