@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 import shutil
@@ -16,6 +17,7 @@ from agent.audit.export_formats import Format, encode_rows, is_synthetic, json_l
 from agent.audit.export_manifest import manifest
 from agent.audit.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
 from agent.audit.reader import LogReader
+from agent.workspace import leftovers
 
 MANIFEST = "run.toml"
 SIDECAR = "ids.jsonl"
@@ -68,6 +70,7 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
         LogError: if the log cannot be read.
     """
     options = options or ExportOptions()
+    _tidy(out)
     _refuse_used(out, replace)
     pairs, conflicts = load_pairs(reader, options.choice, options.on_conflict)
     total = len(pairs)
@@ -187,6 +190,16 @@ def _refuse_used(out: Path, replace: bool) -> None:
         raise ExportError(f"{out} holds other files, so nothing was written. Name an empty or a new folder.")
     if not replace:
         raise ExportError(f"{out} holds an earlier export, so nothing was written. Use --force to replace it.")
+
+
+def _tidy(out: Path) -> None:
+    """After an export that was killed: the folder that it had put aside has its name again, what was half made goes."""
+    out = out.absolute()
+    aside = sorted(out.parent.glob(f".{glob.escape(out.name)}.*.old"), key=lambda path: path.stat().st_mtime)
+    if aside and not os.path.lexists(out):
+        with contextlib.suppress(OSError):
+            aside[-1].rename(out)
+    leftovers.sweep(out.parent, (f".{glob.escape(out.name)}.*.tmp", f".{glob.escape(out.name)}.*.old"))
 
 
 def _write_folder(out: Path, contents: dict[str, bytes]) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.index.intact import is_cut_short
 from agent.index.symbols.base import ParsedFile, Symbol
 from agent.index.words import searchable
 
@@ -116,6 +117,8 @@ class Store:
 
     def _connect(self) -> tuple[sqlite3.Connection, list[tuple[str, str, str, str]]]:
         saved: list[tuple[str, str, str, str]] = []
+        if self.path.exists() and is_cut_short(self.path):
+            self._delete()
         if self.path.exists():
             db = None
             try:
