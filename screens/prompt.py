@@ -23,13 +23,15 @@ class Prompt(Static):
         self.can_focus = False
         self.shown: list[Content] = []
 
-    def sync(self) -> None:
-        """Say what is to be said now."""
+    def sync(self) -> bool:
+        """Say what is to be said now. Whether that is something new."""
         lines = prompt_lines(self.session, self.app.size.width - 4)
-        if lines != self.shown:
-            self.shown = lines
-            self.display = bool(lines)
-            self.update(Content("\n").join(lines))
+        if lines == self.shown:
+            return False
+        self.shown = lines
+        self.display = bool(lines)
+        self.update(Content("\n").join(lines))
+        return True
 
 
 def prompt_lines(session: RunSession, width: int = 120) -> list[Content]:

@@ -138,7 +138,7 @@ class RunScreen(RunControls):
             self.panel.update_state(state, events)
             if self.narrow and self.panel.current in ("diff",) and before != "diff":
                 self._put_calls_on_top(False)
-            self.query_one(Prompt).sync()
+            self._sync_prompt()
             self.query_one(StatusBar).refresh()
         self._offer()
 
@@ -159,6 +159,17 @@ class RunScreen(RunControls):
         if view.display:
             view.update(strip(self.session.state, self.size.width - 2), layout=False)
 
+    def _sync_prompt(self) -> None:
+        if self.query_one(Prompt).sync():
+            self.call_after_refresh(self._lift_toasts)
+
+    def _lift_toasts(self) -> None:
+        """What is said for a moment lies above the box that waits for an answer and above the keys, never on them."""
+        prompt = self.query_one(Prompt)
+        above = prompt.outer_size.height if prompt.display else 0
+        for rack in self.query("ToastRack"):
+            rack.styles.margin = (0, 0, above + 1, 0)
+
     def _offer(self) -> None:
         """Footer and keys follow what can be done now."""
         session = self.session
@@ -171,7 +182,7 @@ class RunScreen(RunControls):
     def _tick(self) -> None:
         if self.session.live:
             self._show_writing()
-            self.query_one(Prompt).sync()
+            self._sync_prompt()
 
     def on_resize(self, event: Resize) -> None:
         """One, two or three panes."""
@@ -183,6 +194,7 @@ class RunScreen(RunControls):
         self.panel.set_place(narrow, self.calls_on_top)
         self.panel.set_class(narrow and self.calls_on_top, "-behind")
         self.call_after_refresh(self._show_strip)
+        self.call_after_refresh(self._lift_toasts)
         if self.phases.display:
             self.phases.update_state(self.session.state)
 
