@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -56,7 +56,7 @@ def plan_only_tests(task: str, project: Project | None) -> Plan | None:
     interfaces = list(dict.fromkeys(_interface_of(path, project) for path in named))
     if not interfaces or "" in interfaces or len(interfaces) > MOST:
         return None
-    steps = _steps([((path,), ()) for path in interfaces], (), project)
+    steps = _steps([_Brought((path,)) for path in interfaces], (), project)
     return Plan(steps, "facts", (), ("The task asks for tests and nothing else.",)) if steps else None
 
 
@@ -102,7 +102,7 @@ def with_test_steps(
         return plan
     plan = _taken_up(plan, project.earlier.open)
     covered = {path for step in plan.steps if step.kind == KIND for path in step.interface} | project.earlier.tried
-    brought = [one for one in _brought(plan.steps, known, project) if covered.isdisjoint(one[0])]
+    brought = [one for one in _brought(plan.steps, known, project) if covered.isdisjoint(one.files)]
     if not brought and asked and not covered:
         brought = _changed(plan.steps, project)
     taken = [path for step in plan.steps for path in step.target_files]
@@ -160,12 +160,16 @@ def _as_test(
     )  # fmt: skip
 
 
-Brought = tuple[tuple[str, ...], tuple[str, ...]]
-"""Files that make an interface, and the ids of the steps that make it."""
+class _Brought(NamedTuple):
+    """Files that make an interface, the ids of the steps that make it, and the names that are new in what was there."""
+
+    files: tuple[str, ...]
+    steps: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
-def _brought(steps: Sequence[PlanStep], known: Collection[str], project: Project) -> list[Brought]:
-    found: dict[tuple[str, ...], list[str]] = {}
+def _brought(steps: Sequence[PlanStep], known: Collection[str], project: Project) -> list[_Brought]:
+    found: dict[tuple[str, ...], list[PlanStep]] = {}
     for step in steps:
         if step.kind == "scaffold":
             files = tuple(path for path in step.target_files if path.endswith(".h"))
@@ -175,8 +179,11 @@ def _brought(steps: Sequence[PlanStep], known: Collection[str], project: Project
         else:
             continue
         if files:
-            found.setdefault(files, []).append(step.id)
-    return [(files, tuple(ids)) for files, ids in found.items()]
+            found.setdefault(files, []).append(step)
+    return [
+        _Brought(files, tuple(step.id for step in made), tuple(n for s in made for n in s.target_symbols if n not in known))
+        for files, made in found.items()
+    ]
 
 
 def _is_new(step: PlanStep, path: str, known: Collection[str], project: Project) -> bool:
@@ -189,25 +196,26 @@ def _is_new(step: PlanStep, path: str, known: Collection[str], project: Project)
     return any(not name.rpartition(".")[2].startswith("_") for name in fresh)
 
 
-def _changed(steps: Sequence[PlanStep], project: Project) -> list[Brought]:
+def _changed(steps: Sequence[PlanStep], project: Project) -> list[_Brought]:
     """What a plan changes, file by file, for a task that asks for tests of it."""
     found: dict[str, list[str]] = {}
     for step in steps:
         for path in _interfaces((p for p in step.target_files if not is_test_file(p)), project):
             found.setdefault(path, []).append(step.id)
-    return [((path,), tuple(ids)) for path, ids in found.items()]
+    return [_Brought((path,), tuple(ids)) for path, ids in found.items()]
 
 
 def _steps(
-    brought: Sequence[Brought], ids: Sequence[str], project: Project, taken: Sequence[str] = ()
+    brought: Sequence[_Brought], ids: Sequence[str], project: Project, taken: Sequence[str] = ()
 ) -> tuple[PlanStep, ...]:
     made: list[PlanStep] = []
-    for interface, needs in brought:
+    for interface, needs, names in brought:
         used = [*taken, *(path for step in made for path in step.target_files)]
         path = place_for_test(interface[0], project, used)
         if path:
             name = _free_id([*ids, *(step.id for step in made)])
-            text = f"Test what {', '.join(interface)} {'promises' if len(interface) == 1 else 'promise'}."
+            promise = f"{', '.join(interface)} {'promises' if len(interface) == 1 else 'promise'}"
+            text = f"Test {', '.join(names)}, as {promise}." if names else f"Test what {promise}."
             made.append(PlanStep(name, text, (path,), (), needs, "", KIND, interface))
     return tuple(made)
 
