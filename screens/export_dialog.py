@@ -35,7 +35,8 @@ _ABOUT: dict[Format, str] = {
 
 _TICKS = (
     (("split", "hold a fifth out for tests", True), ("balance", "as many yes as no", False)),
-    (("last", "last of contradicting labels", False), ("replace", "replace an earlier export", False)),
+    (("last", "last of contradicting labels", False), ("stages", "a folder a question", False)),
+    (("replace", "replace an earlier export", False),),
 )
 
 
@@ -71,22 +72,26 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
 
     def on_mount(self) -> None:
         """The format first."""
+        self.query_one("#export").border_subtitle = Content("enter writes · escape closes")
+        self.query_one("#export-said").display = False
         formats = self.query_one("#format", OptionList)
         formats.highlighted = 1
         formats.focus()
 
     def _chosen(self) -> Content:
-        parts = [value[0] for value in (self.choice.stages, self.choice.runs, self.choice.models) if value]
-        return Content("only " + ", ".join(parts) if parts else "every labelled call of this repository")
+        names = (("question", self.choice.stages), ("run", self.choice.runs), ("model", self.choice.models))
+        parts = [f"{name} {value[0]}" for name, value in names if value]
+        return line("only " + ", ".join(parts) if parts else "every labelled call of this repository")
 
     @property
     def options(self) -> ExportOptions:
         """What is chosen now."""
         place = self.query_one("#format", OptionList).highlighted or 0
-        on = {name: self.query_one(f"#{name}", Tick).value for name in ("split", "balance", "last")}
+        on = {name: self.query_one(f"#{name}", Tick).value for name in ("split", "balance", "last", "stages")}
         return ExportOptions(
-            FORMATS[place], self.choice, "last" if on["last"] else "skip", on["balance"], 0.2 if on["split"] else 0.0
-        )
+            FORMATS[place], self.choice, "last" if on["last"] else "skip", on["balance"], 0.2 if on["split"] else 0.0,
+            per_stage=on["stages"],
+        )  # fmt: skip
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
@@ -105,6 +110,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
 
     async def _write(self) -> None:
         said = self.query_one("#export-said", Static)
+        said.display = True
         text = self.query_one("#out", Input).value.strip()
         if not text:
             said.update(Content("Name a folder first."))

@@ -79,7 +79,8 @@ def help_lines(group: str, keymap: Mapping[str, str], width: int = 0, pane: Pane
     folded under its beginning."""
     lines = [line(_ABOUT[group]), Content("")] if group in _ABOUT else []
     if pane is not None:
-        lines += [line((f"Here: {pane.title}", LABEL)), line(f"  {pane.about}")]
+        about = textwrap.wrap(pane.about, width - 2) if width > 20 else [pane.about]
+        lines += [line((f"Here: {pane.title}", LABEL)), *(line(f"  {row}") for row in about)]
         for name, text in pane.keys:
             lines += _entry(name, text, width)
         lines.append(Content(""))

@@ -122,8 +122,11 @@ class HomeScreen(KeyedScreen[None]):
     def fill(self) -> None:
         """Read the lists anew."""
         self.ready_made = self.services.demos()
-        self.query_one("#demos", OptionList).display = bool(self.ready_made)
+        demos = self.query_one("#demos", OptionList)
+        demos.display = bool(self.ready_made)
         self._list()
+        if self.ready_made and demos.highlighted is None:
+            demos.highlighted = 0
         start(self, self._read_runs, group="recent")
 
     async def _read_runs(self) -> None:
@@ -285,9 +288,8 @@ def _no_folder(path: Path) -> str:
 
 
 def _refill(view: OptionList, entries: list[Content]) -> None:
-    """Replace the entries; the same place stays chosen."""
-    chosen = view.highlighted or 0
+    """Replace the entries; the same place stays chosen, or none."""
+    chosen = view.highlighted
     view.clear_options()
     view.add_options([Option(entry) for entry in entries])
-    if entries:
-        view.highlighted = min(chosen, len(entries) - 1)
+    view.highlighted = min(chosen, len(entries) - 1) if entries and chosen is not None else None

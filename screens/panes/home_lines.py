@@ -44,8 +44,8 @@ def left_run(session: RunSession) -> list[str | tuple[str, str]]:
 
 def demo_entry(demo: DemoTask, narrow: bool) -> Content:
     """A ready-made task on one line, or two."""
-    gap = Content("  " if narrow else "\n  ")
-    return line((demo.title, STRONG)) + gap + line((one_line(demo.task), MUTED))
+    gap = Content("" if narrow else "\n")
+    return line((demo.title, STRONG)) + gap + line((f"  {one_line(demo.task)}", MUTED))
 
 
 def run_entry(run: RecentRun, narrow: bool) -> Content:

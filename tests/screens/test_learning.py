@@ -102,14 +102,19 @@ async def test_label_ten_undo_two_export(filled: Filled, tmp_path: Path) -> None
         assert "9 of 21 labelled" in title and "10 a minute" in title
         await pilot.press("e")
         await settle(pilot)
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert app.screen.query_one("#write").region.bottom <= 24, "everything is in sight"
         field = app.screen.query_one("#out")
         field.value = str(tmp_path / "pairs")
+        app.screen.query_one("#stages").action_change()
         await pilot.press("enter")
         await settle(pilot)
         assert "rows" in str(app.screen.query_one("#export-said").render())
         await pilot.press("escape")
         assert app.screen is screen
     rows = [json.loads(row) for row in (tmp_path / "pairs" / "ids.jsonl").read_text().splitlines()]
+    assert {row["file"] for row in rows} == {"scope/train.jsonl", "scope/test.jsonl"}, "a folder a question"
     assert len(rows) == 9 and {row["source"] for row in rows} == {"person"} and all(row["guideline"] for row in rows)
 
 
