@@ -10,6 +10,7 @@ from agent.compiling.signature_symptoms import (
     leads_elsewhere,
     signature_detail,
     signature_symbol,
+    taken_for_int,
 )
 from agent.compiling.verdict import (
     ERROR_CAT_LOGIC_ERROR,
@@ -47,7 +48,7 @@ def signature_mismatch(e: Evidence) -> CompilerErrorClassification | None:
             detail = f"`{symbol}` is used above its declaration, taken for `int {symbol}()`: declare it first."
             e.answer("Do declaration and definition disagree?", detail)
             return e.done(ERROR_CAT_LOGIC_ERROR, detail, symbol=symbol)
-        if leads_elsewhere(e.errors, complaint):
+        if leads_elsewhere(e.errors, complaint) or taken_for_int(e.complaints, complaint):
             continue
         detail = signature_detail(complaint, symbol)
         e.answer(question, detail)

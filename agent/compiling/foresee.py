@@ -9,10 +9,10 @@ from agent.compiling.declarations import KEYWORDS
 from agent.compiling.findings import Finding
 from agent.compiling.names import NameFinder
 from agent.compiling.project import HEADER_SUFFIXES
+from agent.compiling.scope import local_names
 from agent.compiling.symptoms import Symptom
 
 _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w{2,}")
-_LOCAL = re.compile(r"[\w*]\s+\**([A-Za-z_]\w*)\s*(?:[=;,\[)])")
 
 
 def foreseen(finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] | None = None) -> list[Finding]:
@@ -24,23 +24,29 @@ def foreseen(finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] 
     project = finder.project
     shape = project.shape(file)
     wanted = sorted(set(lines)) if lines is not None else range(1, shape.line_count + 1)
-    local = set(_LOCAL.findall(shape.masked))
-    declared = project.declared(file)
-    own = declared.names() | declared.tags
     dead = {d.line for d in shape.directives}
     found: dict[str, Finding] = {}
+    seen: set[str] = set()
     for number in wanted:
-        if number in dead:
+        if number in dead or shape.dead(number):
             continue
         text = shape.masked_line(number)
         for match in _WORD.finditer(text):
             name = match[0]
-            if name in found or name in KEYWORDS or name in own or name in local:
+            if name in seen or name in KEYWORDS:
                 continue
             called = text[match.end() :].lstrip().startswith("(")
-            if finding := _missing(finder, name, called, file, number, like, text[: match.start()]):
+            finding = _missing(finder, name, called, file, number, like, text[: match.start()])
+            if finding and not _its_own(finder, name, file):
                 found[name] = finding
+                seen.add(name)
     return list(found.values())
+
+
+def _its_own(finder: NameFinder, name: str, file: str) -> bool:
+    """Whether the file declares the name itself, at file scope or as a local."""
+    declared = finder.project.declared(file)
+    return declared.has(name) or name in declared.tags or name in local_names(finder.project.shape(file).masked)
 
 
 def _missing(

@@ -107,7 +107,7 @@ def include_result(e: Evidence, wanted: Sequence[Finding]) -> CompilerErrorClass
 
 def _foreseen(e: Evidence, wanted: Sequence[Finding]) -> list[Finding]:
     """Further names that will be missing once the first ones are there: the compiler stopped, or lost the line."""
-    if not e.errors or not wanted or not e.foresee:
+    if not wanted or not e.foresee:
         return []
     first = wanted[0]
     named = {f.name for f in wanted}

@@ -126,6 +126,10 @@ class ProjectFiles:
             at = data.find(word, end)
         return False
 
+    def mentions_once(self, path: str, name: str) -> bool:
+        """Whether a file holds ``name`` in one place at most, so that it cannot both declare and use it."""
+        return self.source(path).count(name.encode()) < 2
+
     def only_dead(self, path: str, name: str) -> bool:
         """Whether every line of ``path`` that holds ``name`` is left out by a conditional (another system's part)."""
         shape = self.shape(path)

@@ -11,12 +11,14 @@ from agent.compiling.scope import close_name, close_tag
 def in_own_file(at: FailedCompile, sought: Sought) -> Finding | None:
     """The file that uses the name declares it too: below its use, or as a tag."""
     plain, file, kind = sought.plain, sought.file, sought.symptom.kind
-    if not at.project.mentions(file, plain):
+    if at.project.mentions_once(file, plain):
         return None
     own = at.project.declared(file)
     if sought.tag:
         return sought.found("order", f"`{sought.name}` is defined in {file}, below its use.") if plain in own.tags else None
-    if kind != "syntax" and own.has(plain):
+    if kind == "syntax":
+        return sought.found("unknown") if own.has(plain) else None
+    if own.has(plain):
         if (theirs := in_project_headers(at, sought)) and theirs.outcome == "include":
             return theirs  # defined below, and declared in the file's own header
         return sought.found(

@@ -9,7 +9,9 @@ from agent.compiling.declarations import KEYWORDS
 from agent.compiling.headers import HeaderTable
 from agent.compiling.project import ProjectFiles
 
-_LOCAL = re.compile(r"[\w*]\s+\**([A-Za-z_]\w*)\s*(?:[=;,\[)])")
+_LOCAL = re.compile(
+    r"(?<=[\w*])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bgoto)\s+\**([A-Za-z_]\w*)\s*(?:[=;,\[)])"
+)
 _SUGGESTED = re.compile(r"did you mean ['‘`](\w+)['’]")
 _SHORTEST = 5
 """Letters of the shortest library name that one slip is looked for in, its header included or not."""

@@ -39,6 +39,14 @@ def leads_elsewhere(errors: Sequence[Symptom], complaint: Symptom) -> bool:
     return False
 
 
+def taken_for_int(complaints: Sequence[Symptom], complaint: Symptom) -> bool:
+    """Whether an argument is wrong only because it is the call of a function that nobody declared, taken for ``int f()``."""
+    d = complaint.diagnostic
+    if complaint.kind != "argument" or not (d.option == "int-conversion" or "'int'" in plain_quotes(d.message)):
+        return False
+    return any(c.kind == "implicit" and (c.diagnostic.file, c.diagnostic.line) == (d.file, d.line) for c in complaints)
+
+
 def signature_symbol(complaint: Symptom) -> str:
     message = plain_quotes(complaint.diagnostic.message)
     named = re.search(r"(?:function|for|argument \d+ of|declaration of) '(\w+)'", message)
