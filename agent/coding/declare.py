@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 
 from agent.coding.attempts import headline, temperature_for
@@ -40,9 +41,19 @@ async def declare(
             temperature=temperature_for(attempt, llm.target.temperature),
             stop=("\n```\n",) if attempt == 1 else (),
         )
-        declared = declaration_from_reply(asked.text, name, part or task)
+        declared = declaration_from_reply(asked.text, name, said_of(name, part or task))
         trouble = declared.problem or await lay({header: declared.text})
         if not trouble:
             return ""
         ctx.emit(EditRejected(header, trouble))
     return f"{name} could not be declared in {header} in {attempts} tries: {headline(trouble)}"
+
+
+def said_of(name: str, task: str) -> str:
+    """What a task says that the function ``name`` does, as a comment says it: "Add a function NAME that counts nodes" is
+    "Counts nodes." The whole task where no such sentence can be told apart."""
+    text = re.sub(r",?\s+(?:to|in|into)\s+[\w./-]+\.[ch]\b", "", " ".join(task.split()))
+    name_and_call = rf"\b{re.escape(name)}\b[`'\"]?\s*(?:\([^()]*\))?[`'\"]?\s*"
+    found = re.search(name_and_call + r"(?:(?:,\s*)?(?:that|which|to)|:)\s+(?P<does>[^.;]*\w)", text)
+    does = found["does"] if found else text.rstrip(".")
+    return f"{does[:1].upper()}{does[1:]}."

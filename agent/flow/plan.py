@@ -8,6 +8,7 @@ from agent.audit.history import events_of, fold
 from agent.audit.reader import LogReader
 from agent.context import RunContext
 from agent.flow.survey import Survey
+from agent.planning.added import Surroundings
 from agent.planning.interface_tests import KIND
 from agent.planning.place_of_tests import Earlier, Project
 from agent.planning.plan import make_plan
@@ -35,6 +36,7 @@ async def plan_run(
             edges=[*include_edges(found), *call_edges(found)],
             failing_checks=baseline is not None and not baseline.ok and bool(baseline.passed or baseline.failed),
             project=project_of(found, earlier or Earlier()),
+            around=surroundings(found),
         )
         report.counts = {"steps": len(plan.steps)}
         report.note = plan.how
@@ -59,6 +61,18 @@ def project_of(found: Survey, earlier: Earlier) -> Project:
     """All files that a model may see, for the place of new tests."""
     paths = tuple(entry.path for entry in found.index.files() if not is_hidden(entry.path, found.hidden))
     return Project(paths, lambda path: os.path.lexists(found.root / path), found.hidden, earlier)
+
+
+def surroundings(found: Survey) -> Surroundings:
+    """What the repository has, for functions that a task wants added to it."""
+    symbols = list(found.index.symbols())
+    classes = [one for one in symbols if one.kind == "class" and one.path.endswith(".py") and found.writable(one.path)]
+    return Surroundings(
+        {symbol.name for symbol in symbols},
+        {one.name: one.path for one in classes},
+        [path for path in found.package.included_files if found.writable(path)],
+        [entry.path for entry in found.index.files() if found.writable(entry.path)],
+    )
 
 
 def open_points(found: Survey) -> list[OpenPoint]:

@@ -143,6 +143,7 @@ class Worker:
             part=step.description,
             targets=step.target_files,
             context=self.found.package.text,
+            added=step.target_symbols,
         )
         if not laid.ok:
             return Work(False, laid.reason)

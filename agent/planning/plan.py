@@ -8,6 +8,7 @@ import msgspec
 
 from agent.context import RunContext
 from agent.events import PlanMade
+from agent.planning.added import Surroundings, added_steps, find_added, with_added
 from agent.planning.asked_for import REPAIR
 from agent.planning.decomposed import decomposed_plan
 from agent.planning.facts import plan_from_facts
@@ -34,17 +35,18 @@ async def make_plan(
     edges: Sequence[Edge] = (),
     failing_checks: bool = False,
     project: Project | None = None,
+    around: Surroundings | None = None,
 ) -> Plan:
     """The checked plan of a task; emits PlanMade.
 
-    Facts first (see ``asked_for``, ``facts`` and ``new_c``); a repair with exactly one directly involved symbol is one
-    step, since nothing is left to choose; so is one whose checks fail already (``failing_checks``), since they tell better
-    than a model which of the symbols it is. What remains goes to the model: many small decisions with
+    Facts first (see ``asked_for``, ``facts``, ``new_c`` and ``added``); a repair with exactly one directly involved symbol
+    is one step, since nothing is left to choose; so is one whose checks fail already (``failing_checks``), since they tell
+    better than a model which of the symbols it is. What remains goes to the model: many small decisions with
     ``decomposed_planning``, else one call.
 
     ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
     ``edges`` the known uses among symbols and files, ``project`` all files, for the place of new tests (None: no tests are
-    planned; see ``interface_tests``).
+    planned; see ``interface_tests``), ``around`` what there is, for functions that the task wants added.
 
     Raises:
         PlanError: if no usable plan could be had; the text says why and what to do.
@@ -53,14 +55,19 @@ async def make_plan(
     """
     tests = ctx.config.coding.interface_tests
     plan = plan_only_tests(task, project) or plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
+    added = None if plan is not None else find_added(task, around or Surroundings())
+    if added is not None and added.alone:
+        note = f"Nobody has {', '.join(added.names)} yet, and the task asks for nothing else: no model plans it."
+        plan = Plan(added_steps(task, added), "facts", (), (note,))
     if plan is None:
-        menu = build_menu(task, files, symbols, open_points)
+        menu = build_menu(task, files, symbols, open_points, added.targets if added is not None else ())
         plan = (
             _only_choice(task, menu)
             or _let_checks_choose(task, menu, failing_checks)
             or await _ask(ctx, task, package_text, menu, open_points, edges)
         )
         plan = _settle(set_tests_apart(plan, task, project, tests), open_points, files)
+        plan = with_added(plan, task, added) if added is not None else plan
     known = {one.name for one in symbols} | {point.name for point in open_points}
     plan = with_test_steps(plan, task, known, project, tests)
     ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
