@@ -30,10 +30,13 @@ async def pull(name: str, progress: Progress | None = None) -> Path:
     """
     entry = require_entry(name)
     tell = progress or (lambda *_: None)
-    if _find(entry.name) is not None:
-        return await asyncio.to_thread(verify, entry.name, tell)
-    models_dir().mkdir(parents=True, exist_ok=True)
     work = models_dir() / ".partial" / entry.name
+    if (there := _find(entry.name)) is not None:
+        await asyncio.to_thread(verify, entry.name, tell)
+        if there == models_dir() / entry.file:
+            shutil.rmtree(work, ignore_errors=True)  # of a pull that was killed once the file had its place
+        return there
+    models_dir().mkdir(parents=True, exist_ok=True)
     work.mkdir(parents=True, exist_ok=True)
     target = models_dir() / entry.file
     failures: list[str] = []

