@@ -148,7 +148,10 @@ class HeaderTable:
         return self._brings.get(header, frozenset())
 
     def proper(self, header: str) -> str:
-        """The header to include instead of an internal or obsolete spelling (``sys/errno.h`` is ``errno.h``)."""
+        """The header to include instead of an internal, obsolete or C++ spelling (``sys/errno.h`` and ``cerrno`` are
+        ``errno.h``)."""
+        if "." not in header and header.startswith("c") and f"{header[1:]}.h" in self.headers:
+            return f"{header[1:]}.h"
         if self.never(header):
             base = header.rsplit("/", 1)[-1]
             if base in self.headers and base != header:

@@ -43,6 +43,8 @@ class NameFinder(FailedCompile):
 
     def find(self, symptom: Symptom) -> Finding:
         """The best explanation of a symptom: the first of its names that has one; ``unknown`` when none has."""
+        if symptom.kind == "incomplete" and not symptom.names:
+            symptom = symptom._replace(names=self._type_of_the_owner(symptom))
         last: Finding | None = None
         for name in symptom.names[:24] if symptom.kind == "syntax" else symptom.names[:4]:
             found = self._name(symptom, name)
@@ -70,6 +72,20 @@ class NameFinder(FailedCompile):
             or in_library(self, sought)
             or elsewhere(self, sought)
         )
+
+    def _type_of_the_owner(self, symptom: Symptom) -> tuple[str, ...]:
+        """The type behind a member that is not found, where a compiler names the member only (tcc): what the file declares
+        the variable before ``->`` or ``.`` as."""
+        d = symptom.diagnostic
+        file = self.project.resolve(d.file)
+        owner = re.search(r"\b(\w+)\s*(?:\[[^\]]*\]\s*)?(?:->|\.)\s*\w", d.source_line)
+        if file is None or owner is None:
+            return ()
+        declared = re.compile(rf"\b((?:struct|union)\s+)?([A-Za-z_]\w*)[\s*]+{owner[1]}\b")
+        for found in declared.finditer(self.project.shape(file).masked):
+            if found[2] not in KEYWORDS:
+                return (f"struct {found[2]}" if found[1] else found[2],)
+        return ()
 
     def place(self, symptom: Symptom) -> tuple[str, int]:
         """The project file and line at which an include would help: the diagnostic's own, or where a system header that

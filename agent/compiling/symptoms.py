@@ -41,7 +41,7 @@ _ENGLISH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
         ("implicit", r"implicit declaration of|implicitly declaring|call to undeclared"),
         ("unknown_type", r"unknown type name|must use '(?:struct|enum|union)' tag"),
         ("label", r"\blabel\b"),
-        ("undeclared", r"undeclared|is not declared"),
+        ("undeclared", r"undeclared|(?:is|was) not declared"),
         ("link_undefined", r"undefined reference to|undefined symbol|unresolved external"),
         ("link_multiple", r"multiple definition of|duplicate symbol|defined twice"),
         ("link_library", r"cannot find -l|unable to find library|library not found for|(?:^|\s|')-l[\w.+-]+'?(?:$|:|\s)"),
