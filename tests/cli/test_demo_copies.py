@@ -8,11 +8,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.audit.labels import LabelBook
+from agent.events import DiffReady, DiffResolved, Envelope, Event, RunFinished, RunStarted
 from agent.flow.deciding import decide
 from agent.flow.demo_copies import demo_copies, open_copy
+from agent.state import RunState
 from agent.workspace.git import run_git
 from tests.flow.ended import ended_run
 from tui.cli import cli
+from tui.launch import undecided_words
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +86,16 @@ async def test_cleaning_takes_what_is_finished_and_says_why_the_rest_stays(data:
 def test_a_folder_as_command_names_the_option(tmp_path: Path) -> None:
     said = cra(str(tmp_path))
     assert said.exit_code == 2 and f"cra --repo {tmp_path}" in said.output
+
+
+@pytest.mark.parametrize(
+    ("more", "said"), [((), True), ((DiffResolved("kept"),), False), ((DiffResolved("discarded"),), False)]
+)
+def test_a_change_left_undecided_is_named_when_the_window_closes(more: tuple[Event, ...], said: bool) -> None:
+    state = RunState()
+    events = (RunStarted("t", "/srv/my code", "cra/r1"), DiffReady("+x\n", ("a.c",), 1, 0), RunFinished("complete"), *more)
+    for seq, event in enumerate(events, 1):
+        state.apply(Envelope("r1", seq, float(seq), event))  # type: ignore[arg-type]
+    text = undecided_words(state, Path("/srv/my code"))
+    assert text == ("A change waits for your word on branch cra/r1. To decide: cra --repo '/srv/my code', then F9.\n" * said)
+    assert undecided_words(RunState(), Path()) == ""
