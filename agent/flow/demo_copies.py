@@ -21,6 +21,10 @@ from agent.workspace.demo import create_demo, data_directory, load_demo, read_de
 from agent.workspace.git import WorkspaceError, run_git, text
 
 _DEMO_ADDRESS = "demo@localhost"
+_OWN_LABELS = (
+    "select count(*) from labels where id in (select max(id) from labels group by call_id) and label is not null"
+    " and source != 'outcome'"
+)
 
 
 class DemoCopy(msgspec.Struct, frozen=True):
@@ -91,8 +95,7 @@ def _logged(path: Path) -> tuple[list[RunSummary], int]:
         return [], 0
     reader = LogReader(log)
     try:
-        labels = reader.select("select count(distinct call_id) from labels where source != 'outcome' and label is not null")
-        return list_runs(reader, path), labels[0][0]
+        return list_runs(reader, path), reader.select(_OWN_LABELS)[0][0]
     finally:
         reader.close()
 
