@@ -101,7 +101,7 @@ async def implement_tests(
         )
         ctx.emit(EditRejected(path, reason))
         return TestsWritten(False, path, reason=reason)
-    job = _Job(files, compile, run, path, interface)
+    job = _Job(files, compile, run, path, interface, step.target_symbols)
     attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
     llm = ctx.llm("test_implement")
     state = words.state(task, _interface(files, interface, room_for(llm.target, llm.target.max_tokens) - len(task)))
@@ -134,7 +134,13 @@ class _Job:
     """The tries at one file, and the best that came of them. Between tries the file is not there."""
 
     def __init__(
-        self, files: Files, compile: Compile, run: RunTests | None, path: str, interface: Sequence[str]
+        self,
+        files: Files,
+        compile: Compile,
+        run: RunTests | None,
+        path: str,
+        interface: Sequence[str],
+        wanted: Sequence[str] = (),
     ) -> None:
         self.files, self.compile, self.run, self.path = files, compile, run, path
         self.language = language_of(path)
@@ -143,6 +149,7 @@ class _Job:
         self._names: set[str] = set()
         for one in interface:
             self._names |= public_names(files.read_bytes(one), language_of(one))
+        self._wanted = {name.rpartition(".")[2] for name in wanted} or self._names
 
     @property
     def good_enough(self) -> bool:
@@ -188,6 +195,8 @@ class _Job:
         """Keep what passes of a file some of whose tests fail, if it passes without them."""
         left = without_tests(text, self.language, done.failures) if done.failures else ""
         tests = len(names_of_tests(left, self.language)) if left else 0
+        if left and self._misses_the_point(left):
+            return
         if not left or self.run is None or (self.best is not None and tests <= len(self.best.tests)):
             return
         if not await self._written(left) and (await self.run(self.path)).ok:
@@ -201,8 +210,8 @@ class _Job:
             return ""
         if own := sorted(defined_names(text, self.language) & self._names):
             return f"It defines {own[0]} itself. Test the one that is there."
-        if self._names.isdisjoint(re.findall(r"\w+", text)):
-            return f"It uses nothing of what is to be tested: {', '.join(sorted(self._names)[:8])}."
+        if self._wanted.isdisjoint(re.findall(r"\w+", text)):
+            return f"It uses nothing of what is to be tested: {', '.join(sorted(self._wanted)[:8])}."
         return ""
 
 

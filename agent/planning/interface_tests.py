@@ -216,7 +216,7 @@ def _steps(
             name = _free_id([*ids, *(step.id for step in made)])
             promise = f"{', '.join(interface)} {'promises' if len(interface) == 1 else 'promise'}"
             text = f"Test {', '.join(names)}, as {promise}." if names else f"Test what {promise}."
-            made.append(PlanStep(name, text, (path,), (), needs, "", KIND, interface))
+            made.append(PlanStep(name, text, (path,), names, needs, "", KIND, interface))
     return tuple(made)
 
 

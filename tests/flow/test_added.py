@@ -120,3 +120,31 @@ async def test_python_gets_it_where_the_task_says(tmp_path: Path, task: str, tex
         assert set(MODULE.splitlines()) <= set(now.splitlines())
     else:  # the replies never define it
         assert finished.status == "failed" and now == MODULE
+
+
+CALLS_IT = """#include <assert.h>
+#include "../include/list.h"
+static void test_one(void) { node_t one = {1, 0}; assert(list_last(&one) == &one); }
+int main(void) { test_one(); return 0; }
+"""
+
+
+async def test_what_is_added_is_what_is_tested(tmp_path: Path) -> None:
+    here = {"include/list.h": HEADER, "src/list.c": SOURCE, "tests/test_list.c": "int main(void) { return 0; }\n"}
+    root = project(tmp_path / "r", here)
+    calls_another = CALLS_IT.replace("list_last(&one) == &one", "list_count(&one) == 1")
+    asked: list[str] = []
+
+    def answer(call: RecordedCall) -> Answer:
+        if "test program" not in call.system:
+            return answers(call)
+        asked.append(call.prompt)
+        return Answer(f"```c\n{calls_another if len(asked) == 1 else CALLS_IT}\n```")
+
+    async with ScriptedServer(answer) as server:
+        finished, _, _ = await play(root, server, "Add a function list_last to list.h.", apply_when_complete=True)
+    assert finished.status == "complete", finished.reason
+    assert "Test list_last, as include/list.h promises." in asked[0]
+    assert "It uses nothing of what is to be tested: list_last." in asked[1]
+    [written] = [path for path in (root / "tests").iterdir() if path.name != "test_list.c"]
+    assert written.read_text().strip() == CALLS_IT.strip()
