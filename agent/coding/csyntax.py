@@ -20,6 +20,15 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 
 
+_ATTRIBUTES = frozenset({"attribute_specifier", "attribute_declaration", "gnu_asm_expression"})
+_GUARD = re.compile(
+    rb"#[ \t]*if(?:ndef[ \t]+|[ \t]+!\s*defined[ \t]*\(?[ \t]*)(?P<asked>\w+)[^\n]*\n"
+    rb"(?:\s|/\*.*?\*/|//[^\n]*)*#[ \t]*define[ \t]+(?P<set>\w+)",
+    re.S,
+)
+_HAS_ATTRIBUTE = re.compile(rb"attribute|\[\[|asm")
+
+
 class Parameter(msgspec.Struct, frozen=True):
     """One parameter: its source ``text``, the ``name`` in it ("" when it has none), where a name would go in ``text``
     (``slot``), and the text without the name (``type``)."""
@@ -36,7 +45,8 @@ class CFunction(msgspec.Struct, frozen=True):
     ``head`` is the text from the first specifier to the closing parenthesis, attributes taken out, on one line;
     ``before``/``after`` are the parts of it left and right of the function's own ``name(parameters)``;
     ``specifiers`` the part left of the declarator. ``body_start`` is -1 for a prototype. ``doc`` is the comment
-    above, markers included.
+    above, markers included. ``conditional`` tells that it stands in an ``#if`` which is neither the file's guard nor about
+    C++: some builds have it, some do not.
     """
 
     name: str
@@ -56,6 +66,7 @@ class CFunction(msgspec.Struct, frozen=True):
     body_end: int = -1
     doc: str = ""
     doc_start: int = -1
+    conditional: bool = False
 
     @property
     def defined(self) -> bool:
@@ -80,9 +91,14 @@ def parse_c(source: bytes) -> tree_sitter.Node:
     return tree_sitter.Parser(_language()).parse(source).root_node
 
 
-def readable(source: bytes) -> bytes:
-    """``source`` as the grammar can read it: macros around declarations blanked where they are in its way, no byte moved."""
-    return without_macros(source) if misleads(source) or parse_c(source).has_error else source
+def readable(source: bytes) -> tuple[bytes, tree_sitter.Node]:
+    """``source`` as the grammar can read it, and its tree: macros around declarations are blanked where they are in its
+    way, no byte moved."""
+    root = parse_c(source)
+    if not root.has_error and not misleads(source):
+        return source, root
+    blanked = without_macros(source)
+    return (blanked, parse_c(blanked)) if blanked != source else (source, root)
 
 
 def text_of(node: tree_sitter.Node) -> str:
@@ -123,9 +139,9 @@ def functions(source: bytes) -> list[CFunction]:
 
 @lru_cache(maxsize=32)  # while one function is written, the rest of the file and its headers are asked for again and again
 def _functions(source: bytes) -> tuple[CFunction, ...]:
-    source = readable(source)
+    source, root = readable(source)
     found: list[CFunction] = []
-    for node in top_level(parse_c(source)):
+    for node in top_level(root):
         if node.type == "function_definition":
             declarator = node.child_by_field_name("declarator")
             found.extend(_function(source, node, declarator))
@@ -190,7 +206,20 @@ def _function(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Nod
         body_end=body.end_byte if body is not None else -1,
         doc=doc,
         doc_start=doc_start,
+        conditional=_conditional(node),
     )
+
+
+def _conditional(node: tree_sitter.Node) -> bool:
+    parent = node.parent
+    while parent is not None:
+        if parent.type in ("preproc_if", "preproc_ifdef"):
+            head = (parent.text or b"")[:400]
+            guard = _GUARD.match(head)
+            if b"__cplusplus" not in head.split(b"\n", 1)[0] and not (guard and guard["set"] == guard["asked"]):
+                return True
+        parent = parent.parent
+    return False
 
 
 def _own_declarator(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
@@ -212,13 +241,17 @@ def _own_declarator(node: tree_sitter.Node | None) -> tree_sitter.Node | None:
 def _without_attributes(source: bytes, node: tree_sitter.Node, start: int, end: int) -> str:
     """``source[start:end]`` with GNU attributes, C23 attributes and ``asm`` labels blanked."""
     text = bytearray(source[start:end])
-    for inner in walk(node):
-        if inner.type == "compound_statement":
-            continue
-        if inner.type in ("attribute_specifier", "attribute_declaration", "gnu_asm_expression"):
+    if not _HAS_ATTRIBUTE.search(text):
+        return text.decode("utf-8", "replace")
+    stack = [node]
+    while stack:
+        inner = stack.pop()
+        if inner.type in _ATTRIBUTES:
             low, high = max(inner.start_byte, start), min(inner.end_byte, end)
             if low < high:
                 text[low - start : high - start] = b" " * (high - low)
+        elif inner.type != "compound_statement" and inner.start_byte < end and inner.end_byte > start:
+            stack.extend(inner.children)
     return text.decode("utf-8", "replace")
 
 

@@ -19,7 +19,11 @@ _TYPE = (
 _AFTER = re.compile(rb"\)(?P<macros>(?:\s*" + _WORD + _ARGUMENTS + rb")+)(?=\s*[;{])")
 _BEFORE = re.compile(rb"^(?P<macros>(?:[ \t]*" + _WORD + _ARGUMENTS + rb"[ \t]+)+)(?=" + _TYPE + rb")", re.M)
 _ALONE = re.compile(rb"^[ \t]*(?P<macros>" + _WORD + _ARGUMENTS + rb")[ \t]*$(?!\s*\w+[ \t]*\()", re.M)
-_HIDDEN_NAME = re.compile(rb"^[ \t]*" + _WORD + rb"[ \t]+" + _TYPE + rb"[ \t*]*\(", re.M)
+_IN_BRACKETS = re.compile(
+    rb"^(?P<head>(?:" + _WORD + rb"[ \t]+)?[A-Za-z_][\w \t]*[\w*][ \t]*)"
+    rb"\((?P<name>[ \t]*[A-Za-z_]\w*[ \t]*)\)(?=[ \t]*\()",
+    re.M,
+)
 
 
 _OLD_STYLE = re.compile(
@@ -30,13 +34,14 @@ _OLD_STYLE = re.compile(
 
 
 def misleads(source: bytes) -> bool:
-    """Whether the grammar reads a declaration wrongly without a complaint: ``MACRO int (name)(int a);``, whose name it
-    takes to be ``int``, or a definition in the oldest style."""
-    return _HIDDEN_NAME.search(source) is not None or _OLD_STYLE.search(source) is not None
+    """Whether the grammar reads a declaration wrongly without a complaint: ``MACRO type (name)(int a);``, whose name it
+    takes to be ``type``, or a definition in the oldest style."""
+    return _IN_BRACKETS.search(source) is not None or _OLD_STYLE.search(source) is not None
 
 
 def without_macros(source: bytes) -> bytes:
     """``source``, as long as before, with attribute-like macros of declarations turned to blanks."""
+    source = _IN_BRACKETS.sub(rb"\g<head> \g<name> ", source)
     for pattern in (_AFTER, _BEFORE, _ALONE, _OLD_STYLE):
         source = pattern.sub(_blanked, source)
     return source

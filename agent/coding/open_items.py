@@ -68,7 +68,8 @@ def is_foreign_path(path: str) -> bool:
 def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
     """The open functions of the project: C ones in header order, headers by path, then those of no header, then Python.
 
-    Tests, vendored folders and ``main`` are left out. A prototype counts as undefined when no file defines the name.
+    Tests, vendored folders and ``main`` are left out. A prototype counts as undefined when no file defines the name, and
+    when it does not stand in an ``#if``: what only some builds declare is often the system's.
     """
     own = {path: data for path, data in files.items() if not is_foreign_path(path)}
     parsed = {path: functions(data) for path, data in own.items() if _suffix(path) in (".c", ".h")}
@@ -77,8 +78,11 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
     declared: dict[str, tuple[str, CFunction]] = {}
     for path in sorted(parsed, key=lambda path: (_suffix(path) != ".h", path)):
         for function in parsed[path]:
-            if not function.defined and not is_test_path(path):
-                declared.setdefault(function.name, (path, function))
+            known = declared.get(function.name)
+            if function.defined or is_test_path(path):
+                continue
+            if known is None or (known[1].conditional and not function.conditional):
+                declared[function.name] = (path, function)
     if any(name not in defined for name in declared):
         defined |= _defined_at_second_look(own)
     found: list[OpenFunction] = []
@@ -87,7 +91,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
         header = path if _suffix(path) == ".h" else ""
         if place:
             found.append(_open(prototype, place, header, stubs[place][name].doc, "stub", stubs[place][name].line))
-        elif name not in defined and name != "main":
+        elif name not in defined and name != "main" and not prototype.conditional:
             place = source_of(path, own) if header else path
             found.append(_open(prototype, place, header, "", "undefined", prototype.line))
     for path in sorted(parsed):

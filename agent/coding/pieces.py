@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import tree_sitter
 
-from agent.coding.csyntax import functions, parse_c, readable, text_of, top_level, walk
+from agent.coding.csyntax import functions, readable, text_of, top_level, walk
 
 PieceKind = Literal["function", "prototype", "macro", "type", "global"]
 
@@ -27,7 +27,7 @@ def pieces_of(source: bytes) -> list[Piece]:
     """The top-level definitions of ``source`` in order. What does not parse is left out."""
     by_start = {(function.start, function.end): function.name for function in functions(source)}
     found = []
-    for node in top_level(parse_c(readable(source))):
+    for node in top_level(readable(source)[1]):
         names: tuple[str, ...] = ()
         kind: PieceKind = "global"
         if node.type == "function_definition":

@@ -24,6 +24,7 @@ MACROS = """
 #define END_DECLS
 #define NOTHROW
 #define STATIC_INLINE static inline
+#include <stddef.h>
 """
 
 HEADER = """
@@ -34,6 +35,7 @@ int say(const char *format, ...) PRINTF_LIKE(1, 2);
 API int shown(void) NOTHROW;
 DEPRECATED("use (shown)") int old(void);
 API int (guarded)(int a);
+API size_t  (typed) (size_t a);
 void two(int n, int a[*])
     NOTHROW;
 STATIC_INLINE int there(int a) { return a; }
@@ -44,7 +46,7 @@ END_DECLS
 
 def test_functions_behind_macros_are_found() -> None:
     found = {one.name: one for one in functions(HEADER.encode())}
-    assert list(found) == ["first", "say", "shown", "old", "guarded", "two", "there"]
+    assert list(found) == ["first", "say", "shown", "old", "guarded", "typed", "two", "there"]
     assert found["say"].head == "int say(const char *format, ...)" and found["first"].head == "int first(int a)"
     assert "STATIC_INLINE" in found["there"].head
     start = found["say"].start
@@ -79,3 +81,30 @@ def test_a_header_with_macros_is_merged_into_without_a_second_declaration() -> N
     assert merged(there, "int say(const char *format, ...);\n") == there
     added = merged(there, "/* More. */\nint more(int a) PRINTF_LIKE(1, 2);\n")
     assert b"/* More. */\nint more(int a) PRINTF_LIKE(1, 2);\n\n#endif" in added
+
+
+def test_what_only_some_builds_declare_is_not_missing() -> None:
+    header = b"""/* Guard after a comment. */
+#ifndef A_H
+/* and another */
+#define A_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+int wanted(int a);
+#if defined(NO_STRLEN) && !defined(OTHER)
+unsigned long strlen(const char *s);
+#else
+int elsewhere(void);
+#endif
+#ifdef DEBUG
+int both(void);
+#endif
+int both(void);
+#ifdef __cplusplus
+}
+#endif
+#endif
+"""
+    assert [one.name for one in find_open_functions({"a.h": header})] == ["wanted", "both"]
+    assert [one.name for one in functions(header) if one.conditional] == ["strlen", "elsewhere", "both"]
