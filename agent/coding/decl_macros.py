@@ -17,7 +17,9 @@ _TYPE = (
     rb"|_Bool|bool|size_t)\b"
 )
 _AFTER = re.compile(rb"\)(?P<macros>(?:\s*" + _WORD + _ARGUMENTS + rb")+)(?=\s*[;{])")
-_BEFORE = re.compile(rb"^(?P<macros>(?:[ \t]*" + _WORD + _ARGUMENTS + rb"[ \t]+)+)(?=" + _TYPE + rb")", re.M)
+_BEFORE = re.compile(
+    rb"^(?P<macros>(?:[ \t]*" + _WORD + _ARGUMENTS + rb"[ \t]+)+)(?=" + _TYPE + rb"|[a-z_]\w*[ \t*]+\w+[ \t]*\()", re.M
+)
 _ALONE = re.compile(rb"^[ \t]*(?P<macros>" + _WORD + _ARGUMENTS + rb")[ \t]*$(?!\s*\w+[ \t]*\()", re.M)
 _IN_BRACKETS = re.compile(
     rb"^(?P<head>(?:" + _WORD + rb"[ \t]+)?[A-Za-z_][\w \t]*[\w*][ \t]*)"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from agent.coding.csyntax import CFunction, comment_above, functions, parse_c, readable, top_level
+from agent.coding.csyntax import CFunction, comment_above, functions, readable, top_level
 from agent.coding.header_guard import end_of_declarations, is_guarded, unclosed
 from agent.coding.pieces import pieces_of
 from agent.coding.reply import code_blocks
@@ -179,7 +179,7 @@ def merged(existing: bytes, generated: str) -> bytes:
     """
     have = {name for piece in pieces_of(existing) for name in piece.names}
     source = generated.encode()
-    docs = {node.start_byte: comment_above(source, node)[0] for node in top_level(parse_c(readable(source)))}
+    docs = {node.start_byte: comment_above(source, node)[0] for node in top_level(readable(source)[1])}
     fresh = []
     for piece in pieces_of(source):
         is_guard = piece.kind == "macro" and piece.text.split()[-1] == piece.names[0]

@@ -36,6 +36,7 @@ API int shown(void) NOTHROW;
 DEPRECATED("use (shown)") int old(void);
 API int (guarded)(int a);
 API size_t  (typed) (size_t a);
+API size_t plain (size_t a);
 void two(int n, int a[*])
     NOTHROW;
 STATIC_INLINE int there(int a) { return a; }
@@ -46,7 +47,7 @@ END_DECLS
 
 def test_functions_behind_macros_are_found() -> None:
     found = {one.name: one for one in functions(HEADER.encode())}
-    assert list(found) == ["first", "say", "shown", "old", "guarded", "typed", "two", "there"]
+    assert list(found) == ["first", "say", "shown", "old", "guarded", "typed", "plain", "two", "there"]
     assert found["say"].head == "int say(const char *format, ...)" and found["first"].head == "int first(int a)"
     assert "STATIC_INLINE" in found["there"].head
     start = found["say"].start
