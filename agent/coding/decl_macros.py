@@ -22,7 +22,7 @@ _BEFORE = re.compile(
 )
 _ALONE = re.compile(rb"^[ \t]*(?P<macros>" + _WORD + _ARGUMENTS + rb")[ \t]*$(?!\s*\w+[ \t]*\()", re.M)
 _IN_BRACKETS = re.compile(
-    rb"^(?P<head>(?:" + _WORD + rb"[ \t]+)?[A-Za-z_][\w \t]*[\w*][ \t]*)"
+    rb"^(?P<head>(?:" + _WORD + rb"[ \t]+)?[A-Za-z_][\w \t]*(?:\w[ \t]+|\*[ \t]*))"
     rb"\((?P<name>[ \t]*[A-Za-z_]\w*[ \t]*)\)(?=[ \t]*\()",
     re.M,
 )
