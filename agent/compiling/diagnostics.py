@@ -40,6 +40,7 @@ _NOISE_BEGINS = re.compile(
     r"\d+ (?:error|warning)|compilation terminated|\s*\^|\(?each undeclared identifier|for each function it appears in",
     re.IGNORECASE,
 )
+_NOISE_FIRST = frozenset("0123456789 ^(eEfFcC")
 _EXIT_STATUS = re.compile(r"returned \d+ exit status")
 _LINKER = re.compile(
     r"(?:^|\W)-l[\w.+-]+(?:\W|$)|cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE
@@ -69,8 +70,10 @@ def plain_quotes(text: str) -> str:
 
 def is_noise(text: str) -> bool:
     """Whether a message only counts, ends or repeats what others say."""
-    if _NOISE_BEGINS.match(text):
+    if text[:1] in _NOISE_FIRST and _NOISE_BEGINS.match(text):
         return True
+    if "rror" not in text and "xit" not in text and "failed" not in text:
+        return False
     lower = text.lower()
     return (
         "being treated as errors" in lower
@@ -127,21 +130,29 @@ class _Reader:
 
     def read(self) -> list[_Draft]:
         for at, line in enumerate(self.lines):
+            if not line or line.isspace():
+                continue
+            target = self.target
+            if (
+                line[0] == " " and target is not None and (self.note or target.source_line)
+                and "#" not in line and ": " not in line and not self.mac_undefined
+            ):  # fmt: skip
+                continue  # a caret, a proposal, a line of a note
+            self._line(line, at)
             if len(self.found) >= MAX_DIAGNOSTICS:
                 break
-            if line.strip():
-                self._line(line, at)
         return self.found
 
     def _line(self, line: str, at: int) -> None:
-        if line[0] in " \t>" or line.lstrip()[:3] == "+++":
+        first = line[0]
+        if first in " \t>+":
             if not is_indented_message(line):
                 self._continuation(line)
                 return
             line = line.lstrip()
         if self._mac(line):
             return
-        gutter = _GUTTER.match(line) if line[0].isdigit() or line[0] == "|" else None
+        gutter = _GUTTER.match(line) if first.isdigit() or first == "|" else None
         if gutter and (gutter["number"] or not line.strip("| \t~^")):
             self._continuation(line)
             return
@@ -261,6 +272,9 @@ class _Reader:
 
 
 def severity_of(rest: str) -> tuple[str, str]:
+    word, _, text = rest.partition(": ")
+    if plain := SEVERITIES.get(word):
+        return plain, text.lstrip()
     match = SEVERITY_WORD.match(rest)
     if match:
         severity = SEVERITIES.get(match["word"].strip().lower())

@@ -6,10 +6,11 @@ import re
 
 from agent.compiling.diagnostics import HEAD
 
-_GAVE_UP = re.compile(
-    r"too many errors|stopping now|compilation (?:terminated|aborted) due to|-fmax-errors=|-ferror-limit=|-W?fatal-errors\]?"
-)
-_CUT_MARK = re.compile(r"(?:\.\.\.|…|\btruncated\b|\bomitted\b)[\])\s.]*$", re.IGNORECASE)
+_GAVE_UP = (
+    "too many errors", "stopping now", "compilation terminated due to", "compilation aborted due to", "-fmax-errors=",
+    "-ferror-limit=", "fatal-errors",
+)  # fmt: skip
+_CUT_MARKS = ("...", "…", "truncated", "omitted")
 _LEFT_OUT = re.compile(
     r"^\W*(?:(?:\d+ )?(?:lines |output |characters )?(?:truncated|omitted|skipped|snip(?:ped)?)\b[^:]*|…|\.\.\.\W*)$",
     re.MULTILINE | re.IGNORECASE,
@@ -37,17 +38,17 @@ def cut_within(text: str) -> bool:
 
 def gave_up(text: str) -> bool:
     """Whether the compiler says that it stopped at its limit of errors."""
-    return bool(_GAVE_UP.search(text, max(0, len(text) - 400)))
+    end = text[-400:]
+    return any(sign in end for sign in _GAVE_UP)
 
 
 def cut_off(text: str) -> bool:
     """Whether the end of a log is missing: it ends within a line, or below a source line whose caret is not there."""
     if not text:
         return False
-    end = text[-1000:]
-    lines = end.rstrip("\r\n").split("\n")
+    lines = text[-1000:].rstrip("\r\n").rsplit("\n", 12)
     last = lines[-1]
-    if _CUT_MARK.search(last):
+    if last.rstrip("]). \t").lower().endswith(_CUT_MARKS) or last.endswith("..."):
         return True
     if _NUMBERED.match(last):
         return True

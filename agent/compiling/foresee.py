@@ -15,18 +15,21 @@ from agent.compiling.symptoms import Symptom
 _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w{2,}")
 
 
-def foreseen(finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] | None = None) -> list[Finding]:
+def foreseen(
+    finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] | None = None, known: Iterable[str] = ()
+) -> list[Finding]:
     """Findings for names in ``file`` that headers of the project or canonical ones declare and no active header brings.
 
-    ``lines`` limits the search (None: the whole file); ``like`` is the complaint that led here. Only names whose use fits
-    their kind count: functions that are called, types, and macros in capitals.
+    ``lines`` limits the search (None: the whole file); ``like`` is the complaint that led here; ``known`` are names that
+    were looked for already. Only names whose use fits their kind count: functions that are called, types, and macros in
+    capitals.
     """
     project = finder.project
     shape = project.shape(file)
     wanted = sorted(set(lines)) if lines is not None else range(1, shape.line_count + 1)
     dead = {d.line for d in shape.directives}
     found: dict[str, Finding] = {}
-    seen: set[str] = set()
+    seen = set(known)
     for number in wanted:
         if number in dead or shape.dead(number):
             continue

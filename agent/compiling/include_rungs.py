@@ -111,7 +111,8 @@ def _foreseen(e: Evidence, wanted: Sequence[Finding]) -> list[Finding]:
         return []
     first = wanted[0]
     named = {f.name for f in wanted}
-    found = foreseen(e.finder, first.file, first.symptom, _unseen_lines(e, first.file))
+    known = [f.name for f in wanted if f.file == first.file]
+    found = foreseen(e.finder, first.file, first.symptom, _unseen_lines(e, first.file), known)
     return [f for f in found if f.name not in named]
 
 

@@ -65,7 +65,7 @@ class Row:
     def flags(self) -> list[str]:
         """The arguments of the last command, for what they say about the standard and macros."""
         command = self.commands[-1] if self.commands else ""
-        if not set(command) & set("'\"\\"):
+        if "'" not in command and '"' not in command and "\\" not in command:
             return command.split()[1:]
         with contextlib.suppress(ValueError):
             return shlex.split(command)[1:]
