@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.index.symbols.c import parse
+from agent.workspace.demo import create_demo
+from agent.workspace.git import run_git
 from tests.fakes.script import Answer, RecordedCall
 
 SOLUTIONS = Path(__file__).parents[1] / "demo_repos" / "solutions"
@@ -19,6 +21,21 @@ def functions_of(source: bytes) -> dict[str, str]:
         for symbol in parse(source).symbols
         if symbol.kind == "function"
     }
+
+
+def small_ring(place: Path, left: Sequence[str] = ("ring_push", "ring_pop", "ring_max")) -> Path:
+    """The ring buffer with all written but ``left``: a whole run on it costs a third, and takes the same way."""
+    repo = create_demo("ring_buffer", place)
+    solution = (SOLUTIONS / "ring_buffer.c").read_bytes()
+    stubs, written = functions_of((repo / "ring_buffer.c").read_bytes()), functions_of(solution)
+    text = (repo / "ring_buffer.c").read_text()
+    for name, stub in stubs.items():
+        if name not in left:
+            text = text.replace(stub, written[name])
+    includes = re.findall(r"^#include <.*>\n", solution.decode(), re.M)
+    (repo / "ring_buffer.c").write_text("".join(includes) + text)
+    run_git(repo, "commit", "-q", "-a", "-m", "Most of it")
+    return repo
 
 
 TABLE_TESTS = """#include <assert.h>

@@ -19,7 +19,7 @@ from agent.workspace.worktree import Workspace
 from tests.coding.helpers import compile_in
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer
-from tests.flow.coder import Coder
+from tests.flow.coder import Coder, small_ring
 from tests.flow.test_run import RING, TASK, of, play, settings
 
 WRONG = "int ring_max(const ring_buffer *rb)\n{\n    return rb->count ? rb->data[0] : INT_MIN;\n}"
@@ -58,7 +58,7 @@ def text_at(repo: Path, branch: str, path: str) -> str:
 
 @pytest.mark.parametrize("deed", [REWRITES_THE_TESTS, REPLACES_THE_BINARY], ids=["tests", "binary"])
 async def test_code_that_rewrites_what_measures_it_is_measured_all_the_same(tmp_path: Path, deed: str) -> None:
-    repo = create_demo("ring_buffer", tmp_path / "ring")
+    repo = small_ring(tmp_path / "ring", ("ring_create", "ring_max"))
     header = (repo / "ring_buffer.c").read_text()
     includes = "#include <stdio.h>\n#include <limits.h>\n#include <sys/stat.h>\n#include <utime.h>\n"
     (repo / "ring_buffer.c").write_text(includes + header)

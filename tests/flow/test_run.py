@@ -21,7 +21,7 @@ from agent.state import RunState
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes.script import Answer, RecordedCall, together
 from tests.fakes.server import ScriptedServer
-from tests.flow.coder import SOLUTIONS, Coder
+from tests.flow.coder import SOLUTIONS, Coder, small_ring
 
 RING = (SOLUTIONS / "ring_buffer.c").read_bytes()
 
@@ -57,6 +57,12 @@ def ring(tmp_path: Path) -> Path:
     return create_demo("ring_buffer", tmp_path / "ring")
 
 
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Three functions to write, where eight show nothing more."""
+    return small_ring(tmp_path / "ring")
+
+
 TASK = load_demo("ring_buffer").task
 
 
@@ -78,38 +84,38 @@ async def test_a_c_task_ends_complete_with_includes_found_without_a_model(ring: 
     assert sum(": Implement ring_" in line for line in log.splitlines()) == 8
 
 
-async def test_the_template_runs_a_whole_task_as_it_is_but_for_the_server(ring: Path) -> None:
-    path = repo_config_path(ring)
+async def test_the_template_runs_a_whole_task_as_it_is_but_for_the_server(small: Path) -> None:
+    path = repo_config_path(small)
     path.parent.mkdir()
     path.write_text(template())
     async with ScriptedServer(Coder(RING)) as server:
-        finished, _, _ = await play(ring, server, TASK)
+        finished, _, _ = await play(small, server, TASK)
     assert finished.status == "complete", finished.reason
 
 
-async def test_the_change_is_applied_when_asked(ring: Path) -> None:
+async def test_the_change_is_applied_when_asked(small: Path) -> None:
     async with ScriptedServer(Coder(RING)) as server:
-        finished, heard, _ = await play(ring, server, TASK, apply_when_complete=True)
+        finished, heard, _ = await play(small, server, TASK, apply_when_complete=True)
     assert finished.applied and isinstance(heard[-1].event, ev.RunFinished)
-    assert subprocess.run(["make", "test"], cwd=ring, capture_output=True).returncode == 0
-    assert subprocess.run(["git", "branch", "--show-current"], cwd=ring, capture_output=True, text=True).stdout.strip()
+    assert subprocess.run(["make", "test"], cwd=small, capture_output=True).returncode == 0
+    assert subprocess.run(["git", "branch", "--show-current"], cwd=small, capture_output=True, text=True).stdout.strip()
 
 
-async def test_a_broken_first_version_is_written_again_with_the_error_shown(ring: Path) -> None:
+async def test_a_broken_first_version_is_written_again_with_the_error_shown(small: Path) -> None:
     coder = Coder(
-        RING, first={"ring_push": "bool ring_push(ring_buffer *rb, int value)\n{\n    rb->size++;\n    return true;\n}"}
+        RING, first={"ring_push": "bool ring_push(small_buffer *rb, int value)\n{\n    rb->size++;\n    return true;\n}"}
     )
     async with ScriptedServer(coder) as server:
-        finished, _, _ = await play(ring, server, TASK)
+        finished, _, _ = await play(small, server, TASK)
         prompts = [call.prompt for call in server.calls if "Write the function ring_push" in call.prompt]
     assert finished.status == "complete"
     assert len(prompts) == 2 and "no member named" in prompts[1] and "size" in prompts[1]
 
 
-async def test_a_wrong_function_is_found_by_its_test_and_written_anew(ring: Path) -> None:
+async def test_a_wrong_function_is_found_by_its_test_and_written_anew(small: Path) -> None:
     wrong = "int ring_max(const ring_buffer *rb)\n{\n    return rb->count ? rb->data[0] : INT_MIN;\n}"
     async with ScriptedServer(Coder(RING, first={"ring_max": wrong})) as server:
-        finished, heard, _ = await play(ring, server, TASK)
+        finished, heard, _ = await play(small, server, TASK)
     assert finished.status == "complete", finished.reason
     assert of(heard, ev.FailureSignals)
 
@@ -128,46 +134,46 @@ async def test_independent_functions_are_written_at_once_with_a_commit_each(ring
     assert sum(": Implement ring_" in line for line in log.splitlines()) == 8
 
 
-async def test_a_second_run_reuses_the_verdicts(ring: Path) -> None:
+async def test_a_second_run_reuses_the_verdicts(small: Path) -> None:
     async with ScriptedServer(Coder(RING)) as server:
-        first, _, _ = await play(ring, server, TASK)
-        second, heard, _ = await play(ring, server, TASK)
+        first, _, _ = await play(small, server, TASK)
+        second, heard, _ = await play(small, server, TASK)
     binary = [call for call in of(heard, ev.CallFinished) if call.verdict is not None]
     assert binary and all(call.cached for call in binary)
     assert second.cached_calls == len(binary) and second.calls < first.calls
 
 
 @pytest.mark.parametrize("reply", ["", "perhaps", "```c\nint x;\n```", "{]"])
-async def test_a_model_that_answers_garbage_ends_the_run_with_a_sentence(ring: Path, reply: str) -> None:
-    content = (ring / "ring_buffer.c").read_bytes()
+async def test_a_model_that_answers_garbage_ends_the_run_with_a_sentence(small: Path, reply: str) -> None:
+    content = (small / "ring_buffer.c").read_bytes()
     async with ScriptedServer(Answer(reply, logprobs=False)) as server:
-        finished, heard, _ = await play(ring, server, TASK, sections={"coding": {"max_attempts": 2}})
-    assert finished.status in ("failed", "partial") and finished.reason and finished.stubs_left == 8
-    assert (ring / "ring_buffer.c").read_bytes() == content
+        finished, heard, _ = await play(small, server, TASK, sections={"coding": {"max_attempts": 2}})
+    assert finished.status in ("failed", "partial") and finished.reason and finished.stubs_left == 3
+    assert (small / "ring_buffer.c").read_bytes() == content
     assert [notice for notice in of(heard, ev.Notice) if notice.level == "warning"]
 
 
-async def test_a_server_that_dies_ends_the_run_and_keeps_the_branch(ring: Path) -> None:
+async def test_a_server_that_dies_ends_the_run_and_keeps_the_branch(small: Path) -> None:
     coder = Coder(RING)
 
     def dying(call: Any) -> Answer:
-        if coder.asked and len(coder.asked) >= 3:
+        if coder.asked and len(coder.asked) >= 2:
             return Answer(status=401, error="no")
         return coder(call)
 
     async with ScriptedServer(dying) as server:
-        finished, _, _ = await play(ring, server, TASK)
-    assert finished.status == "partial" and finished.functions == 3 and finished.branch
+        finished, _, _ = await play(small, server, TASK)
+    assert finished.status == "partial" and finished.functions == 2 and finished.branch
     shown = subprocess.run(
-        ["git", "show", f"{finished.branch}:ring_buffer.c"], cwd=ring, capture_output=True, check=True
+        ["git", "show", f"{finished.branch}:ring_buffer.c"], cwd=small, capture_output=True, check=True
     ).stdout
-    assert shown.count(b"stub") == 5
+    assert shown.count(b"stub") == 1
 
 
-async def test_stopping_keeps_what_was_done(ring: Path) -> None:
+async def test_stopping_keeps_what_was_done(small: Path) -> None:
     coder = Coder(RING)
     async with ScriptedServer(coder) as server:
-        run = await open_run(TASK, ring, extra=settings(server))
+        run = await open_run(TASK, small, extra=settings(server))
 
         def stop(envelope: ev.Envelope) -> None:
             if isinstance(envelope.event, ev.StepFinished):
@@ -194,21 +200,21 @@ asyncio.run(main())
 """
 
 
-async def test_a_killed_run_loses_nothing_shown_and_its_verdicts_are_reused(ring: Path) -> None:
+async def test_a_killed_run_loses_nothing_shown_and_its_verdicts_are_reused(small: Path) -> None:
     coder = Coder(RING)
     async with ScriptedServer(coder, latency=0.01) as server:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", _PROGRAM, str(ring), TASK, server.base_url, stdout=asyncio.subprocess.PIPE
+            sys.executable, "-c", _PROGRAM, str(small), TASK, server.base_url, stdout=asyncio.subprocess.PIPE
         )
         assert process.stdout is not None
         shown = [int(await process.stdout.readline()) for _ in range(40)]
         os.kill(process.pid, signal.SIGKILL)
         await process.wait()
-        with sqlite3.connect(ring / ".clean_room" / "raw.sqlite") as db:
+        with sqlite3.connect(small / ".clean_room" / "raw.sqlite") as db:
             (last,) = db.execute("select max(seq) from events").fetchone()
             (answered,) = db.execute("select count(*) from calls where binary and verdict is not null").fetchone()
         assert last >= max(shown) and answered
-        finished, _, _ = await play(ring, server, TASK)
+        finished, _, _ = await play(small, server, TASK)
     assert finished.status == "complete" and finished.cached_calls >= answered
 
 
@@ -250,13 +256,13 @@ async def test_a_task_that_leaves_no_room_in_the_window_is_refused_before_it_is_
     assert "a file of the repository" in caught.value.hint and not (ring / ".clean_room").exists()
 
 
-async def test_a_call_that_was_asked_when_the_run_was_stopped_counts(ring: Path) -> None:
+async def test_a_call_that_was_asked_when_the_run_was_stopped_counts(small: Path) -> None:
     async with ScriptedServer("yes") as server:
-        run = await open_run(TASK, ring, extra=settings(server))
+        run = await open_run(TASK, small, extra=settings(server))
         run.ctx.listeners.append(lambda envelope: run.stop() if isinstance(envelope.event, ev.CallStarted) else None)
         finished = await run.execute()
         await run.aclose()
-    with sqlite3.connect(ring / ".clean_room" / "raw.sqlite") as db:
+    with sqlite3.connect(small / ".clean_room" / "raw.sqlite") as db:
         assert db.execute("select status, calls from runs").fetchall() == [("stopped", finished.calls)]
     assert finished.calls >= 1
 
@@ -289,30 +295,30 @@ async def test_no_compiler_is_refused_for_c(ring: Path, tmp_path: Path, monkeypa
     assert caught.value.exit_code == 3
 
 
-async def test_binary_and_latin_1_files_are_skipped_and_counted(ring: Path) -> None:
-    (ring / "blob.c").write_bytes(b"\x00\x01\x02int x;")
-    (ring / "latin.c").write_bytes("int caf\xe9; /* \xfc */\n".encode("latin-1"))
+async def test_binary_and_latin_1_files_are_skipped_and_counted(small: Path) -> None:
+    (small / "blob.c").write_bytes(b"\x00\x01\x02int x;")
+    (small / "latin.c").write_bytes("int caf\xe9; /* \xfc */\n".encode("latin-1"))
     async with ScriptedServer(Coder(RING)) as server:
-        finished, heard, _ = await play(ring, server, TASK)
+        finished, heard, _ = await play(small, server, TASK)
     assert finished.status == "complete"
     assert of(heard, ev.IndexRefreshed)[0].skipped == 2
 
 
-async def test_a_stopped_run_is_taken_up_where_its_last_commit_is(ring: Path) -> None:
+async def test_a_stopped_run_is_taken_up_where_its_last_commit_is(small: Path) -> None:
     coder = Coder(RING)
     async with ScriptedServer(coder) as server:
-        run = await open_run(TASK, ring, extra=settings(server))
+        run = await open_run(TASK, small, extra=settings(server))
 
         def stop(envelope: ev.Envelope) -> None:
-            if isinstance(envelope.event, ev.StepFinished) and envelope.event.step_id == "s3":
+            if isinstance(envelope.event, ev.StepFinished) and envelope.event.step_id == "s2":
                 run.stop()
 
         run.ctx.listeners.append(stop)
         await run.execute()
         await run.aclose()
         written = len(coder.asked)
-        finished, heard, state = await play(ring, server, TASK, resume=run.ctx.run_id)
-    assert finished.status == "complete" and finished.functions == 8 - written
-    assert finished.tests_before is not None and finished.tests_before.passed == 5
+        finished, heard, state = await play(small, server, TASK, resume=run.ctx.run_id)
+    assert finished.status == "complete" and finished.functions == 3 - written
+    assert finished.tests_before is not None and finished.tests_before.passed == 11
     assert heard[0].seq > 20 and heard[0].run_id == run.ctx.run_id and state.branch == finished.branch
     assert set(coder.asked[written:]).isdisjoint(coder.asked[:written])

@@ -405,7 +405,8 @@ async def test_tiny_terminals_do_not_crash(filled: Filled, which: str) -> None:
         if which == "replay":
             await pilot.press("enter")
             await settle(pilot)
-        for width, height in ((1, 1), (4, 3), (9, 5), (14, 30), (19, 2), (33, 8), (59, 12), (99, 4), (160, 3), (3, 60)):
+        sizes = ((1, 1), (4, 3), (9, 5), (14, 30), (19, 2), (33, 8), (59, 12), (99, 4), (160, 3), (3, 60))
+        for width, height in sizes[which in ("calibrate", "replay") :: 2]:  # each on two of the four
             await pilot.resize_terminal(width, height)
             await pilot.press("down", "g" if which == "relabel" else "up")
             await pilot.pause()

@@ -337,7 +337,7 @@ async def test_tiny_terminals_do_not_crash(name: str) -> None:
     app = ReplayApp(RECORDINGS[name]())
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        for number, (width, height) in enumerate(SIZES):
+        for number, (width, height) in list(enumerate(SIZES))[list(RECORDINGS).index(name) :: len(RECORDINGS)]:
             await pilot.resize_terminal(width, height)
             app.run_screen().action_tab(("calls", "cascade", "compile", "adjust", "diff", "checks")[number % 6])
             await pilot.pause()

@@ -15,12 +15,12 @@ from textual.pilot import Pilot
 from agent.audit.reader import LogReader
 from agent.config import load, repo_config_path
 from agent.state import RunState
-from agent.workspace.demo import create_demo, load_demo
+from agent.workspace.demo import load_demo
 from screens.panes.calls import CallStream
 from screens.panes.card import Card
 from screens.run import RunScreen
 from tests.fakes.server import ScriptedServer
-from tests.flow.coder import SOLUTIONS, Coder
+from tests.flow.coder import SOLUTIONS, Coder, small_ring
 from tui.app import CraApp
 from tui.services import engine_services
 
@@ -30,7 +30,7 @@ TASK = load_demo("ring_buffer").task
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    return create_demo("ring_buffer", tmp_path / "ring")
+    return small_ring(tmp_path / "ring")
 
 
 def _configure(repo: Path, server: ScriptedServer) -> None:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.workspace.demo import create_demo, load_demo
+from agent.workspace.demo import load_demo
 from screens.history import HistoryScreen
 from screens.panes.calls import CallStream
 from screens.replay import ReplayScreen
 from screens.run import RunScreen
 from tests.fakes.script import RecordedCall
 from tests.fakes.server import ScriptedServer
-from tests.flow.coder import SOLUTIONS, Coder
+from tests.flow.coder import SOLUTIONS, Coder, small_ring
 from tests.tui.journey import SIZE, application, calls_of, configure, ended, logged, until
 
 pytestmark = pytest.mark.timeout(400)  # seconds each on a quiet machine
@@ -28,7 +28,7 @@ TASK = load_demo("ring_buffer").task
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    return create_demo("ring_buffer", tmp_path / "ring")
+    return small_ring(tmp_path / "ring", ("ring_push", "ring_pop", "ring_clear", "ring_max"))
 
 
 def checkout(repo: Path) -> tuple[str, dict[str, bytes]]:
@@ -41,12 +41,12 @@ def checkout(repo: Path) -> tuple[str, dict[str, bytes]]:
 
 
 async def _killed_midway(repo: Path, server: ScriptedServer, coder: Coder) -> None:
-    """``cra run`` in a process of its own, killed once it has begun its fourth function."""
+    """``cra run`` in a process of its own, killed once it has begun its third function."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tui", "run", TASK, "--repo", str(repo), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     async with asyncio.timeout(100):
-        while len(coder.asked) < 4:
+        while len(coder.asked) < 3:
             assert process.returncode is None, "it ended by itself"
             await asyncio.sleep(0.005)
     os.kill(process.pid, signal.SIGKILL)
