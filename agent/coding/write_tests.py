@@ -24,6 +24,7 @@ from agent.coding.written_tests import (
     every_test_called,
     names_of_tests,
     public_names,
+    whole_part,
     with_plain_main,
     without_tests,
 )
@@ -118,7 +119,9 @@ async def implement_tests(
         )
         calls.append(asked.call_id)
         text = max((block.text for block in code_blocks(asked.text)), key=len, default="").strip("\n") + "\n"
-        trouble = "The reply was cut off. Write fewer tests." if asked.finish != "stop" else await job.take(text)
+        if asked.finish != "stop":
+            text = whole_part(text, job.language)
+        trouble = await job.take(text) if text else "The reply was cut off. Write fewer tests."
         if not trouble or job.good_enough:
             break
         ctx.emit(EditRejected(path, trouble))

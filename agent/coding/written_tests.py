@@ -61,6 +61,27 @@ def without_tests(text: str, language: str, names: Collection[str]) -> str:
     return _c_without(text, names) if language == "c" else _py_without(text, names)
 
 
+def whole_part(text: str, language: str) -> str:
+    """What is whole of a file of tests that was cut off in the middle: up to the end of its last whole function; "" when
+    that holds no test that checks something."""
+    lines = text.splitlines()
+    ends = [n for n, line in enumerate(lines, 1) if line.startswith("}")] if language == "c" else _py_ends(lines)
+    for end in reversed(ends):
+        part = "\n".join(lines[:end]) + "\n"
+        if language == "c":
+            return with_plain_main(part) if asserting(part, "c") else ""
+        try:
+            return part if asserting(part, "python") else ""
+        except SyntaxError:
+            continue
+    return ""
+
+
+def _py_ends(lines: list[str]) -> list[int]:
+    """The line numbers after which a test may end: those before the next ``def`` or decorator."""
+    return [n for n, line in enumerate(lines) if re.match(r"\s*(?:(?:async )?def |@)", line) and n]
+
+
 def every_test_called(text: str) -> bool:
     """Whether ``main`` of a C file of tests names all its test functions, or a function that it calls does."""
     source = text.encode()

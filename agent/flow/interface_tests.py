@@ -109,7 +109,8 @@ class _Writing:
             text = f"{name} was taken out of {self.path}, because it fails: {why}. Either it or the code is wrong."
             self.ctx.notice("warning", text, STAGE)
         if not known:
-            self.ctx.notice("info", f"The project's checks do not run {self.path}. Run it with: {by_hand}", STAGE)
+            whose = "The project's checks do not run" if now is not None else "There are no checks that run"
+            self.ctx.notice("info", f"{whose} {self.path}. Run it with: {by_hand}", STAGE)
 
     def _is_run_by(self, now: CheckResult | None) -> bool:
         best = self.runner.checks.best

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from agent.coding.files import FolderFiles
-from agent.coding.write_tests import TestsWritten, implement_tests, problem_with
+from agent.coding.write_tests import TestRun, TestsWritten, implement_tests, problem_with
 from agent.values import PlanStep
 from tests.coding.helpers import compile_in, project
 from tests.fakes.context import run_context
+from tests.fakes.script import Answer
 from tests.fakes.server import ScriptedServer
 
 GOOD = (
@@ -70,3 +71,28 @@ async def test_an_existing_test_is_never_touched(tmp_path: Path) -> None:
 def test_what_is_a_test(text: str, language: str, says: str) -> None:
     problem = problem_with(text, language)
     assert says in problem if says else problem == ""
+
+
+async def test_what_is_whole_of_a_reply_that_was_cut_off_is_used(tmp_path: Path) -> None:
+    cut = GOOD.partition("int main")[0] + "static void test_more(void)\n{\n    ring_t r;\n    assert(r.co"
+    outcome, server, files = await write(tmp_path, Answer(f"```c\n{cut}", finish="length"))
+    assert (outcome.ok, outcome.tests, len(server.calls)) == (True, ("test_reset",), 1), outcome.reason
+    assert b"    test_reset();\n" in files.read_bytes("tests/test_ring.c")
+
+
+async def test_the_same_reply_again_is_not_run_again(tmp_path: Path) -> None:
+    runs: list[str] = []
+
+    async def run(path: str) -> TestRun:
+        runs.append(path)
+        return TestRun(False, {"test_reset": "it fails"})
+
+    project(tmp_path / "repo")
+    server = ScriptedServer(f"```c\n{GOOD}```")
+    async with server, run_context(tmp_path, server) as ctx:
+        files = FolderFiles(tmp_path / "repo")
+        outcome = await implement_tests(
+            ctx, STEP, files=files, compile=compile_in(files.root), interface=["src/ring.h"], run=run
+        )
+    assert not outcome.ok and len(runs) == 1 and len(server.calls) == 3
+    assert len({call.prompt for call in server.calls}) == 3 and not files.exists("tests/test_ring.c")
