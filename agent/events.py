@@ -83,9 +83,9 @@ class Notice(Event, frozen=True):
 
 
 class ModelStatus(Event, frozen=True):
-    """What the model server is doing: loading, ready, or out of reach."""
+    """What the model server is doing: loading, ready, out of reach, or busy with the calls of another program."""
 
-    status: Literal["loading", "ready", "unreachable"]
+    status: Literal["loading", "ready", "unreachable", "waiting"]
     model: str = ""
     text: str = ""
 

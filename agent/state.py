@@ -12,8 +12,8 @@ from agent import events as ev
 from agent.values import CheckResult, DetailLevel, Diagnostic, FailureSignal, PlanStep, Rung, RunStatus
 
 Activity = Literal[
-    "idle", "loading model", "indexing", "judging", "planning", "writing", "compiling", "testing", "waiting for you",
-    "stopped", "complete", "partial", "failed",
+    "idle", "loading model", "waiting for the model server", "indexing", "judging", "planning", "writing", "compiling",
+    "testing", "waiting for you", "stopped", "complete", "partial", "failed",
 ]  # fmt: skip
 
 _GENERATIONS = ("function_implement", "implement", "test_implement", "header_gen", "scaffold", "documentation")
@@ -141,6 +141,8 @@ class RunState:
     branch: str = ""
     worktree: str = ""
     model: str = ""
+    model_note: str = ""
+    """What is said of the model's server while it loads, or serves another program first."""
     t: float = 0.0
     activity: Activity = "idle"
     status: RunStatus | None = None
@@ -211,7 +213,7 @@ def _run_started(state: RunState, e: ev.RunStarted) -> None:
 
 def _run_finished(state: RunState, e: ev.RunFinished) -> None:
     state.finished, state.status, state.reason = e, e.status, e.reason
-    state.activity = e.status
+    state.activity, state.model_note = e.status, ""
     state.waiting = None
     state.checks_running = ""
 
@@ -234,15 +236,24 @@ def _notice(state: RunState, e: ev.Notice) -> None:
 
 def _model_status(state: RunState, e: ev.ModelStatus) -> None:
     if e.status == "loading":
-        state.activity = "loading model"
-    elif state.activity == "loading model":
-        state.activity = "judging"
+        state.activity, state.model_note = "loading model", e.text
+    elif e.status == "waiting":
+        state.activity, state.model_note = "waiting for the model server", e.text
+    else:
+        state.model_note = ""
+        if state.activity in ("loading model", "waiting for the model server"):
+            asked = next((call for call in reversed(state.calls[-64:]) if not call.done), None)
+            state.activity = "judging" if asked is None else _activity(asked.stage, asked.binary)
 
 
 def _call_started(state: RunState, e: ev.CallStarted) -> None:
     state.call_index[e.call_id] = len(state.calls)
     state.calls.append(Call(e.call_id, e.stage, e.item, e.model, e.binary, e.attempt))
-    state.activity = "writing" if e.stage in _GENERATIONS else "judging" if e.binary else "planning"
+    state.activity = _activity(e.stage, e.binary)
+
+
+def _activity(stage: str, binary: bool) -> Activity:
+    return "writing" if stage in _GENERATIONS else "judging" if binary else "planning"
 
 
 def _call_finished(state: RunState, e: ev.CallFinished) -> None:

@@ -107,16 +107,15 @@ def outcome(session: RunSession, end: RunFinished, width: int = 120) -> list[Con
     state = session.state
     word, style, meaning = _ENDS[end.status]
     cached = f" ({end.cached_calls} reused)" if end.cached_calls else ""
-    facts = [f"{plural(end.calls, 'call')}{cached} in {duration(end.seconds)}"]
+    tests = _checks(end.tests_before, end.tests_after).strip().rstrip(".")
+    facts = [tests[0].lower() + tests[1:]] if tests else []  # first: of what does not fit the end is cut
     if end.functions or end.functions_failed:
         facts.append(f"{end.functions} of {plural(end.functions + end.functions_failed, 'function')} written")
     if end.includes_added:
         facts.append(f"{plural(end.includes_added, 'include')} inserted")
     if end.stubs_left:
         facts.append(f"{plural(end.stubs_left, 'stub')} left")
-    tests = _checks(end.tests_before, end.tests_after).strip().rstrip(".")
-    if tests:
-        facts.append(tests[0].lower() + tests[1:])
+    facts.append(f"{plural(end.calls, 'call')}{cached} in {duration(end.seconds)}")
     head = line((f"{word}  ", f"bold {style}"), one_line(end.reason) or meaning)
     lines = [head, fit(line((" · ".join(facts), MUTED)), width)]
     return [*lines, _decide(state, end, width) if session.deciding else line(_next(state, end))]

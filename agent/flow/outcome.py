@@ -30,6 +30,8 @@ class Outcome:
     tests_asked: bool = False
     tests_kept: bool = False
     tests_not_kept: dict[str, str] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+    """Steps that an adjustment took out of the plan."""
 
     @property
     def targets(self) -> set[str]:
@@ -94,14 +96,24 @@ def _check_problems(outcome: Outcome) -> list[str]:
 def _success(outcome: Outcome) -> str:
     after = outcome.final
     if after is None:
-        return "Every step is done. There are no checks to run; name some with testing.test_command."
+        return f"{_steps(outcome)}. There are no checks to run; name some with testing.test_command."
     if after.ok and outcome.steps_failed:
         return "The checks pass, so the repair is done; what came to nothing of the plan was not needed."
     if after.ok:
-        return "Every step is done and the checks pass."
+        return f"{_steps(outcome, ',')} and the checks pass."
     if compare(outcome.baseline, after)[0]:
-        return "Every step is done; more checks pass than before, and those that still fail failed before."
-    return "Every step is done; the checks that fail failed before and have nothing to do with what was written."
+        return f"{_steps(outcome)}; more checks pass than before, and those that still fail failed before."
+    return f"{_steps(outcome)}; the checks that fail failed before and have nothing to do with what was written."
+
+
+def _steps(outcome: Outcome, comma: str = "") -> str:
+    """What became of the plan's steps; ``comma`` follows where the sentence already has one."""
+    dropped = len(outcome.dropped - outcome.steps_done - set(outcome.steps_failed))
+    if not dropped:
+        return "Every step is done"
+    done = len(outcome.steps_done)
+    gone = f"{dropped} {'was' if dropped == 1 else 'were'} dropped from the plan{comma}"
+    return f"{done} {'step' if done == 1 else 'steps'} {_is(done)} done, {gone}"
 
 
 def _with_tests(outcome: Outcome, sentence: str) -> str:

@@ -224,6 +224,7 @@ class StepRunner:
         kept = [step for step in self.outcome.planned if step.id not in gone]
         fresh = [step for step in after if step.id not in {known.id for known in kept}]
         self.outcome.planned = (*kept, *fresh)
+        self.outcome.dropped |= gone
 
     def _announce(self, queue: list[PlanStep]) -> None:
         """Show a plan that grew: a scaffold knows its functions only once its headers are there."""

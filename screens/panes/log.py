@@ -1,4 +1,4 @@
-"""The log: notices and events as they came, without the calls, which have their own list."""
+"""The log: what happened, in sentences, without the calls, which have their own list."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from textual.content import Content
 from agent import events as ev
 from agent.state import RunState
 from screens.panes.base import Pane
+from screens.panes.sentences import sentence
 from screens.text import BAD, LABEL, MUTED, WARN, duration, line, one_line
 
 _SHOWN = 1000
@@ -14,7 +15,8 @@ _NOTICE = {"info": ("i", LABEL), "warning": ("!", WARN), "error": ("✗", BAD)}
 
 
 class Log(Pane):
-    """One line an event; keeps to the end while the end is in view."""
+    """One sentence an event; keeps to the end while the end is in view. The event's own name stands at the right where
+    there is room for it, and always in what is copied."""
 
     title = "Log"
     follows_end = True
@@ -22,24 +24,33 @@ class Log(Pane):
 
     def build(self, state: RunState, width: int) -> list[Content]:
         """The newest events, oldest of them first."""
-        lines = [_entry(t, event) for t, event in state.log[-_SHOWN:]]
+        lines = [_entry(t, event, width) for t, event in state.log[-_SHOWN:]]
         if len(state.log) > _SHOWN:
             hidden = len(state.log) - _SHOWN
             lines.insert(0, Content.styled(f"… {hidden} earlier events; the audit log has them all", MUTED))
         return lines or [Content.styled(self.empty, MUTED)]
 
+    @property
+    def plain(self) -> str:
+        """Every sentence with the event's own name and fields, for the clipboard."""
+        rows = (
+            f"{duration(t).rjust(6)}  {sentence(event)}  [{type(event).__name__}] {event_text(event)}".rstrip()
+            for t, event in self.state.log
+        )
+        return "\n".join(rows) or self.empty
 
-def _entry(t: float, event: ev.Event) -> Content:
-    clock = duration(t).rjust(6)
-    if isinstance(event, ev.Notice):
-        glyph, style = _NOTICE[event.level]
-        place = f"{event.stage}: " if event.stage else ""
-        return line((f"{clock} ", MUTED), (f"{glyph} ", f"bold {style}"), (f"{place}{one_line(event.text)}", style))
-    return line((f"{clock}   ", MUTED), (f"{type(event).__name__} ", LABEL), (event_text(event), MUTED))
+
+def _entry(t: float, event: ev.Event, width: int) -> Content:
+    clock, name = duration(t).rjust(6), type(event).__name__
+    said = sentence(event) or f"{name} {event_text(event)}"
+    glyph, style = _NOTICE[event.level] if isinstance(event, ev.Notice) else (" ", "")
+    entry = line((f"{clock} ", MUTED), (f"{glyph} ", f"bold {style}" if style else ""), (said, style))
+    gap = width - entry.cell_length - len(name)
+    return entry + line(" " * gap, (name, MUTED)) if gap >= 2 and said != name else entry
 
 
 def event_text(event: ev.Event) -> str:
-    """What an event says, shortened to one line."""
+    """The fields of an event, shortened to one line."""
     parts = []
     for name in event.__struct_fields__:
         value = getattr(event, name)

@@ -59,8 +59,7 @@ class Phases(Pane):
         """One line a phase, one line a step."""
         lines = [self._phase(stage, state, width) for stage in shown_stages(state)]
         if state.steps:
-            done = sum(entry.status == "done" for entry in state.steps.values())
-            lines += [Content(""), line((f"steps {done}/{len(state.steps)}", MUTED))]
+            lines += [Content(""), line((steps_done(state), MUTED))]
             lines += [self._step(name, entry, width) for name, entry in state.steps.items()]
         if state.baseline is not None:
             lines += [Content(""), *self._checks(state)]
@@ -93,6 +92,13 @@ class Phases(Pane):
         return [line(("✓ " if now.ok else "✗ ", GOOD if now.ok else BAD), "checks ", (counts + failed, MUTED))]
 
 
+def steps_done(state: RunState) -> str:
+    """``steps 6/6, 2 dropped``: what was dropped is not among those to be done."""
+    statuses = [entry.status for entry in state.steps.values()]
+    dropped = statuses.count("dropped")
+    return f"steps {statuses.count('done')}/{len(statuses) - dropped}{f', {dropped} dropped' if dropped else ''}"
+
+
 def shown_stages(state: RunState) -> list[Stage]:
     """The phases to list; the passes of the cascade are shown under their phase only while there is no such phase."""
     whole = "precision" in state.stages
@@ -108,9 +114,8 @@ def strip(state: RunState, width: int) -> Content:
         name = line((f"{glyph} ", style), one_line(stage.title or stage.name))
         parts.append(name + line((f" {count}", MUTED)) if count else name)
     if state.steps:
-        done = sum(entry.status == "done" for entry in state.steps.values())
         now = next((name for name, entry in state.steps.items() if entry.status == "running"), "")
-        parts.append(line((f"steps {done}/{len(state.steps)}", ""), (f" {now}" if now else "", MUTED)))
+        parts.append(line((steps_done(state), ""), (f" {now}" if now else "", MUTED)))
     while len(parts) > 1 and sum(part.cell_length + 3 for part in parts) > width:
         parts.pop(0)
     if not parts:

@@ -22,8 +22,10 @@ class Plan(Pane):
         """How the plan came about, its steps by part, its functions."""
         if not state.steps and not state.functions:
             return [Content.styled(self.empty, MUTED)]
-        done = sum(entry.status == "done" for entry in state.steps.values())
-        head = f"{done} of {plural(len(state.steps), 'step')} done"
+        statuses = [entry.status for entry in state.steps.values()]
+        dropped = statuses.count("dropped")
+        head = f"{statuses.count('done')} of {plural(len(statuses) - dropped, 'step')} done"
+        head += f", {dropped} dropped" if dropped else ""
         lines = [line((head, STRONG), (f"  {one_line(state.plan_how)}", MUTED))]
         lines += [line((f"  {one_line(note)}", MUTED)) for note in state.plan_notes]
         part = None

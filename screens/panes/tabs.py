@@ -21,7 +21,7 @@ from screens.panes.compile import Compile
 from screens.panes.diff import Diff
 from screens.panes.log import Log
 from screens.panes.plan import Plan
-from screens.text import MUTED
+from screens.text import MUTED, line
 
 _PANES: tuple[type[Pane], ...] = (Cascade, Compile, Plan, Adjust, Diff, Checks, Log)
 
@@ -55,10 +55,15 @@ def pane_for(event: ev.Event) -> str:
 _SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk"}
 
 
-def _label(name: str, letters: int) -> str:
+_WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n} ", 4, 1), ("{n}", 0, 1))
+"""Ways to write the tabs, the roomiest first: the key before the name, letters of the name, cells between two."""
+
+
+def _label(name: str, key: str, letters: int) -> tuple[str, str]:
+    """Key and name of a tab."""
     number = "0" if name == "calls" else str(PANES.index(name) + 1)
     title = name.title() if letters > 4 else _SHORT.get(name, name.title()) if letters else ""
-    return f"{number} {title}".rstrip()
+    return (key.format(n=number) if title else number), title
 
 
 class TabPanel(Container):
@@ -131,24 +136,26 @@ class TabPanel(Container):
         self._title()
 
     def tab_titles(self, width: int) -> Content:
-        """The tabs as one line; when they do not fit, names are shortened, that in front last."""
+        """The tabs as one line. When they do not fit, first the gaps go, then the keys, then letters of the names, of that
+        in front last."""
         names = ["calls", *PANES] if self.narrow else list(PANES)
         front = "calls" if self.calls_on_top else self.current
-        parts: list[Content] = []
-        for letters, gap in ((9, 2), (9, 1), (4, 2), (4, 1), (0, 1)):
-            labels = [_label(name, 9 if name == front else letters) for name in names]
-            if sum(map(len, labels)) + gap * (len(labels) - 1) <= width:
+        for key, letters, gap in _WAYS:
+            labels = [_label(name, key, 9 if name == front else letters) for name in names]
+            if sum(len(number) + len(title) for number, title in labels) + gap * (len(labels) - 1) <= width:
                 break
         self._spans = []
+        parts: list[Content] = []
         x = 0
-        for name, label in zip(names, labels, strict=True):
-            parts.append(Content.styled(label, "bold $text-primary" if name == front else MUTED))
-            self._spans.append((x, x + len(label), name))
-            x += len(label) + gap
+        for name, (number, title) in zip(names, labels, strict=True):
+            style = "bold $text-primary" if name == front else ""
+            parts.append(line((number, style or MUTED), (title, style)))
+            self._spans.append((x, x + len(number) + len(title), name))
+            x += len(number) + len(title) + gap
         return Content(" " * gap).join(parts)
 
     def _title(self) -> None:
-        self.border_title = self.tab_titles(self.outer_size.width - 8)
+        self.border_title = self.tab_titles(self.outer_size.width - (2 if self.calls_on_top else 6))
         self.border_subtitle = Content("pinned · t follows again") if self.pinned else ""
 
     def on_click(self, event: events.Click) -> None:

@@ -1,0 +1,64 @@
+"""The tabs on the right: their names can be read at every size, and each is reached by key and by mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from textual.pilot import Pilot
+
+from screens.actions import PANES
+from screens.panes.tabs import TabPanel
+from tests.screens.driving import ReplayApp
+from tests.screens.recorded import failing, ring_buffer
+
+
+async def _until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    for _ in range(200):
+        if holds():
+            return
+        await pilot.pause(0.02)
+    raise AssertionError("it never held")
+
+
+def _title(panel: TabPanel, width: int) -> str:
+    return panel.tab_titles(width).plain
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160, 200])
+async def test_every_name_stands_whole_and_every_tab_is_reached(width: int) -> None:
+    app = ReplayApp(ring_buffer("diff"))
+    async with app.run_test(size=(width, 36)) as pilot:
+        await pilot.pause(0.1)
+        screen = app.run_screen()
+        panel = screen.panel
+        for number, name in enumerate(PANES, 1):
+            await pilot.press(str(number))
+            await _until(pilot, lambda name=name: panel.current == name)  # type: ignore[misc]
+            assert panel.pane.display
+            row = app.screen._compositor.render_strips()[panel.region.y].text
+            assert all(pane.title() in row for pane in PANES), row
+            assert "…" not in row
+        for name in ("plan", "log", "cascade"):
+            start, end, _ = next(span for span in panel._spans if span[2] == name)
+            await pilot.click(panel, offset=(2 + (start + end) // 2, 0))
+            await _until(pilot, lambda name=name: panel.current == name)  # type: ignore[misc]
+
+
+async def test_keys_go_before_names_are_shortened() -> None:
+    panel = TabPanel(id="panel")
+    assert _title(panel, 63).startswith("1 Cascade  2 Compile  3 Plan")
+    assert _title(panel, 57).startswith("1 Cascade 2 Compile 3 Plan")
+    assert _title(panel, 50) == "1Cascade 2Compile 3Plan 4Adjust 5Diff 6Checks 7Log"
+    assert _title(panel, 43) == "Cascade Compile Plan Adjust Diff Checks Log"
+    assert _title(panel, 30).startswith("1Cascade 2 3")
+
+
+async def test_steps_that_were_dropped_are_not_counted_as_done_or_to_be_done() -> None:
+    app = ReplayApp(failing())
+    async with app.run_test(size=(200, 50)) as pilot:
+        await pilot.pause(0.1)
+        screen = app.run_screen()
+        assert "steps 1/4, 1 dropped" in screen.phases.plain
+        await pilot.press("3")
+        await _until(pilot, lambda: "1 of 4 steps done, 1 dropped" in screen.panel.pane.plain)
