@@ -49,7 +49,9 @@ def foreseen(
 def _its_own(finder: NameFinder, name: str, file: str) -> bool:
     """Whether the file declares the name itself, at file scope or as a local."""
     declared = finder.project.declared(file)
-    return declared.has(name) or name in declared.tags or name in local_names(finder.project.shape(file).masked)
+    if declared.has(name) or name in declared.tags:
+        return True
+    return not name.isupper() and name in local_names(finder.project.shape(file).masked)
 
 
 def _missing(
@@ -91,7 +93,10 @@ def _owners(finder: NameFinder, name: str, file: str, *, tag: bool) -> list[str]
 def _own_header(finder: NameFinder, name: str, owners: list[str], file: str, line: int, like: Symptom) -> Finding | None:
     """The project header that brings ``name``; None when it is active already, or only a source file has the name."""
     active = finder.project.active_headers(file, line)
-    headers = tuple(o for o in owners if o.endswith(HEADER_SUFFIXES))
+    plain = name.removeprefix("struct ")
+    headers = tuple(o for o in owners if o.endswith(HEADER_SUFFIXES) and not finder.project.only_dead(o, plain))
     if not headers or any(h in active for h in headers):
         return None
+    if plain != name and any(finder.project.has(h) and plain in finder.project.declared(h).declared_tags for h in active):
+        return None  # an opaque type, of which pointers are enough
     return Finding("include", name, like, file, line, headers, False)

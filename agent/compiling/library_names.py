@@ -107,8 +107,8 @@ def _wrong_use(at: FailedCompile, sought: Sought, homes: list[Home], hinted: boo
 def _used_as_value(text: str, name: str) -> bool:
     """Whether the name stands in arithmetic, an assignment or a subscript rather than as a function or a callback."""
     sides = around(text, name)
-    if sides is None:
-        return False
+    if sides is None or text.lstrip().startswith("#"):
+        return False  # the body of a macro does not show its use
     before, after = sides
     if after.startswith("("):
         return False
