@@ -16,9 +16,9 @@ _TYPE = (
     rb"(?:const|volatile|unsigned|signed|int|char|void|short|long|float|double|struct|union|enum|static|extern|inline"
     rb"|_Bool|bool|size_t)\b"
 )
-_AFTER = re.compile(rb"\)(?P<macros>(?:\s*" + _WORD + _ARGUMENTS + rb")+)(?=\s*[;{])")
+_AFTER = re.compile(rb"\)(?P<macros>(?:\s*" + _WORD + _ARGUMENTS + rb"){1,6})(?=\s*[;{])")
 _BEFORE = re.compile(
-    rb"^(?P<macros>(?:[ \t]*" + _WORD + _ARGUMENTS + rb"[ \t]+)+)(?=" + _TYPE + rb"|[a-z_]\w*[ \t*]+\w+[ \t]*\()", re.M
+    rb"^[ \t]*(?P<macros>(?:" + _WORD + _ARGUMENTS + rb"[ \t]+)+)(?=" + _TYPE + rb"|[a-z_]\w*[ \t*]+\w+[ \t]*\()", re.M
 )
 _ALONE = re.compile(rb"^[ \t]*(?P<macros>" + _WORD + _ARGUMENTS + rb")[ \t]*$(?!\s*\w+[ \t]*\()", re.M)
 _IN_BRACKETS = re.compile(

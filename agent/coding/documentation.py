@@ -60,7 +60,7 @@ def _python_symbols(path: str, source: bytes) -> list[Undocumented]:
     lines = lines_of(text)
     found = []
     for node, name in _public(tree):
-        if ast.get_docstring(node) is None:
+        if ast.get_docstring(node) is None and not _documented_by_another(node):
             segment = textwrap.dedent("".join(lines[node.lineno - 1 : node.end_lineno]))
             found.append(Undocumented(path, name, segment, node.lineno))
     return found
@@ -77,6 +77,12 @@ def _public(tree: ast.AST, prefix: str = "") -> list[tuple[_Documented, str]]:
             if isinstance(node, ast.ClassDef):
                 found += _public(node, f"{prefix}{node.name}.")
     return found
+
+
+def _documented_by_another(node: _Documented) -> bool:
+    """Whether the docstring belongs elsewhere: of an overload to the function itself, of a setter to the property."""
+    names = [ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list]
+    return any(name in ("overload", "setter", "deleter") for name in names)
 
 
 def comment_text(reply: str) -> str:
@@ -117,7 +123,8 @@ def add_comment(source: bytes, symbol: Undocumented, text: str) -> EditResult:
 
 def _with_docstring(source: bytes, symbol: Undocumented, text: str) -> bytes:
     file = read_text(source)
-    node = next((node for node, name in _public(ast.parse(source)) if name == symbol.name), None)
+    there = _public(ast.parse(source))
+    node = next((node for node, name in there if (name, node.lineno) == (symbol.name, symbol.start)), None)
     if node is None or node.body[0].lineno == node.lineno:
         return source
     first = min([node.body[0].lineno, *(d.lineno for d in getattr(node.body[0], "decorator_list", []))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,10 @@ int both(void);
 """
     assert [one.name for one in find_open_functions({"a.h": header})] == ["wanted", "both"]
     assert [one.name for one in functions(header) if one.conditional] == ["strlen", "elsewhere", "both"]
+
+
+@pytest.mark.parametrize("line", ["FOO_BAR   ", "int f(a) ", "a(b,", "ABC(x) ", "int a; ", "FOO(", "word "])
+def test_long_lines_take_no_long_time(line: str) -> None:
+    started = time.process_time()
+    functions((line * 8000 + "\n" + line * 30 + "(\n").encode())
+    assert time.process_time() - started < 4

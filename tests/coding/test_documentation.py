@@ -113,3 +113,17 @@ async def test_the_pass_asks_once_a_symbol_and_skips_what_a_header_documents(tmp
     assert len(server.calls) == 4 and [result.ok for result in results] == [True, True, False, False]
     assert b'class A:\n    """Does it."""\n    def f' in files.read_bytes("a.py")
     assert b"/** Does it. */\nint shown" in files.read_bytes("a.c")
+
+
+def test_overloads_setters_and_names_that_come_twice() -> None:
+    source = (
+        b"from typing import overload\n\n\n@overload\ndef f(x: int) -> int: ...\n\n\n"
+        b"@overload\ndef f(x: str) -> str: ...\n\n\n"
+        b"def f(x):\n    return x\n\n\nclass A:\n    @property\n    def p(self):\n        return 1\n\n"
+        b"    @p.setter\n    def p(self, value):\n        self.q = value\n\n\nif f:\n    pass\n\n\ndef f(y):\n    return y\n"
+    )
+    found = undocumented("a.py", None, source)
+    assert [(one.name, one.start) for one in found] == [("f", 12), ("A", 16), ("A.p", 18), ("f", 30)]
+    for one in found:
+        assert add_comment(source, one, "Says it.").ok
+    assert b'def f(y):\n    """Says it."""\n' in add_comment(source, found[-1], "Says it.").data
