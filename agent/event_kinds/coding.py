@@ -1,0 +1,93 @@
+"""What is written, compiled and recovered."""
+
+from __future__ import annotations
+
+from agent.event_kinds.base import Event
+from agent.values import Diagnostic, ErrorCategory, Rung
+
+
+class FunctionStarted(Event, frozen=True):
+    symbol: str
+    path: str
+    attempt: int = 1
+    max_attempts: int = 1
+
+
+class FunctionImplemented(Event, frozen=True):
+    symbol: str
+    path: str
+    attempts: int = 1
+    lines: int = 0
+
+
+class FunctionFailed(Event, frozen=True):
+    symbol: str
+    path: str
+    reason: str
+    attempts: int = 1
+
+
+class CompileStarted(Event, frozen=True):
+    file: str
+    command: str = ""
+    link: bool = False
+    symbol: str = ""
+
+
+class CompileFinished(Event, frozen=True):
+    file: str
+    ok: bool
+    diagnostics: tuple[Diagnostic, ...] = ()
+    ms: float = 0.0
+    link: bool = False
+    symbol: str = ""
+
+
+class ErrorClassified(Event, frozen=True):
+    """Why a compile failed. ``path`` is the ladder of rungs from the first to the one that decided."""
+
+    file: str
+    category: ErrorCategory
+    how: str
+    path: tuple[Rung, ...] = ()
+    header: str = ""
+    headers: tuple[str, ...] = ()
+    context: str = ""
+    symbol: str = ""
+
+
+class IncludeAdded(Event, frozen=True):
+    """An include line was put in. ``kept`` is False once a recompile showed that it did not help."""
+
+    file: str
+    header: str
+    line: int
+    text: str = ""
+    how: str = "deterministic"
+    kept: bool = True
+    symbol: str = ""
+
+
+class RecoveryDone(Event, frozen=True):
+    """What was done about a classified error and whether an attempt was spent on it."""
+
+    file: str
+    category: ErrorCategory
+    action: str
+    ok: bool
+    attempt_consumed: bool
+    symbol: str = ""
+
+
+class EditApplied(Event, frozen=True):
+    path: str
+    kind: str
+    symbol: str = ""
+    added: int = 0
+    removed: int = 0
+
+
+class EditRejected(Event, frozen=True):
+    path: str
+    reason: str
+    nearest: str = ""

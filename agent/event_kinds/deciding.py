@@ -1,0 +1,57 @@
+"""What was measured, and what waits for a person."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agent.event_kinds.base import Event
+from agent.values import CheckResult
+
+
+class ChecksStarted(Event, frozen=True):
+    command: str
+    baseline: bool = False
+    step_id: str = ""
+
+
+class ChecksRun(Event, frozen=True):
+    """Checks were run. The first of a run is the baseline (``now`` is None)."""
+
+    baseline: CheckResult
+    now: CheckResult | None = None
+    newly_passing: tuple[str, ...] = ()
+    newly_failing: tuple[str, ...] = ()
+    step_id: str = ""
+
+
+class DiffReady(Event, frozen=True):
+    diff: str
+    files: tuple[str, ...] = ()
+    added: int = 0
+    removed: int = 0
+    branch: str = ""
+
+
+class DiffResolved(Event, frozen=True):
+    """What became of the diff: applied to the person's tree, kept on its branch, or discarded."""
+
+    choice: Literal["applied", "kept", "discarded"]
+    detail: str = ""
+
+
+class GateWaiting(Event, frozen=True):
+    kind: Literal["verdict", "stage"]
+    stage: str = ""
+    item: str = ""
+    call_id: int | None = None
+    verdict: bool | None = None
+    reason: str = ""
+
+
+class GateResolved(Event, frozen=True):
+    kind: Literal["verdict", "stage"]
+    action: str
+    stage: str = ""
+    item: str = ""
+    call_id: int | None = None
+    verdict: bool | None = None

@@ -1,0 +1,73 @@
+"""The plan, its steps, and how it was changed after a failure."""
+
+from __future__ import annotations
+
+from agent.event_kinds.base import Event
+from agent.values import FailureSignal, PlanStep
+
+
+class PlanMade(Event, frozen=True):
+    steps: tuple[PlanStep, ...]
+    how: str = ""
+    parts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class StepStarted(Event, frozen=True):
+    step_id: str
+    description: str = ""
+
+
+class StepFinished(Event, frozen=True):
+    step_id: str
+    ok: bool
+    detail: str = ""
+    commit: str = ""
+    files: tuple[str, ...] = ()
+    rolled_back: bool = False
+
+
+class FailureSignals(Event, frozen=True):
+    signals: tuple[FailureSignal, ...]
+    step_id: str = ""
+
+
+class AdjustmentStarted(Event, frozen=True):
+    """An adjustment round begins; ``expected_calls`` is the upper bound of the formula of seed 001 section 12."""
+
+    round_no: int
+    failures: tuple[str, ...]
+    remaining: tuple[str, ...]
+    executed: tuple[str, ...] = ()
+    expected_calls: int = 0
+
+
+class ViabilityVerdict(Event, frozen=True):
+    step_id: str
+    viable: bool
+    defaulted: bool = False
+    call_id: int | None = None
+
+
+class RootCauseVerdict(Event, frozen=True):
+    failure: int
+    step_id: str
+    caused: bool
+    defaulted: bool = False
+    call_id: int | None = None
+
+
+class NewStepVerdict(Event, frozen=True):
+    failure: int
+    needed: bool
+    defaulted: bool = False
+    call_id: int | None = None
+
+
+class PlanAdjusted(Event, frozen=True):
+    before: tuple[PlanStep, ...]
+    after: tuple[PlanStep, ...]
+    rationale: str = ""
+    changes: tuple[str, ...] = ()
+    calls: int = 0
+    how: str = ""

@@ -1,0 +1,74 @@
+"""What retrieval found out about the task and the repository."""
+
+from __future__ import annotations
+
+from agent.event_kinds.base import Event
+from agent.values import DetailLevel
+
+
+class IndexRefreshed(Event, frozen=True):
+    files: int
+    symbols: int
+    changed: int = 0
+    skipped: int = 0
+    ms: float = 0.0
+    languages: dict[str, int] = {}
+
+
+class TaskAnalysed(Event, frozen=True):
+    intent: str = ""
+    kind: str = ""
+    keywords: tuple[str, ...] = ()
+    mentioned_files: tuple[str, ...] = ()
+    mentioned_symbols: tuple[str, ...] = ()
+
+
+class StagesRouted(Event, frozen=True):
+    selected: tuple[str, ...]
+    available: tuple[str, ...] = ()
+    how: str = ""
+
+
+class FileScoped(Event, frozen=True):
+    """A file is in or out of scope. ``tier`` 0 to 4 as in design section 8."""
+
+    path: str
+    tier: int
+    reason: str
+    included: bool
+    judged: bool = True
+
+
+class FilesGrouped(Event, frozen=True):
+    groups: tuple[tuple[str, ...], ...]
+
+
+class CascadePass(Event, frozen=True):
+    """One pass of the precision cascade is through (seed 002). ``symbols`` are those that got a yes."""
+
+    pass_no: int
+    asked: int
+    yes: int
+    no: int
+    yes_symbols: tuple[str, ...] = ()
+    no_symbols: tuple[str, ...] = ()
+
+
+class SymbolClassified(Event, frozen=True):
+    """A symbol's final class. In the call stream its item is ``path:symbol``."""
+
+    symbol: str
+    detail_level: DetailLevel
+    path: str
+    kind: str = ""
+    reason: str = ""
+
+
+class ContextAssembled(Event, frozen=True):
+    """The context is put together. ``dropped`` names what did not fit, in the order it went."""
+
+    tokens: int
+    budget: int
+    files: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    refiltered: bool = False

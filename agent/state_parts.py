@@ -1,0 +1,134 @@
+"""What the state of a run is made of: one record for each thing that is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from agent.values import DetailLevel, Diagnostic, PlanStep, Rung
+
+Activity = Literal[
+    "idle", "loading model", "waiting for the model server", "indexing", "judging", "planning", "writing", "compiling",
+    "testing", "waiting for you", "stopped", "complete", "partial", "failed",
+]  # fmt: skip
+
+_GENERATIONS = ("function_implement", "implement", "test_implement", "header_gen", "scaffold", "documentation")
+
+
+def activity_of(stage: str, binary: bool) -> Activity:
+    """What is going on while a call of ``stage`` is out."""
+    return "writing" if stage in _GENERATIONS else "judging" if binary else "planning"
+
+
+class Call(msgspec.Struct, gc=False):
+    """One row of the call stream. Plain values only, so that a hundred thousand of them are nothing to the collector."""
+
+    call_id: int
+    stage: str
+    item: str
+    model: str = ""
+    binary: bool = True
+    attempt: int = 1
+    done: bool = False
+    verdict: bool | None = None
+    p_yes: float | None = None
+    score: float | None = None
+    threshold: float | None = None
+    source: str | None = None
+    defaulted: bool = False
+    cached: bool = False
+    overridden: bool = False
+    ms: float = 0.0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    explanation: str = ""
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Stage:
+    """A phase on the left. ``asked``/``yes`` count its calls so far."""
+
+    name: str
+    title: str = ""
+    total: int | None = None
+    asked: int = 0
+    yes: int = 0
+    done: bool = False
+    ms: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(slots=True)
+class StepState:
+    """A plan step and how it fares."""
+
+    step: PlanStep
+    status: Literal["pending", "running", "done", "failed", "dropped"] = "pending"
+    detail: str = ""
+    commit: str = ""
+
+
+class SymbolState(msgspec.Struct):
+    """A symbol's way through the cascade: the verdict of each pass it was asked in, then its class."""
+
+    symbol: str
+    path: str = ""
+    kind: str = ""
+    passes: dict[int, bool] = msgspec.field(default_factory=dict)
+    detail_level: DetailLevel | None = None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class CompileEntry:
+    """One entry of the Compile pane: a compile, a classification, an include or a recovery, in order."""
+
+    kind: Literal["compile", "classified", "include", "recovery"]
+    file: str
+    symbol: str = ""
+    ok: bool | None = None
+    link: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
+    ms: float = 0.0
+    category: str = ""
+    how: str = ""
+    path: tuple[Rung, ...] = ()
+    text: str = ""
+    line: int = 0
+    attempt_consumed: bool | None = None
+
+
+@dataclass(slots=True)
+class Adjustment:
+    """One adjustment round: the matrix of verdicts, filling in, and the plan before and after."""
+
+    round_no: int
+    failures: tuple[str, ...]
+    remaining: tuple[str, ...]
+    executed: tuple[str, ...] = ()
+    expected_calls: int = 0
+    viability: dict[str, bool] = field(default_factory=dict)
+    root_causes: dict[tuple[int, str], bool] = field(default_factory=dict)
+    new_steps: dict[int, bool] = field(default_factory=dict)
+    before: tuple[PlanStep, ...] = ()
+    after: tuple[PlanStep, ...] | None = None
+    rationale: str = ""
+    changes: tuple[str, ...] = ()
+    calls: int = 0
+
+
+@dataclass(slots=True)
+class FunctionState:
+    """A function being written."""
+
+    symbol: str
+    path: str
+    status: Literal["writing", "done", "failed"] = "writing"
+    attempt: int = 1
+    max_attempts: int = 1
+    reason: str = ""
