@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from pathlib import Path
+from typing import ClassVar
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Paste
@@ -32,14 +32,12 @@ _PREDICT_SECONDS = 0.4
 _TURNS = (GateWaiting, GateResolved, RunFinished, DiffResolved)
 
 
-class TaskBox(TextArea):
-    """Where the task is typed. The editor's own function keys are left to the screen's, which the footer names."""
+class TaskBox(TextArea, inherit_bindings=False):
+    """Where the task is typed. The editor's own function keys are the application's, as the footer says."""
 
-    BINDINGS = [Binding("f6,f7", "let_pass", show=False)]
-
-    def action_let_pass(self) -> None:
-        """Let the next binding of the key have it."""
-        raise SkipAction
+    BINDINGS: ClassVar[list[BindingType]] = [
+        binding for binding in TextArea.BINDINGS if not (isinstance(binding, Binding) and binding.key in ("f6", "f7"))
+    ]
 
 
 class HomeScreen(KeyedScreen[None]):

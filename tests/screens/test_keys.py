@@ -191,8 +191,11 @@ async def test_home_shows_the_settings_key_and_fits() -> None:
     app = CraApp(home_services())
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        assert shown(pilot)["F6"] == "Settings" and shown(pilot)["F9"] == "History"
-        assert fits(pilot)
+        for name in ("demos", "task", "repo", "recent"):
+            app.screen.query_one(f"#{name}").focus()
+            await pilot.pause()
+            assert shown(pilot)["F6"] == "Settings" and shown(pilot)["F9"] == "History", name
+            assert fits(pilot)
         assert app.screen.query_one("#home").max_scroll_y == 0 or app.home.recent
 
 
