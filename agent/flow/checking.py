@@ -9,7 +9,7 @@ import msgspec
 
 from agent.context import RunContext
 from agent.events import ChecksRun, ChecksStarted
-from agent.flow.diagnosis import diagnose
+from agent.flow.diagnosis import Fault, diagnose
 from agent.flow.failing_lines import with_lines
 from agent.flow.limits import limits_of
 from agent.planning.signals import signals_from_output
@@ -21,15 +21,30 @@ from agent.workspace.worktree import Workspace
 
 
 class Explained(msgspec.Struct, frozen=True):
-    """Why checks fail: what sanitizers found comes first, since they know the place. ``faulty`` are the functions named."""
+    """Why checks fail: what sanitizers found (``faults``), which know the place, and what the output says (``told``)."""
 
-    signals: tuple[FailureSignal, ...] = ()
-    faulty: frozenset[str] = frozenset()
+    faults: tuple[Fault, ...] = ()
+    told: tuple[FailureSignal, ...] = ()
+
+    @property
+    def signals(self) -> tuple[FailureSignal, ...]:
+        """All of it, the faults first."""
+        return (*(fault.signal for fault in self.faults), *self.told)
+
+    @property
+    def faulty(self) -> frozenset[str]:
+        """The functions that sanitizers blame."""
+        return frozenset(fault.function for fault in self.faults)
+
+    def of(self, function: str) -> tuple[FailureSignal, ...]:
+        """What concerns one function: its own faults, and what the output says."""
+        return (*(fault.signal for fault in self.faults if fault.function == function), *self.told)
 
 
 class Checks:
     """Runs the checks of a worktree. ``best`` is the last result that was kept; ``command`` "" when there are none;
-    ``libraries`` are flags that the linker wants and that make is handed as LDLIBS; ``hidden`` what is no model's to see."""
+    ``libraries`` are flags that the linker wants and that make is handed as LDLIBS; ``hidden`` what is no model's to see;
+    ``faulty`` the functions that sanitizers blamed when a repair began."""
 
     def __init__(self, ctx: RunContext, workspace: Workspace, hidden: tuple[str, ...] = ()) -> None:
         self.ctx = ctx
@@ -39,6 +54,7 @@ class Checks:
         self.before: CheckResult | None = None
         self.best: CheckResult | None = None
         self.libraries: tuple[str, ...] = ()
+        self.faulty: frozenset[str] = frozenset()
 
     async def baseline(self, known: CheckResult | None = None) -> CheckResult | None:
         """The result before the first change; None, with a notice, when no checks are found. A resumed run has ``known`` it
@@ -104,7 +120,7 @@ class Checks:
         faults = await diagnose(self.ctx, self.workspace, now.command, self.hidden)
         signals = signals_from_output(now.output, now.command, now.exit_code)
         told = await asyncio.to_thread(with_lines, signals, self.workspace.root, written, self.hidden)
-        return Explained((*(fault.signal for fault in faults), *told), frozenset(fault.function for fault in faults))
+        return Explained(tuple(faults), told)
 
     async def _run(self, step_id: str, baseline: bool = False) -> CheckResult:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))

@@ -18,8 +18,8 @@ from agent.workspace.sanitized import can_be_sanitized, run_sanitized
 from agent.workspace.worktree import Workspace
 
 SOURCE = "sanitizer"
-MOST = 2
-"""Findings told at most: later ones mostly follow from the first."""
+MOST = 3
+"""Findings told at most: later ones often follow from the first."""
 
 
 class Fault(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ import asyncio
 
 from agent.events import FailureSignals
 from agent.flow.bearing import bearing_failures, written_by
+from agent.flow.diagnosis import SOURCE
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
@@ -92,9 +93,10 @@ class Repair:
         why = await self.runner.checks.explain(now, functions)
         signals = _about(reasons, why.signals)
         self.ctx.emit(FailureSignals(signals))
-        failure = as_shown(signals)
-        self.runner.faulty = why.faulty
+        self.runner.checks.faulty = why.faulty
         for step in (await self._blamed(now, signals))[:REWORKED]:
+            own = [fault.signal for fault in why.faults if fault.function in step.target_symbols]
+            failure = as_shown(own or _about(reasons, why.told) or signals)
             result, _ = await self.runner.carry_out(step, failure, anew=True)
             if result.success:
                 return True
@@ -117,5 +119,6 @@ class Repair:
 
 
 def _about(reasons: tuple[str, ...], signals: tuple[FailureSignal, ...]) -> tuple[FailureSignal, ...]:
-    """The signals that tell of one of the ``reasons``; all of them when none does."""
-    return tuple(one for one in signals if any(reason in one.message for reason in reasons)) or signals
+    """The signals that tell of one of the ``reasons``, and what sanitizers found; all of them when that is none."""
+    told = (one for one in signals if one.source == SOURCE or any(reason in one.message for reason in reasons))
+    return tuple(told) or signals

@@ -31,8 +31,7 @@ _FACT_KINDS = ("function_implement", "type_definition")
 
 
 class StepRunner:
-    """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order;
-    ``faulty`` the functions that sanitizers blame as the files stand."""
+    """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order."""
 
     def __init__(self, ctx: RunContext, workspace: Workspace, found: Survey, checks: Checks, outcome: Outcome) -> None:
         self.ctx = ctx
@@ -47,7 +46,6 @@ class StepRunner:
         self.rounds = 0
         self.redone: set[str] = set()
         self.waited: set[str] = set()
-        self.faulty: frozenset[str] = frozenset()
 
     async def run(self, plan: Plan) -> None:
         """Carry out ``plan`` as far as it goes.
@@ -173,12 +171,13 @@ class StepRunner:
             return now is not None and now.ok
         if (now.ok and not best.ok) or (now.passed or 0) > (best.passed or 0) or further(best, now) > 0:
             return True
-        if not self.faulty:
+        checks = self.checks
+        if not checks.faulty:
             return False
-        faulty = (await self.checks.explain(now)).faulty
-        if not self.faulty - faulty:
+        faulty = (await checks.explain(now)).faulty
+        if not checks.faulty - faulty:
             return False
-        self.faulty = faulty
+        checks.faulty = faulty
         return True
 
     def _known_failure(self, step: PlanStep) -> str:

@@ -16,8 +16,10 @@ from pathlib import Path
 from agent.workspace.git import run_git, text
 from agent.workspace.sandbox import Limits, command_line, run_command
 
-FLAGS = "-fsanitize=address,undefined -fno-omit-frame-pointer -g"
-_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:color=never", "UBSAN_OPTIONS": "print_stacktrace=1:color=never"}
+FLAGS = "-fsanitize=address,undefined -fsanitize-recover=address -fno-omit-frame-pointer -g"
+"""With ``recover`` a program goes on behind a finding, as the unsanitized one did, and later ones are told too."""
+
+_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:halt_on_error=0:color=never", "UBSAN_OPTIONS": "print_stacktrace=1:color=never"}
 _BUILDERS = ("cmake", "meson")
 
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")

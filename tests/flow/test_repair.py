@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from agent import events as ev
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer
@@ -108,6 +110,42 @@ async def test_functions_that_the_failing_line_does_not_name_are_found_by_the_li
     assert coder.asked.count("text_init") == coder.asked.count("text_put") == 1
     shown = [signal.message for event in of(heard, ev.FailureSignals) for signal in event.signals]
     assert any("text_number(&t, -12);\n" in message for message in shown)
+
+
+SMALL = """void text_init(struct text *t)
+{
+    t->data = malloc(1);
+    t->data[0] = 0;
+    t->len = 0;
+    t->room = 1;
+}"""
+TIGHT = """void text_put(struct text *t, char c)
+{
+    if (t->len + 1 > t->room) {
+        t->room = t->len + 1;
+        t->data = realloc(t->data, t->room);
+    }
+    t->data[t->len++] = c;
+    t->data[t->len] = 0;
+}"""
+ROOMY = TIGHT.replace("t->len + 1", "t->len + 2")
+
+
+async def test_a_fault_that_no_check_shows_is_mended_with_the_one_that_does(tmp_path: Path) -> None:
+    """The test stops at what text_number writes; sanitizers find that text_put writes behind its memory as well."""
+    solution = SOLUTION[: SOLUTION.index(b"void text_init")] + f"{SMALL}\n\n{ROOMY}\n\n".encode()
+    solution += SOLUTION[SOLUTION.index(b"void text_number") :]
+    coder = Silent(solution, first={"text_put": TIGHT, "text_number": NO_SIGN})
+    root = project(tmp_path / "r")
+    (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
+    async with ScriptedServer(coder) as server:
+        finished, heard, _ = await play(root, server, "Implement the functions declared in text.h.")
+    assert finished.status == "complete", finished.reason
+    if not any(one.stage == "diagnosis" and one.counts.get("found") for one in of(heard, ev.StageFinished)):
+        pytest.skip("no compiler here has sanitizers")
+    assert coder.asked.count("text_put") == 2 and coder.asked.count("text_number") == 2
+    [diff] = of(heard, ev.DiffReady)
+    assert "t->len + 2 > t->room" in diff.diff
 
 
 STUBS = '''"""Vectors."""
