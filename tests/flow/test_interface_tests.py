@@ -1,5 +1,6 @@
 """The tests that a plan brings: written last, run, kept only as far as they pass, and never at the expense of the work."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,8 @@ async def test_a_good_test_is_run_kept_and_committed_last(table: Path) -> None:
 
 
 async def test_a_wholly_wrong_test_is_asked_for_again_and_dropped_without_harm(table: Path) -> None:
-    finished, heard, state, coder = await write_table(table, ALL_WRONG, ALL_WRONG.replace("== 7", "== 8"))
+    tests = (ALL_WRONG, ALL_WRONG.replace("== 7", "== 8"))
+    finished, heard, state, coder = await write_table(table, *tests, models={"concurrency": 4})
     assert finished.status == "complete" and coder.asked.count("tests") == 3
     assert "Every other step is done" in finished.reason and "planned for it were not kept: tests/test_h" in finished.reason
     assert shown(table, finished.branch, NEW) == ""
@@ -238,3 +240,47 @@ async def test_nothing_but_tests_asked_and_none_that_holds_is_a_failed_run(tmp_p
     async with ScriptedServer(answers(wrong)) as server:
         finished, _, _ = await play(repo, server, "Add tests for words.py.", sections={"coding": {"max_attempts": 1}})
     assert finished.status == "failed" and "tests that the task asks for were not kept" in finished.reason
+
+
+@pytest.mark.parametrize("decomposed", [False, True])
+async def test_a_new_module_that_a_model_plans_brings_its_test(tmp_path: Path, decomposed: bool) -> None:
+    repo = words_project(tmp_path / "words")
+    part = {"do": "Count the lines of a text.", "targets": ["lines.py"]}
+    body = 'def count_lines(text: str) -> int:\n    """How many lines `text` has."""\n    return len(text.splitlines())\n'
+    tests = PY_TESTS.replace("words", "lines").replace("'a b'", "'a\\nb'")
+
+    def model(call: RecordedCall) -> Answer:
+        if wants_tests(call):
+            assert "from lines import" in call.prompt and "def count_lines" in call.prompt
+            return Answer(f"```python\n{tests}```")
+        if "Write the plan as" in call.prompt:
+            return Answer(json.dumps({"parts": [part]}))
+        if "List every place" in call.prompt:
+            return Answer(json.dumps({"points": [{"target": "lines.py", "change": "add", "why": part["do"]}]}))
+        if "SEARCH" in call.system:
+            return Answer(f"FILE: lines.py\n<<<<<<< SEARCH\n=======\n{body}>>>>>>> REPLACE\n")
+        return Answer("yes")
+
+    async with ScriptedServer(model) as server:
+        sections = {"orchestrator": {"decomposed_planning": decomposed}}
+        finished, heard, state = await play(repo, server, "Create a new module that counts lines.", sections=sections)
+    assert finished.status == "complete", finished.reason
+    assert state.plan_how == ("decomposed" if decomposed else "monolithic")
+    assert set(of(heard, ev.DiffReady)[0].files) == {"lines.py", "tests/test_lines.py"}
+    assert finished.tests_after is not None and finished.tests_after.passed == 3
+
+
+async def test_a_test_that_breaks_the_projects_own_build_is_not_kept(library: Path) -> None:
+    (library / "test/test_hash_table.c").unlink()
+    (library / "src/main.c").write_text("int check(void);\nint main(void) { return check(); }\n")
+    (library / "src/table_test.c").write_text("int check(void) { return 0; }\n")
+    (library / "Makefile").write_text(".PHONY: test\ntest:\n\t$(CC) -o all src/*.c\n\t./all\n")
+    tests = TABLE_TESTS.replace("../src/", "")
+    finished, _, written, _ = await try_tests(library, tests)
+    assert finished.status == "failed" and not written
+    assert "make test fails with src/hash_table_test.c there, and does not without it" in finished.reason
+
+
+async def test_assertions_count_in_a_project_that_is_built_without_them(library: Path) -> None:
+    finished, _, written, _ = await try_tests(library, ONE_WRONG, compile={"extra_flags": ["-DNDEBUG"]})
+    assert finished.status == "complete" and "test_insert_and_lookup" in written and "test_delete" not in written
