@@ -14,6 +14,7 @@ from agent.workspace.testoutput import read_outcome
 ORDER: tuple[FailureCategory, ...] = ("compile_error", "test_failure", "patch_failure", "runtime_error", "unknown")
 """Priority of the categories (seed 001, section 5.2)."""
 
+_NAMES = 20  # more failing tests than are ever shown
 _MOST = {"compile_error": 2, "test_failure": 3}
 _BLOCK = re.compile(r"^<<<<<<< SEARCH$.*?(?:^>>>>>>> REPLACE$|\Z)", re.M | re.S)
 _MASKED = re.compile(r"(?<!\|)\|(?!\|)\s*(?:tee|tail|head|cat|grep|less|sed|awk)\b")
@@ -138,7 +139,7 @@ def _tests(lines: list[str], command: str) -> list[Hit]:
 def _one_a_test(hits: list[Hit], lines: list[str]) -> list[Hit]:
     """One hit for each test that is named as failing, at the line that opens its report; else the first hit."""
     chosen: list[Hit] = []
-    for name in read_outcome("\n".join(lines)).failing:
+    for name in read_outcome("\n".join(lines)).failing[:_NAMES]:
         named = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
         about = [hit for hit in hits if named.search(hit.key)]
         about.sort(key=lambda hit: (not hit.key.startswith(("FAIL:", "ERROR:")), hit.line))
