@@ -46,7 +46,10 @@ class StatusBar(Widget):
         tokens = self.session.writing.tokens
         if tokens and state.activity in ("writing", "planning"):
             text = f"{text} {tokens:>3} tokens"
-        model = one_line(state.model)
+        waiting = state.activity == "waiting for the model server" and not tokens
+        if waiting and state.model_note:
+            text = f"{text.split()[0]} {one_line(state.model_note)}"
+        model = one_line(state.model if waiting or not state.model_note else state.model_note)
         right = line((text, style), f"  {duration(self.session.elapsed())}", (f"  {model}" if width >= 100 else "", MUTED))
         repo = clean(state.repo or str(self.session.repo)).rstrip("/").rpartition("/")[2]
         task = one_line(state.task or self.session.task)

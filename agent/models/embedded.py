@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from agent.models.embedded_busy import Queue
 from agent.models.embedded_process import EmbeddedProcess, obtain
 from agent.models.openai import OpenAIProvider
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
@@ -52,12 +53,18 @@ class _Host:
             self._active += 1
             self._idle.clear()
         assert self.protocol is not None
+        self._mark()
         try:
             yield self.protocol
         finally:
             self._active -= 1
+            self._mark()
             if self._active == 0:
                 self._idle.set()
+
+    def _mark(self) -> None:
+        if self.process is not None and self._active <= 1:
+            self.process.mark(self._active == 1)
 
     def _fits(self, path: Path, context: int, speculative: bool) -> bool:
         p = self.process
@@ -131,8 +138,10 @@ class EmbeddedProvider:
         for last in (False, True):
             async with self._lease(request.target) as protocol:
                 process = self._host().process
+                queue = Queue(process, request, self._status)
                 try:
-                    return await protocol.complete(request)
+                    async with queue.watched():
+                        return await protocol.complete(queue.request)
                 except ModelError as error:
                     died = process is not None and not process.alive
                     if error.kind != "unreachable" or not died or last:

@@ -73,6 +73,15 @@ class EmbeddedProcess:
         """Whether the server still runs."""
         return self._lease.alive
 
+    def mark(self, busy: bool) -> None:
+        """Say to the other programs whether this one has calls with it now."""
+        self._lease.mark(busy)
+
+    @property
+    def others_busy(self) -> bool:
+        """Whether another program has calls with it now, where that can be known."""
+        return self._lease.others_busy
+
     async def stop(self) -> None:
         """Give it back. It ends when nobody else uses it."""
         await self._lease.give_back()

@@ -23,6 +23,7 @@ import msgspec
 import platformdirs
 
 from agent import __version__
+from agent.models.embedded_busy import mark_busy, others_busy
 from agent.models.embedded_watch import is_held, try_lock
 from agent.models.types import ModelError
 
@@ -133,6 +134,16 @@ class Lease:
     def write(self, record: Record) -> None:
         """In place, since the server holds the lock of this very file."""
         os.pwrite(self._record, msgspec.json.encode(record), 0)
+
+    def mark(self, busy: bool) -> None:
+        """Say to the other programs whether this one has calls with the server now."""
+        if self.open:
+            mark_busy(self._lease, busy)
+
+    @property
+    def others_busy(self) -> bool:
+        """Whether another program has calls with the server now, where that can be known."""
+        return self.open and others_busy(self._lease)
 
     @property
     def alive(self) -> bool:

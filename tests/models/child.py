@@ -19,6 +19,8 @@ def _script(call: RecordedCall) -> Answer:
         os._exit(3)
     if "who" in call.prompt:
         return Answer(f"{os.getpid()} {' '.join(sys.argv[1:])}")
+    if "linger" in call.prompt:
+        return Answer("yes", p_yes=0.8, latency=1.5)
     return Answer("yes", p_yes=0.8, latency=0.05)
 
 

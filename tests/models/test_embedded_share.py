@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from agent.models.embedded_busy import WAITING
 from agent.models.embedded_share import Place, Record, edition, running
 from tests.models.processes import Program, gone
 
@@ -209,3 +211,26 @@ async def test_a_record_whose_port_nobody_listens_on_is_not_joined(program: Star
     assert await second.server() != pid
     assert second.notices()
     assert await first.server() == pid
+
+
+async def test_a_program_is_told_that_it_waits_for_the_calls_of_another(program: StartProgram) -> None:
+    if sys.platform != "linux":
+        pytest.skip("only there it can be known")
+    first, second = await program(), await program()
+    await asyncio.gather(first.server(), second.server())
+    second.send(model="small", window=4096, prompt="linger")
+    assert await second.reply("answer") == "yes"
+    assert WAITING not in [text for _, text in first.heard + second.heard], "a slow answer alone is no waiting for others"
+    first.send(model="small", window=4096, prompt="linger")
+    await asyncio.sleep(0.1)
+    second.send(model="small", window=4096, prompt="linger")
+    await second.hears("waiting", WAITING)
+    assert await second.reply("answer") == "yes"
+    assert second.heard[-1] == ("ready", "small")
+    assert await first.reply("answer") == "yes"
+    first.send(model="small", window=4096, prompt="linger")
+    await first.kill()
+    told = second.heard.count(("waiting", WAITING))
+    second.send(model="small", window=4096, prompt="linger")
+    assert await second.reply("answer") == "yes"
+    assert second.heard.count(("waiting", WAITING)) == told, "a program that is gone is not waited for"
