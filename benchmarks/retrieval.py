@@ -24,7 +24,8 @@ from agent.config import Config
 from agent.index import Index
 from agent.index.words import query_words, split_identifier
 from agent.retrieval.pipeline import retrieve_unjudged
-from agent.retrieval.ranking import Bm25, best_first, stem
+from agent.retrieval.ranking import Bm25, best_first
+from agent.retrieval.stemming import stem
 from benchmarks.commits import Change, checkout, load, mean, recall
 
 FILE_CUTS, SYMBOL_CUTS = (5, 10, 20), (20, 50)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.index.words import split_identifier
-from agent.retrieval.ranking import stem
+from agent.retrieval.stemming import stem
 
 if TYPE_CHECKING:
     from agent.index import Index

@@ -16,7 +16,7 @@ import msgspec
 from agent.index.symbols import parser_for
 from agent.retrieval.documents import Document, candidates_of
 from agent.retrieval.ranking import best_first
-from agent.retrieval.symbolrank import file_prior, score_symbols
+from agent.retrieval.symbolrank import bm25_of, file_prior, query_weights
 
 if TYPE_CHECKING:
     from agent.index import Index
@@ -82,7 +82,7 @@ def factor(path: str) -> float:
 def _symbol_scores(index: Index, facts: TaskFacts, paths: list[str]) -> tuple[dict[str, Document], dict[str, float]]:
     entries = {entry.path: entry for entry in index.files()}
     documents = {d.symbol.key: d for path in paths for d in candidates_of(index, entries[path])}
-    return documents, score_symbols(documents, facts)
+    return documents, bm25_of(documents).scores(query_weights(facts))
 
 
 def _by_best_symbol(documents: dict[str, Document], texts: dict[str, float]) -> list[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
@@ -16,22 +16,12 @@ K1, B = 1.2, 0.75
 RRF_K = 60
 """The usual constant of reciprocal rank fusion (Cormack et al. 2009)."""
 
-_ENDINGS = ("ations", "ation", "ingly", "ings", "ing", "edly", "ied", "ies", "ers", "ed", "es", "er", "ly", "s", "e")
+RELATED, SHORTEST, APART = 0.3, 3, 2
+"""A word that begins another (``arg``, *argument*), of so many letters and so many fewer, counts so much of the word itself:
+code abbreviates what people spell out."""
 
 
-@lru_cache(maxsize=200_000)
-def stem(word: str) -> str:
-    """A word without its ending, so that *accepting*, *accepts* and *accept* meet. Crude on purpose: both sides use it."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
-        word = word[:-1]
-    return word
-
-
-class Bm25:
+class Bm25(Generic[K]):
     """BM25 over documents given as weighted word counts."""
 
     def __init__(self, documents: Mapping[K, Counter[str]]) -> None:
@@ -41,22 +31,73 @@ class Bm25:
         self.frequency: Counter[str] = Counter()
         for words in documents.values():
             self.frequency.update(words.keys())
+        self._sorted: list[str] = []
 
     def idf(self, word: str) -> float:
         """How telling a word is: rare words count more."""
         n = self.frequency[word]
         return math.log(1 + (len(self.documents) - n + 0.5) / (n + 0.5))
 
-    def score(self, key: Hashable, query: Mapping[str, float]) -> float:
+    def scores(self, query: Mapping[str, float]) -> dict[K, float]:
+        """Every document's score."""
+        return {key: self.score(key, query) for key in self.documents}
+
+    def score(self, key: K, query: Mapping[str, float]) -> float:
         """The document's score for weighted query words."""
-        words = self.documents[key]  # type: ignore[index]
-        norm = K1 * (1 - B + B * self.lengths[key] / max(self.mean, 1e-9))  # type: ignore[index]
+        words = self.documents[key]
+        norm = K1 * (1 - B + B * self.lengths[key] / max(self.mean, 1e-9))
         total = 0.0
         for word, weight in query.items():
             count = words.get(word, 0)
             if count:
                 total += weight * self.idf(word) * count * (K1 + 1) / (count + norm)
         return total
+
+    def loose_scores(self, query: Mapping[str, float]) -> dict[K, float]:
+        """Every document's score, related words counted in, twice as much where it has all the query words.
+
+        A related word never counts as rarer than the word asked for, so that *console* finds no rare ``con``.
+        """
+        senses = [[(word, 1.0), *((other, RELATED) for other in self.related(word))] for word in query]
+        needed: dict[str, list[tuple[int, float]]] = {}
+        for number, sense in enumerate(senses):
+            for word, share in sense:
+                needed.setdefault(word, []).append((number, share))
+        weights = list(query.values())
+        idfs = {word: self.idf(word) for word in needed}
+        bounds = [idfs[word] if self.frequency[word] else math.inf for word in query]
+        return {key: self._loose(key, needed, idfs, bounds, weights) for key in self.documents}
+
+    def _loose(
+        self, key: K, needed: Mapping[str, list[tuple[int, float]]], idfs: Mapping[str, float], bounds: Sequence[float],
+        weights: Sequence[float],
+    ) -> float:  # fmt: skip
+        words = self.documents[key]
+        counts: dict[int, float] = {}
+        rarest: dict[int, float] = {}
+        for word in sorted(needed.keys() & words.keys()):  # sums must not depend on the order of a set
+            for number, share in needed[word]:
+                counts[number] = counts.get(number, 0.0) + share * words[word]
+                rarest[number] = max(rarest.get(number, 0.0), idfs[word])
+        norm = K1 * (1 - B + B * self.lengths[key] / max(self.mean, 1e-9))
+        total = math.fsum(
+            weights[number] * min(bounds[number], rarest[number]) * count * (K1 + 1) / (count + norm)
+            for number, count in counts.items()
+        )
+        return total * (1 + math.fsum(weights[number] for number in counts) / math.fsum(weights)) if counts else 0.0
+
+    def related(self, word: str) -> list[str]:
+        """Words of the documents that ``word`` begins with, or that begin with it."""
+        shorter = [word[:n] for n in range(SHORTEST, len(word) - APART + 1) if word[:n] in self.frequency]
+        if len(word) <= SHORTEST:
+            return shorter
+        self._sorted = self._sorted or sorted(self.frequency)
+        at = bisect_left(self._sorted, word)
+        while at < len(self._sorted) and self._sorted[at].startswith(word):
+            if len(self._sorted[at]) >= len(word) + APART:
+                shorter.append(self._sorted[at])
+            at += 1
+        return shorter
 
 
 def fuse(rankings: Iterable[tuple[float, Sequence[K]]], k: int = RRF_K) -> dict[K, float]:

@@ -1,7 +1,9 @@
 """Symbols ranked without a model: BM25 over name, signature, doc and body, the rank of their file, and the call graph.
 
-Weights chosen on 54 earlier commits of eight open-source repositories (see ``filerank.py``): recall at 20 was .44 without
-the call graph and .47 with it.
+Weights chosen on one half of 112 earlier commits of eight open-source repositories and kept where they won on the other.
+Requests in plain words, 51 of them: recall at 20 was .72 with words met exactly and .77 with related words, coverage and
+length (.74 to .81 on the half looked at, .70 to .71 on the other). Bare commit messages with their code words taken out, the
+same 51: .48 and .54.
 """
 
 from __future__ import annotations
@@ -12,12 +14,16 @@ from typing import TYPE_CHECKING
 
 from agent.index.words import query_words
 from agent.retrieval.documents import Document, candidates_of
-from agent.retrieval.ranking import Bm25, best_first, stem
+from agent.retrieval.ranking import Bm25, best_first
+from agent.retrieval.stemming import stem
 from agent.retrieval.types import ScopedSymbol, TaskFacts
 
 if TYPE_CHECKING:
     from agent.index import Index
     from agent.index.entries import IndexedSymbol
+
+SIZE = 0.2
+"""The power of a symbol's length in its score."""
 
 PASSING, CALL_SHARE = 15, 0.1
 """So many of the best symbols pass this share of their score on to callers and callees."""
@@ -27,10 +33,10 @@ def rank_symbols(index: Index, facts: TaskFacts, paths: Sequence[str]) -> list[S
     """All symbols of ``paths`` (best file first), best first. Named in the task beats every score."""
     entries = {entry.path: entry for entry in index.files()}
     documents = {d.symbol.key: d for path in paths if path in entries for d in candidates_of(index, entries[path])}
-    texts = score_symbols(documents, facts)
+    texts = bm25_of(documents).loose_scores(query_weights(facts))
     place = {path: number for number, path in enumerate(paths)}
     named = {key: 1000.0 - number for number, key in enumerate(facts.mentioned_symbols)}
-    scores = {key: texts[key] * file_prior(place[d.symbol.path]) for key, d in documents.items()}
+    scores = {key: texts[key] * file_prior(place[d.symbol.path]) * size_prior(d.symbol) for key, d in documents.items()}
     for key, gain in _passed_on(index, documents, scores).items():
         scores[key] += gain
     for key, document in documents.items():
@@ -38,16 +44,19 @@ def rank_symbols(index: Index, facts: TaskFacts, paths: Sequence[str]) -> list[S
     return [scoped(documents[key].symbol, scores[key], rank) for rank, key in enumerate(best_first(scores), 1)]
 
 
-def score_symbols(documents: dict[str, Document], facts: TaskFacts) -> dict[str, float]:
-    """BM25 of every document for the task's words."""
-    bm25 = Bm25({key: document.words for key, document in documents.items()})
-    query = query_weights(facts)
-    return {key: bm25.score(key, query) for key in documents}
+def bm25_of(documents: dict[str, Document]) -> Bm25[str]:
+    """The documents of symbols, ready to be scored for a query."""
+    return Bm25({key: document.words for key, document in documents.items()})
 
 
 def file_prior(place: int) -> float:
     """What a symbol gains by standing in a well-ranked file; ``place`` counts from 0."""
     return 1.0 / (1.0 + 0.05 * place)
+
+
+def size_prior(symbol: IndexedSymbol) -> float:
+    """What a symbol gains by its length: a change is more often inside a long function than inside a constant."""
+    return float((1.0 + math.log1p(symbol.end_line - symbol.line)) ** SIZE)
 
 
 def _passed_on(index: Index, documents: dict[str, Document], scores: dict[str, float]) -> dict[str, float]:

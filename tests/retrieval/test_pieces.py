@@ -1,13 +1,16 @@
 """Union-find, rank fusion, BM25, the call allowance: small parts with laws."""
 
+import sqlite3
 from collections import Counter
+from contextlib import closing
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.graph import group
 from agent.retrieval.allowance import Allowance
-from agent.retrieval.ranking import Bm25, best_first, fuse, stem
+from agent.retrieval.ranking import Bm25, best_first, fuse
+from agent.retrieval.stemming import stem
 
 pairs = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=30)
 
@@ -38,8 +41,57 @@ def test_fusion_respects_agreement(rankings: list[list[str]]) -> None:
 
 
 def test_word_forms_meet_at_one_stem() -> None:
-    for words in (["accept", "accepts", "accepting", "accepted"], ["nest", "nested", "nesting"], ["file", "files"]):
+    for words in (
+        ["accept", "accepts", "accepting", "accepted"], ["nest", "nested", "nesting"], ["file", "files"],
+        ["enter", "entering", "enters"], ["class", "classes"], ["process", "processes"], ["copy", "copies", "copied"],
+    ):  # fmt: skip
         assert len({stem(word) for word in words}) == 1
+
+
+def _by_sqlite(words: list[str]) -> list[str]:
+    """What the full-text tables of the index make of the words, which end in digits so that each can be told."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE VIRTUAL TABLE t USING fts5 (x, tokenize = 'porter')")
+        db.execute("CREATE VIRTUAL TABLE v USING fts5vocab (t, instance)")
+        db.executemany("INSERT INTO t VALUES (?)", [(word,) for word in words])
+        return [row[0] for row in db.execute("SELECT term FROM v ORDER BY doc")]
+
+
+@given(st.lists(st.from_regex(r"[a-z]{1,9}(ing|ed|s|es|ation|ational|izer|fulness|ement|ity|eed|ll|y|e|)", fullmatch=True)))
+@settings(max_examples=60, deadline=None)
+def test_words_are_stemmed_as_in_the_full_text_tables(words: list[str]) -> None:
+    assert [stem(word) for word in words] == _by_sqlite(words)
+
+
+def test_what_is_no_english_word_stays_as_it_is() -> None:
+    assert [stem(word) for word in ("", "is", "utf8", "größen", "日本語")] == ["", "is", "utf8", "größen", "日本語"]
+
+
+def test_an_abbreviation_answers_to_the_word_it_begins() -> None:
+    documents = {
+        "args": Counter({"arg": 2, "parse": 1}),
+        "spelled": Counter({"argument": 2, "parse": 1}),
+        "ar": Counter({"ar": 2, "parse": 1}),
+        "other": Counter({"window": 2, "parse": 1}),
+    }
+    scores = Bm25(documents).loose_scores({"argument": 1.0})
+    assert scores["spelled"] > scores["args"] > scores["ar"] == scores["other"] == 0
+    assert Bm25(documents).related("argum") == ["arg", "argument"] and Bm25(documents).related("arguments") == ["arg"]
+    assert Bm25({}).loose_scores({"x": 1.0}) == {}
+
+
+def test_many_of_the_words_say_more_than_one_of_them_often() -> None:
+    documents = {
+        "both": Counter({"fold": 1, "text": 1, "a": 8}),
+        "one": Counter({"fold": 8, "a": 2}),
+        "more": Counter({"text": 3, "a": 7}),
+        "else": Counter({"b": 10}),
+    }
+    query = {"fold": 1.0, "text": 1.0}
+    bm25 = Bm25(documents)
+    loose = bm25.loose_scores(query)
+    assert loose["both"] == 2 * bm25.score("both", query) and loose["one"] == 1.5 * bm25.score("one", query)
+    assert max(loose, key=lambda key: loose[key]) == "both"
 
 
 def test_bm25_prefers_the_rare_word_in_the_short_document() -> None:
