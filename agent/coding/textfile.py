@@ -1,4 +1,7 @@
-"""A file's bytes as editable text, and back, so that everything outside an edit stays byte for byte what it was."""
+"""A file's bytes as editable text, and back, so that everything outside an edit stays byte for byte what it was.
+
+Unlike :mod:`agent.workspace.textfile`, which shows a file with plain newlines, positions here are those of the file.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import codecs
 import io
 
 import msgspec
+
+from agent.workspace.textfile import encoding_of
 
 _BOM = codecs.BOM_UTF8
 
@@ -55,11 +60,8 @@ def is_binary(data: bytes) -> bool:
 
 
 def read_text(data: bytes) -> TextFile:
-    """Text of ``data``: UTF-8 where it is valid UTF-8, else Latin-1, which maps every byte to itself."""
+    """Text of ``data`` in the encoding that :func:`agent.workspace.textfile.encoding_of` finds, its line endings kept."""
     bom = _BOM if data.startswith(_BOM) else b""
     body = data[len(bom) :]
-    try:
-        text, encoding = body.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        text, encoding = body.decode("latin-1"), "latin-1"
-    return TextFile(text=text, encoding=encoding, bom=bom, newline=newline_of(body))
+    encoding = encoding_of(body)
+    return TextFile(text=body.decode(encoding), encoding=encoding, bom=bom, newline=newline_of(body))

@@ -47,13 +47,8 @@ def decode(data: bytes) -> TextFile:
         raise ValueError("binary data")
     bom = data.startswith(codecs.BOM_UTF8)
     body = data[len(codecs.BOM_UTF8) :] if bom else data
-    encoding, raw = "utf-8", ""
-    for encoding in (_declared(body), "utf-8", "latin-1"):
-        try:
-            raw = body.decode(encoding)
-            break
-        except (UnicodeError, LookupError):  # LookupError: a codec that is not for text, such as "hex"
-            continue
+    encoding = encoding_of(body)
+    raw = body.decode(encoding)
     crlf = raw.count("\r\n")
     lf = raw.count("\n") - crlf
     cr = raw.count("\r") - crlf
@@ -61,6 +56,18 @@ def decode(data: bytes) -> TextFile:
     newline: Newline = "\r\n" if crlf else "\r" if cr and not lf else "\n"
     text = raw if mixed else raw.replace("\r\n", "\n").replace("\r", "\n") if newline != "\n" else raw
     return TextFile(text, encoding, newline, bom, mixed)
+
+
+def encoding_of(body: bytes) -> str:
+    """The encoding that ``body``, without a byte-order mark, is read and written in: what a Python file declares, UTF-8, or
+    Latin-1; the first of them that gives every byte back."""
+    for encoding in (_declared(body), "utf-8"):
+        try:
+            if body.decode(encoding).encode(encoding) == body:
+                return encoding
+        except (UnicodeError, LookupError):  # LookupError: a codec that is not for text, such as "hex"
+            continue
+    return "latin-1"
 
 
 def _declared(body: bytes) -> str:

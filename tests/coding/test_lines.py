@@ -14,7 +14,7 @@ from agent.coding.code_only import same_code
 from agent.coding.documentation import add_comment, undocumented
 from agent.coding.py_names import with_imports
 from agent.coding.replace import replace_symbol
-from agent.coding.textfile import lines_of
+from agent.coding.textfile import lines_of, read_text
 from agent.values import Diagnostic
 
 
@@ -66,3 +66,20 @@ def test_lines_lose_nothing_and_end_where_python_ends_them(text: str) -> None:
     lines = lines_of(text)
     assert "".join(lines) == text
     assert lines == [line.decode() for line in text.encode().splitlines(True)]
+
+
+CODECS = ("shift_jis", "utf-7", "utf-8-sig", "hex", "nonsense")
+
+
+def test_a_declared_encoding_is_kept_and_used() -> None:
+    source = "# -*- coding: koi8-r -*-\nNAME = 'да'\n\n\ndef f():\n    return NAME\n".encode("koi8-r")
+    assert read_text(source).encoding == "koi8-r"
+    result = replace_symbol(source, "python", "f", "```python\ndef f():\n    return NAME + 'нет'\n```", path="a.py")
+    assert result.ok and result.data == source.replace(b"return NAME", "return NAME + 'нет'".encode("koi8-r"))
+    assert read_text("# coding: hex\nx = 'ä'\n".encode("latin-1")).encoding == "latin-1"
+
+
+@given(st.binary(max_size=60), st.sampled_from([b"", *(f"# coding: {name}\n".encode() for name in CODECS)]))
+def test_every_byte_comes_back(data: bytes, head: bytes) -> None:
+    file = read_text(head + data)
+    assert file.encode(file.text) == head + data
