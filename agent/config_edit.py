@@ -6,15 +6,13 @@ A draft keeps what is to be changed apart from the file's text, so that it can b
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from agent.atomic import mode_for, replace_file
 from agent.config import Config, Override, check_value, merge, parse, sections
 from agent.config_errors import ConfigError, nearest
 from agent.config_text import KeyPath, put, take
@@ -203,16 +201,4 @@ def _read(path: Path) -> bytes:
 
 def _replace(path: Path, data: bytes) -> None:
     real = path.resolve()
-    real.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, real.stat().st_mode & 0o7777 if real.exists() else 0o600)
-        os.replace(name, real)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+    replace_file(real, data, mode=mode_for(real) if real.exists() else 0o600)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
+
+from agent.atomic import replace_file
 
 
 class Files(Protocol):
@@ -73,15 +74,7 @@ class FolderFiles:
         if self._write is not None:
             return self._write(path, data)
         target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f".{target.name}.new")
-        with beside.open("wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        if target.exists():
-            beside.chmod(target.stat().st_mode & 0o7777)
-        os.replace(beside, target)
+        replace_file(target, data)
         return target
 
     def exists(self, path: str) -> bool:

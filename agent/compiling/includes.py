@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.atomic import replace_file
 from agent.compiling.conditions import FALLBACK_MACROS
 from agent.compiling.ctext import BOM, FEATURE_MACROS, CText, Directive
 
@@ -112,20 +110,7 @@ def add_include_to_file(
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace a file's bytes in one step, keeping its mode; a link's target is replaced, not the link."""
-    target = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        with contextlib.suppress(OSError):
-            os.chmod(name, stat.S_IMODE(target.stat().st_mode))
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+    replace_file(Path(os.path.realpath(path)), data)
 
 
 def _place(shape: CText, limit: int) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 import tomllib
 from pathlib import Path
 
 import msgspec
 import tomli_w
 
+from agent.atomic import replace_file
 from agent.config_errors import ConfigError
 
 
@@ -61,13 +61,8 @@ def load_thresholds(path: Path) -> list[Threshold]:
 
 def save_thresholds(path: Path, entries: list[Threshold]) -> None:
     """Write a thresholds file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("wb") as file:
-        tomli_w.dump({"threshold": [msgspec.to_builtins(entry) for entry in entries]}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    text = tomli_w.dumps({"threshold": [msgspec.to_builtins(entry) for entry in entries]})
+    replace_file(path, text.encode("utf-8"))
 
 
 def combined_score(p_yes: float, rank: int | None, rank_weight: float) -> float:

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import msgspec
 
+from agent.atomic import mode_for
 from agent.workspace.git import WorkspaceError, paths, run_git
 from agent.workspace.journal import Journal, recover
-from agent.workspace.paths import mode_for, write_atomically
+from agent.workspace.paths import write_atomically
 
 __all__ = ["Apply", "ApplyResult", "recover"]
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import stat
-import tempfile
 from pathlib import Path, PurePosixPath
 
+from agent.atomic import replace_file
 from agent.workspace.git import WorkspaceError
-
-_UMASK = os.umask(0o022)  # can only be read by setting it, so once and early: it belongs to all threads
-os.umask(_UMASK)
 
 
 class PathRefused(WorkspaceError):
@@ -61,47 +55,12 @@ def _refuse_reserved(parts: list[str], shown: str) -> None:
 
 
 def write_atomically(path: Path, data: bytes, mode: int | None = None, beside: Path | None = None) -> None:
-    """Write ``data`` to ``path`` whole or not at all, keeping the mode of a file that is there; makes missing folders.
-
-    ``mode`` is taken in place of that mode. ``beside`` names the file in the same folder that is written first and then
-    moved into place (a left-over of that name is replaced); without it the name is a new one. A symbolic link at
-    ``path`` is itself replaced.
+    """:func:`agent.atomic.replace_file`, with a sentence for the person when it cannot be done.
 
     Raises:
         WorkspaceError: the file could not be written; what was there is unchanged.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = _new_file(path, beside)
+        replace_file(path, data, mode=mode, beside=beside)
     except OSError as error:
-        raise WorkspaceError(f"{path} could not be written: {error.strerror}.") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(file.fileno(), mode_for(path) if mode is None else mode)
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise WorkspaceError(f"{path} could not be written: {error.strerror}. It is unchanged.") from error
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _new_file(path: Path, beside: Path | None) -> tuple[int, str]:
-    if beside is None:
-        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
-    beside.unlink(missing_ok=True)
-    return os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), str(beside)
-
-
-def mode_for(path: Path) -> int:
-    """The mode of the file at ``path`` (through a link), or that of a new file."""
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except OSError:
-        return 0o666 & ~_UMASK
+        raise WorkspaceError(f"{path} could not be written: {error.strerror}. Nothing there was changed.") from error
