@@ -183,7 +183,8 @@ def _settle(
     if proof.kept:
         left = [d for d in proof.outcome.diagnostics if d.severity in ("error", "fatal")]
         was = [d for d in before.diagnostics if d.severity in ("error", "fatal")]
-        if not left or (len(left) < len(was) and (textual is None or textual.category == "missing_include")):
+        further = len(left) < len(was) or (facts.stops_at_first and left[:1] != was[:1])
+        if not left or (further and (textual is None or textual.category == "missing_include")):
             return CompilerErrorClassification(
                 "missing_include", row.stderr, proof.kept[0].header, how="recompile", path=trials, includes=proof.kept,
                 diagnostics=before.diagnostics,
@@ -226,7 +227,7 @@ def _local_commands(row: Row, root: Path) -> list[list[str]]:
         compiler = _local_compiler(parts[0])
         if compiler is None:
             return []
-        flags = [f for f in safe_flags(parts[1:]) if not f.startswith(("-fdiagnostics-", "-fcolor-diagnostics"))]
+        flags = [f for f in safe_flags(parts[1:]) if not f.startswith(_SHOWN_OTHERWISE)]
         flags = [f for f in flags if not (f.startswith("-fuse-ld=") and not shutil.which(f"ld.{f[9:]}"))]
         if BuildFacts.of(flags, row.compiler).c23 and not any(f.startswith("-std=") for f in flags):
             flags.insert(0, "-std=gnu2x")
@@ -236,6 +237,10 @@ def _local_commands(row: Row, root: Path) -> list[list[str]]:
     return commands
 
 
+_SHOWN_OTHERWISE = (
+    "-fdiagnostics-", "-fcolor-diagnostics", "-fmax-errors=", "-ferror-limit=", "-Wfatal-errors", "-fmessage-length",
+)  # fmt: skip
+"""Beginnings of flags that only say how, and how many, errors are shown: here all are wanted, as plain text."""
 _PLAIN = {"gcc": ["-fdiagnostics-color=never"], "clang": ["-fno-color-diagnostics"], "other": []}
 
 
