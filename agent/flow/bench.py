@@ -157,7 +157,7 @@ def _how(now: CheckResult) -> str:
     lines = [line.strip() for line in now.output.splitlines() if line.strip()]
     if stop is not None:
         told = next((line for line in reversed(lines) if f"{stop.line}" in line and "ssertion" in line), "")
-        return _short(re.sub(r"^\S*/tests: ", "", told))
+        return _short(re.sub(r"^(?:\S*/)?tests: ", "", told).removesuffix("."))
     if now.exit_code > 128:
         return f"it crashed with signal {now.exit_code - 128}" + (f": {_short(lines[-1])}" if lines else "")
     errors = [line for line in lines if re.match(r"E   |\w*(?:Error|Exception)\b", line)]

@@ -104,7 +104,8 @@ class _Writing:
         files = tuple(await runner.workspace.changed_files(before))
         await asyncio.to_thread(runner.tree.catch_up)
         runner.note(step, ok=True)
-        self.ctx.emit(StepFinished(step.id, True, f"{len(done.tests)} tests pass", commit, files))
+        count = len(done.tests)
+        self.ctx.emit(StepFinished(step.id, True, f"{count} test{'s pass' if count > 1 else ' passes'}", commit, files))
         for name, why in list(done.dropped.items())[:_TOLD]:
             text = f"{name} was taken out of {self.path}, because it fails: {why}. Either it or the code is wrong."
             self.ctx.notice("warning", text, STAGE)
