@@ -192,7 +192,7 @@ def helped(needed: NeededInclude, before: CompileOutcome, after: CompileOutcome)
     about_after = [d for d in after.diagnostics if _about(d, names)]
     if about_before and len(about_after) >= len(about_before):
         return False
-    if not about_before and len(after.diagnostics) >= len(before.diagnostics):
+    if not about_before and len(after.diagnostics) >= len(before.diagnostics) and not _moved_on(before, after):
         return False
     known = Counter(_key(d) for d in before.diagnostics)
     lines = {d.source_line.strip() for d in about_before if d.source_line}
@@ -204,6 +204,14 @@ def helped(needed: NeededInclude, before: CompileOutcome, after: CompileOutcome)
         if _blocks(d, names, lines, declared):
             return False
     return True
+
+
+def _moved_on(before: CompileOutcome, after: CompileOutcome) -> bool:
+    """Whether a compiler that stops at its first error got further down the same file."""
+    if len(before.diagnostics) != 1 or len(after.diagnostics) != 1:
+        return False
+    was, now = before.diagnostics[0], after.diagnostics[0]
+    return was.file == now.file and now.line > was.line + 1  # one line is the include itself
 
 
 def _blocks(d: Diagnostic, names: Sequence[re.Pattern[str]], lines: set[str], declared: set[str]) -> bool:
