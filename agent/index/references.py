@@ -83,6 +83,10 @@ def _replace_edges(db: sqlite3.Connection, chosen: list[int] | None, edges: set[
     db.executemany("INSERT OR IGNORE INTO edges VALUES (?, ?, ?)", sorted(edges))
 
 
+def _is_package(path: str) -> bool:
+    return posixpath.basename(path) in ("__init__.py", "__init__.pyi")
+
+
 class References:
     """Questions about uses, answered from the store. ``forget()`` after every refresh: answers are cached between them."""
 
@@ -120,9 +124,7 @@ class References:
             for step in range(1, depth + 1):
                 ahead = []
                 for here in frontier:
-                    follow = (
-                        step == 1 or not here.endswith((".py", ".pyi")) or posixpath.basename(here).startswith("__init__")
-                    )
+                    follow = step == 1 or not here.endswith((".py", ".pyi")) or _is_package(here)
                     ahead += [p for p in (self.targets(here) if follow else ()) if p not in found]
                 for there in ahead:
                     found.setdefault(there, step)
@@ -147,14 +149,27 @@ class References:
         return self._resolved[key]
 
     def _original(self, name: str, path: str) -> str:
-        """The name that ``import … as name`` stands for in ``path``."""
+        """The name that ``import … as name`` stands for in ``path``, also where a package hands it on under a new name."""
+        if name not in self._aliases_in(path) and any(s.path == path for s in self.defined(name)):
+            return name
+        here, seen = path, {path}
+        while True:
+            name = self._aliases_in(here).get(name, name)
+            packages = (p for p in self.targets(here) if _is_package(p) and p not in seen)
+            here = next((p for p in packages if name in self._aliases_in(p)), "")
+            if not here:
+                return name
+            seen.add(here)
+
+    def _aliases_in(self, path: str) -> dict[str, str]:
+        """The names that ``path`` imports, each with the last part of what it stands for."""
         if path not in self._aliases:
             sql = (
                 "SELECT r.alias, r.target FROM refs r JOIN files ON files.id = r.file_id WHERE "
                 "files.path = ? AND r.kind = 'import'"
             )
             self._aliases[path] = {alias: target.rpartition(".")[2] for alias, target in self._store.rows(sql, (path,))}
-        return self._aliases[path].get(name, name)
+        return self._aliases[path]
 
     def _choose(self, name: str, path: str) -> list[IndexedSymbol]:
         found = self.defined(name)
@@ -222,10 +237,19 @@ class References:
             "WHERE r.target = ? AND r.kind IN ('call', 'use') AND r.source <> '' {} "
             "ORDER BY files.path <> ?, files.is_test, files.path LIMIT ?"
         )
-        sites = self._store.rows(sql.format(""), (symbol.name, symbol.path, MAX_CALLERS))
-        renamed = "SELECT file_id, alias FROM refs WHERE kind = 'import' AND target LIKE ? AND alias NOT IN ('', ?)"
-        for file_id, alias in self._store.rows(renamed, (f"%.{symbol.name}", symbol.name)):
-            sites += self._store.rows(sql.format("AND r.file_id = ?"), (alias, file_id, symbol.path, MAX_CALLERS))
+        renamed = (
+            "SELECT DISTINCT r.file_id, files.path, r.alias FROM refs r JOIN files ON files.id = r.file_id "
+            "WHERE r.kind = 'import' AND r.target LIKE ? AND r.alias NOT IN ('', ?)"
+        )
+        sites = []
+        names = [symbol.name]
+        for name in names:  # grows: a package may hand a name on under another, and so on
+            sites += self._store.rows(sql.format(""), (name, symbol.path, MAX_CALLERS))
+            for file_id, path, alias in self._store.rows(renamed, (f"%.{name}", name)):
+                if _is_package(path) and alias not in names:
+                    names.append(alias)
+                elif alias not in names:
+                    sites += self._store.rows(sql.format("AND r.file_id = ?"), (alias, file_id, symbol.path, MAX_CALLERS))
         return sites
 
     def _definitions_of(self, symbol: IndexedSymbol) -> set[tuple[str, int]]:

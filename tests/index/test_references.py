@@ -123,6 +123,29 @@ def test_python_callers_through_packages(tmp_path: Path) -> None:
     assert index.find_symbols("Engine.run") and not index.find_symbols("Other.run")
 
 
+def test_a_package_may_hand_a_name_on_under_another(tmp_path: Path) -> None:
+    files = {
+        "src/pkg/__init__.py": "from .core import beta as B\n__all__ = ['B']\n",
+        "src/pkg/core.py": "from . import other\ndef beta():\n    return other.loop()\n",
+        "src/pkg/other.py": "from pkg import core\ndef loop():\n    return core.beta()\n",
+        "outer/__init__.py": "from pkg import B as Bee\n",
+        "use.py": "from pkg import B\ndef use():\n    return B()\n",
+        "far.py": "from outer import Bee as bee\ndef far():\n    return bee()\n",
+        "own.py": "import pkg\ndef B():\n    return pkg\ndef mine():\n    return B()\n",
+        "ns/deep/leaf.py": "def leaf():\n    return 1\n",
+        "ns/near.py": "from ns.deep.leaf import leaf\ndef near():\n    return leaf()\n",
+    }
+    index = opened(tmp_path, files)
+    [beta] = index.find_symbols("beta")
+    assert keys(index.callers(beta)) == {"src/pkg/other.py:loop", "use.py:use", "far.py:far"}
+    [far] = index.find_symbols("far")
+    assert keys(index.callees(far)) == {"src/pkg/core.py:beta"}
+    [mine] = index.find_symbols("mine")
+    assert keys(index.callees(mine)) == {"own.py:B"}
+    [leaf] = index.find_symbols("leaf")
+    assert keys(index.callers(leaf)) == {"ns/near.py:near"}  # a namespace package: no __init__.py on the way
+
+
 def test_library_symbols_are_what_comes_from_outside(tmp_path: Path) -> None:
     index = opened(tmp_path, {**C_PROJECT, **PYTHON})
     c = {(s.kind, s.name) for s in index.library_symbols(["src/util.c", "app/main.c"])}
