@@ -12,7 +12,8 @@ from agent.state_parts import Call, activity_of
 def _call_started(state: Shown, e: ev.CallStarted) -> None:
     state.call_index[e.call_id] = len(state.calls)
     state.calls.append(Call(e.call_id, e.stage, e.item, e.model, e.binary, e.attempt))
-    state.activity = activity_of(e.stage, e.binary)
+    if state.waiting is None:  # what is asked ahead of the person changes nothing of what is waited for
+        state.activity = activity_of(e.stage, e.binary)
 
 
 def _call_finished(state: Shown, e: ev.CallFinished) -> None:

@@ -40,6 +40,8 @@ def _notice(state: Shown, e: ev.Notice) -> None:
 
 
 def _model_status(state: Shown, e: ev.ModelStatus) -> None:
+    if state.waiting is not None:
+        return  # calls asked ahead of the person: what is waited for is the person
     if e.status == "loading":
         state.activity, state.model_note = "loading model", e.text
     elif e.status == "waiting":

@@ -43,7 +43,16 @@ def _took(ms: float) -> str:
 
 
 def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {value}" if name == "exit code" else f"{value} {name}" for name, value in counts.items())
+    return ", ".join(_count(name, value) for name, value in counts.items())
+
+
+def _count(name: str, value: int) -> str:
+    """``2 files``, ``1 file``, ``exit code 2``, ``5 passed``."""
+    if name == "exit code":
+        return f"{name} {value}"
+    if value == 1 and name.endswith("ies"):
+        name = f"{name[:-3]}y"
+    return f"{value} {name[:-1] if value == 1 and name.endswith('s') and not name.endswith('ss') else name}"
 
 
 def _of_run(event: ev.Event) -> str:
@@ -70,7 +79,8 @@ def _of_run(event: ev.Event) -> str:
 
 
 def _stage(stage: str, title: str = "") -> str:
-    return (title.capitalize() if title else stage_title(stage).partition(":")[0]) or "A stage"
+    known = stage_title(stage).partition(":")[0]
+    return (title.capitalize() if title and known == stage_title(stage) else known) or "A stage"
 
 
 def _of_retrieval(event: ev.Event) -> str:
@@ -82,7 +92,8 @@ def _of_retrieval(event: ev.Event) -> str:
             return f"Read {files}{new}, with {symbols}{_took(event.ms)}{skipped}."
         case ev.TaskAnalysed():
             named = _listed((*event.mentioned_files, *event.mentioned_symbols), "nothing of the repository")
-            return f"Understood as{f' a {event.kind}' if event.kind else ''}{_because(event.intent)}. It names {named}."
+            kind = f" ({event.kind})" if event.kind else ""
+            return f"The task as understood{kind}{_because(event.intent)}. It names {named}."
         case ev.StagesRouted():
             return f"Stages chosen besides those that always run: {_listed(event.selected, 'none')}."
         case ev.FileScoped():

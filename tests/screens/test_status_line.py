@@ -41,3 +41,19 @@ async def test_the_status_says_what_is_waited_for(width: int) -> None:
         assert "waiting" not in then(ev.ModelStatus("ready", text="small"))
         assert "writing" in bar.render().plain
         assert "waiting" not in then(ev.RunFinished("stopped"))
+
+
+async def test_while_the_person_is_waited_for_calls_asked_ahead_do_not_hide_it() -> None:
+    app = ReplayApp(_asked(), live=True)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause(0.1)
+        session, bar = app.session, app.screen.query_one(StatusBar)
+        assert session is not None
+        events: list[ev.Event] = [
+            ev.CallStarted(1, "scope", "a.c"), ev.GateWaiting("verdict", "scope", "a.c", 1, True),
+            ev.CallStarted(2, "scope", "b.c"), ev.ModelStatus("waiting", text=WAITING), ev.ModelStatus("ready"),
+        ]  # fmt: skip
+        for event in events:
+            session.receive(Envelope("r", 9, 1.0, event))  # type: ignore[arg-type]
+            session.flush()
+        assert "‖ waiting for you" in bar.render().plain
