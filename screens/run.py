@@ -223,7 +223,7 @@ class RunScreen(RunControls):
             self._put_calls_on_top(True)
         box = self.query_one("#filter", Input)
         box.display = True
-        box.focus()
+        self.set_focus(box)  # at once: what is typed next must not be taken for commands
 
     def close_filter(self, clear: bool) -> None:
         """Back to the calls; the filter stays unless cleared."""
