@@ -274,6 +274,7 @@ class TogglesScreen(KeyedScreen[None]):
             return len(self.model.drafts) > 1
         return True
 
+    @on(OverrideTable.OptionHighlighted, "#overrides")
     def on_descendant_focus(self) -> None:
         """Other keys may work now."""
         self._offer()
