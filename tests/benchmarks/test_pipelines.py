@@ -98,7 +98,7 @@ def test_a_run_over_the_limit_is_stopped_and_not_solved(tmp_path: Path) -> None:
         assert main(words) == 0
     [one] = read_rows(save)
     assert not one.solved and one.status in ("stopped", "failed")
-    assert one.reason.startswith("It was stopped after 6 s, at ") and one.wall < 25
+    assert one.reason.startswith("It was stopped after 6 s, at ") and one.wall < 50, "an answer comes after 60 s"
 
 
 def test_a_run_that_cannot_begin_is_no_row_but_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -363,9 +363,9 @@ def test_refreshing_one_file_is_quick(tmp_path: Path) -> None:
     index = Index.open(root)
     index.refresh()
     write(root, {"p/m5.py": "def g():\n    return 1\n"})
-    began = time.monotonic()
+    began = time.process_time()  # of this process alone, whatever else the machine does
     assert index.refresh_files(["p/m5.py"]) == ["p/m5.py"]
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_two_processes_may_open_and_refresh_at_once(tmp_path: Path) -> None:
