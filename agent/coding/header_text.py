@@ -17,6 +17,7 @@ from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
 from agent.coding.textfile import read_text
 from agent.compiling.includes import analyse, insert_include
 
+_FENCE = re.compile(r"^[ \t]*```", re.M)
 _FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+)[`*]*[ \t]*$", re.M | re.I)
 
 
@@ -104,10 +105,16 @@ def _own_tags(prototypes: Sequence[CFunction]) -> list[str]:
 
 
 def headers_from_reply(reply: str) -> dict[str, str]:
-    """Path to the text below its ``FILE:`` line, for a reply that holds several headers; other files in it are left out."""
+    """Path to the text below its ``FILE:`` line, for a reply that holds several headers; other files in it are left out.
+
+    Such a line within a code block cuts it: what follows is code.
+    """
     marks = list(_FILE_LINE.finditer(reply))
     ends = [mark.start() for mark in marks[1:]] + [len(reply)]
-    texts = {mark["path"]: reply[mark.end() : end] for mark, end in zip(marks, ends, strict=False)}
+    texts = {}
+    for mark, end in zip(marks, ends, strict=False):
+        inside = len(_FENCE.findall(reply[: mark.start()])) % 2
+        texts[mark["path"]] = "```c\n" * inside + reply[mark.end() : end].lstrip("\n")
     return {path: text for path, text in texts.items() if path.endswith(".h")}
 
 

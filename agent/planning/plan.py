@@ -34,6 +34,7 @@ async def make_plan(
     open_points: Sequence[OpenPoint],
     edges: Sequence[Edge] = (),
     failing_checks: bool = False,
+    repairs: bool = False,
     project: Project | None = None,
     around: Surroundings | None = None,
 ) -> Plan:
@@ -44,6 +45,7 @@ async def make_plan(
     better than a model which of the symbols it is. What remains goes to the model: many small decisions with
     ``decomposed_planning``, else one call.
 
+    ``repairs`` says that the task is to mend something, where its own words do not (``asked_for.REPAIR``).
     ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
     ``edges`` the known uses among symbols and files, ``project`` all files, for the place of new tests (None: no tests are
     planned; see ``interface_tests``), ``around`` what there is, for functions that the task wants added.
@@ -54,6 +56,7 @@ async def make_plan(
         Stopped: if the person stopped the run.
     """
     tests = ctx.config.coding.interface_tests
+    repairs = repairs or bool(REPAIR.search(task))
     plan = plan_only_tests(task, project) or plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
     added = None if plan is not None else find_added(task, around or Surroundings())
     if added is not None and added.alone:
@@ -62,8 +65,8 @@ async def make_plan(
     if plan is None:
         menu = build_menu(task, files, symbols, open_points, added.targets if added is not None else ())
         plan = (
-            _only_choice(task, menu)
-            or _let_checks_choose(task, menu, failing_checks)
+            _only_choice(task, menu, repairs)
+            or _let_checks_choose(task, menu, repairs and failing_checks)
             or await _ask(ctx, task, package_text, menu, open_points, edges)
         )
         plan = _settle(set_tests_apart(plan, task, project, tests), open_points, files)
@@ -74,9 +77,9 @@ async def make_plan(
     return plan
 
 
-def _only_choice(task: str, menu: Menu) -> Plan | None:
+def _only_choice(task: str, menu: Menu, repairs: bool) -> Plan | None:
     """A repair whose place is known is one step; there is nothing to ask."""
-    if len(menu.primary) != 1 or not REPAIR.search(task):
+    if len(menu.primary) != 1 or not repairs:
         return None
     note = f"The task repairs something, and {menu.primary[0].key} alone is directly involved: one step, no question."
     return Plan(one_step(task, menu.primary), "facts", (), (note,))
@@ -85,7 +88,7 @@ def _only_choice(task: str, menu: Menu) -> Plan | None:
 def _let_checks_choose(task: str, menu: Menu, failing_checks: bool) -> Plan | None:
     """A repair that failing checks can judge: one step over the symbols that may be at fault, tried one by one."""
     suspects = [target for target in menu.primary if target.symbol][:MAX_SUSPECTS]
-    if not (failing_checks and suspects and REPAIR.search(task)):
+    if not (failing_checks and suspects):
         return None
     names = ", ".join(target.symbol for target in suspects)
     note = f"The task repairs something and checks fail: {names} are tried one by one, and the checks say which it was."

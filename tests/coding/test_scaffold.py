@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.coding.files import FolderFiles
-from agent.coding.header_text import header_from_reply, header_from_words, insert_at_end, merged
+from agent.coding.header_text import header_from_reply, header_from_words, headers_from_reply, insert_at_end, merged
 from agent.coding.scaffold import ScaffoldResult, scaffold
 from agent.coding.spelled_out import (
     SpelledStruct,
@@ -246,3 +246,18 @@ async def test_monolithic_reply_ends_with_its_header_where_only_one_is_planned(
     result, server, _ = await lay(tmp_path, reply, decomposed=False, targets=targets, task="Write a hash table.")
     assert result.ok, result.reason
     assert bool(server.calls[0].body.get("stop")) is (targets[1:] == ("src/table.c",))
+
+
+def test_a_file_line_within_the_code_block_is_one_too() -> None:
+    first = "#ifndef A_H\n#define A_H\nint a_new(int n);\n#endif"
+    second = "#ifndef B_H\n#define B_H\nint b_new(int n);\n#endif"
+    for reply in (
+        f"```c\nFILE: src/a.h\n\n{first}\n\nFILE: src/b.h\n{second}\n```\n",
+        f"FILE: src/a.h\n```c\n{first}\n```\n\n```c\nFILE: src/b.h\n{second}\n```",
+    ):
+        found = headers_from_reply(reply)
+        assert list(found) == ["src/a.h", "src/b.h"]
+        for path, text in found.items():
+            header = header_from_reply(text, path, {})
+            assert not header.problem and "FILE" not in header.text
+        assert "a_new" in header_from_reply(found["src/a.h"], "src/a.h", {}).text
