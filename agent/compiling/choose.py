@@ -15,33 +15,36 @@ def choose_headers(
 ) -> list[NeededInclude]:
     """The fewest good headers that bring all names: the project's own first with what they include, then names with one
     home, then homes that are needed anyway."""
+    if len(findings) == 1:
+        only = findings[0]
+        return [_needed(only.headers[0], [only], project, include_dirs)]
     by_file: dict[str, list[Finding]] = {}
     for finding in findings:
         by_file.setdefault(finding.file, []).append(finding)
     chosen: list[NeededInclude] = []
-    for file, group in by_file.items():
+    for group in by_file.values():
         picks: dict[str, list[Finding]] = {}
         for finding in sorted(group, key=lambda f: (f.system, len(f.headers))):
             header = next((h for h in finding.headers if h in picks), None) or _brought(finding, picks, project)
             picks.setdefault(header or _most_shared(finding, group), []).append(finding)
         _merge_brought(picks)
         order = sorted(picks.items(), key=lambda item: min(group.index(f) for f in item[1]))
-        for header, served in order:
-            first = served[0]
-            alternatives = tuple(h for h in first.headers if h != header)
-            name = header if first.system else project.spelled_from(file, header, include_dirs)
-            chosen.append(
-                NeededInclude(
-                    name,
-                    first.system,
-                    file,
-                    min(f.line for f in served),
-                    tuple(dict.fromkeys(f.name for f in served)),
-                    alternatives,
-                    any(f.hinted for f in served),
-                )
-            )
+        chosen += [_needed(header, served, project, include_dirs) for header, served in order]
     return chosen
+
+
+def _needed(header: str, served: Sequence[Finding], project: ProjectFiles, include_dirs: Sequence[str]) -> NeededInclude:
+    """The include of ``header`` for what it serves, spelled as the file that needs it would."""
+    first = served[0]
+    return NeededInclude(
+        header if first.system else project.spelled_from(first.file, header, include_dirs),
+        first.system,
+        first.file,
+        min(f.line for f in served),
+        tuple(dict.fromkeys(f.name for f in served)),
+        tuple(h for h in first.headers if h != header),
+        any(f.hinted for f in served),
+    )
 
 
 def _brought(finding: Finding, picks: dict[str, list[Finding]], project: ProjectFiles) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent.compiling.declarators import KEYWORDS
 from agent.compiling.diagnostics import plain_quotes
 from agent.compiling.symptoms import Symptom
+from agent.compiling.words import holds_word
 
 
 def callback_mismatch(complaint: Symptom) -> bool:
@@ -26,17 +28,25 @@ def is_argument(complaint: Symptom) -> bool:
 
 
 def leads_elsewhere(errors: Sequence[Symptom], complaint: Symptom) -> bool:
-    """Whether an earlier syntax error makes what follows doubtful."""
+    """Whether an earlier error makes what follows doubtful: one of syntax, or for an argument, a type that is not known or a
+    fault in the declaration of what is passed."""
+    d = complaint.diagnostic
     for earlier in errors:
         if earlier is complaint:
             return False
-        if (
-            earlier.kind == "syntax"
-            and earlier.diagnostic.line <= complaint.diagnostic.line
-            and earlier.diagnostic.file == complaint.diagnostic.file
-        ):
+        if earlier.diagnostic.line > d.line or earlier.diagnostic.file != d.file:
+            continue
+        if earlier.kind == "syntax" or (complaint.kind == "argument" and _spoils(earlier, d.source_line)):
             return True
     return False
+
+
+def _spoils(earlier: Symptom, line: str) -> bool:
+    """Whether an argument in ``line`` may be of the wrong type because of an earlier error."""
+    if earlier.kind == "unknown_type":
+        return True
+    named = (n for n in earlier.names if n not in KEYWORDS)
+    return earlier.kind in ("other", "redefined") and any(holds_word(line, n) for n in named)
 
 
 def taken_for_int(complaints: Sequence[Symptom], complaint: Symptom) -> bool:

@@ -102,3 +102,15 @@ def test_the_first_syntax_error_is_judged_before_what_it_breaks() -> None:
     log += "main.c:6:13: error: invalid use of undefined type 'struct stack'\n"
     found = check(log, main_c=main).classification
     assert found is not None and found.category == "logic_error"
+
+
+def test_an_argument_whose_type_an_earlier_error_spoiled_is_no_mismatch() -> None:
+    main = "typedef struct stack { int n; } Stack;\nint push(Stack *s);\n"
+    main += "int f(void)\n{\n    Stak s;\n    return push(&s);\n}\n"
+    mismatch = "main.c:6:17: error: passing argument 1 of 'push' from incompatible pointer type\n"
+    found = check("main.c:5:5: error: unknown type name 'Stak'\n" + mismatch, main_c=main).classification
+    assert found is not None and (found.category, found.symbol) == ("logic_error", "Stak")
+    array = check("main.c:5:9: error: size of array 's' is negative\n" + mismatch, main_c=main).classification
+    assert array is not None and array.category == "logic_error"
+    alone = check(mismatch, main_c=main.replace("Stak ", "int ")).classification
+    assert alone is not None and alone.category == "signature_mismatch"
