@@ -58,3 +58,24 @@ async def test_the_default_model_answers_and_remembers_the_prefix() -> None:
         assert await provider.count_tokens("int add(int a, int b);", coder) in range(6, 16)
     finally:
         await router.aclose()
+
+
+async def test_a_text_heard_while_it_is_written_is_the_text_of_a_whole_reply() -> None:
+    router = Router(Models(coding=str(MODEL), reasoning=str(MODEL)))
+    try:
+        target = msgspec.structs.replace(router.target("function_implement"), max_tokens=60)
+        provider = router.provider(target)
+        request = CompletionRequest(
+            system="Reply with C code only.", prompt="Write int add(int a, int b).", stage="function_implement", target=target
+        )
+        await provider.complete(request)  # both then find the prompt in the cache
+        whole = await provider.complete(request)
+        heard: list[str] = []
+        streamed = await provider.complete(
+            msgspec.structs.replace(request, progress=lambda written: heard.append(written.so_far()))
+        )
+        assert msgspec.structs.replace(streamed, ms=0) == msgspec.structs.replace(whole, ms=0)
+        assert heard[-1] == streamed.text
+        assert abs(len(heard) - streamed.completion_tokens) <= 3  # the last token ends the text
+    finally:
+        await router.aclose()
