@@ -12,6 +12,7 @@ from agent.values import Diagnostic
 
 _FIXIT_INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
 _OPENING = re.compile(r"(?<![^\s\]}])[\[{](?=\s*[\]{\"])")
+_RESULTS = re.compile(r'"results"\s*:\s*\[')
 _SEVERITY: dict[str, Literal["error", "warning", "note", "fatal"]] = {
     "error": "error", "warning": "warning", "note": "note", "fatal error": "fatal", "sorry, unimplemented": "error",
     "internal compiler error": "fatal", "pedwarn": "warning", "permerror": "error", "none": "note",
@@ -28,6 +29,8 @@ def read_output(text: str) -> tuple[Diagnostic, ...]:
         if _take(value, found):
             plain.append(text[last:start])
             last = end
+    if not found and '"results":' in text:
+        found = _of_a_cut_sarif(text)
     return (*found, *(d for d in parse_text("".join((*plain, text[last:]))) if not d.message.startswith(_NO_MATTER)))
 
 
@@ -47,16 +50,38 @@ def parse_gcc_json(text: str) -> tuple[Diagnostic, ...] | None:
 
 def _take(value: Any, found: list[Diagnostic]) -> bool:
     """Add what a decoded JSON value reports to ``found``; False when it is no compiler's report."""
-    if isinstance(value, list) and all(isinstance(v, dict) and ("kind" in v or "message" in v) for v in value):
-        for item in value[:MAX_DIAGNOSTICS]:
-            _gcc_item(item, found)
-        return True
-    if isinstance(value, dict) and isinstance(value.get("runs"), list):
-        for run in value["runs"]:
-            for result in (run.get("results") or [])[:MAX_DIAGNOSTICS]:
-                _sarif_result(result, found)
-        return True
-    return False
+    before = len(found)
+    try:
+        return _gcc_report(value, found) or _sarif_report(value, found)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # another tool's JSON, shaped a little alike
+        del found[before:]
+        return False
+
+
+def _gcc_report(value: Any, found: list[Diagnostic]) -> bool:
+    if not isinstance(value, list) or not all(isinstance(v, dict) and ("kind" in v or "message" in v) for v in value):
+        return False
+    for item in value[:MAX_DIAGNOSTICS]:
+        _gcc_item(item, found)
+    return True
+
+
+def _sarif_report(value: Any, found: list[Diagnostic]) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("runs"), list):
+        return False
+    for run in value["runs"]:
+        for result in (run.get("results") or [])[:MAX_DIAGNOSTICS]:
+            _sarif_result(result, found)
+    return True
+
+
+def _of_a_cut_sarif(text: str) -> list[Diagnostic]:
+    """The results that a SARIF log held before it was cut off."""
+    found: list[Diagnostic] = []
+    for match in _RESULTS.finditer(text):
+        items, _ = _items_before_a_cut(json.JSONDecoder(), text, match.end() - 1)
+        _take({"runs": [{"results": items}]}, found)
+    return found
 
 
 def _gcc_item(item: dict[str, Any], found: list[Diagnostic]) -> None:
@@ -157,7 +182,7 @@ def _json_spans(text: str, opening: str = "[{") -> Iterator[tuple[Any, int, int]
             continue
         try:
             value, end = decoder.raw_decode(text, at)
-        except ValueError:
+        except (ValueError, RecursionError):
             value, end = _items_before_a_cut(decoder, text, at)
             if not value:
                 at += 1
@@ -173,7 +198,7 @@ def _items_before_a_cut(decoder: json.JSONDecoder, text: str, at: int) -> tuple[
     while text.startswith("{", place):
         try:
             value, place = decoder.raw_decode(text, place)
-        except ValueError:
+        except (ValueError, RecursionError):
             break
         items.append(value)
         while text[place : place + 1] in (",", " ", "\n"):

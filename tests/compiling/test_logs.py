@@ -110,6 +110,21 @@ def test_a_sarif_log_is_read_and_what_clang_says_of_its_format_is_not() -> None:
     log = "clang-19: warning: diagnostic formatting in SARIF mode is currently unstable [-Wsarif-format-unstable]\n"
     found = read_output(log + json.dumps({"runs": [{"results": [result]}]}) + "\n1 error generated.\n")
     assert [(d.line, d.message) for d in found] == [(8, "call to undeclared function 'strlen'")]
+    whole = json.dumps({"runs": [{"results": [result, result]}]})
+    assert len(read_output(whole[: whole.rindex("message")])) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '{"runs": [1, null]}',
+        '[{"message": 3, "children": 4, "locations": "x"}]',
+        '[{"kind": {}, "children": [[]]}]',
+        '{"":' + "[" * 99999,
+    ],
+)
+def test_json_of_other_tools_does_no_harm(other: str) -> None:
+    assert headers(f"{other}\n{LOG}") == BOTH
 
 
 def test_names_behind_the_end_of_a_log_or_of_the_compilers_patience_are_foreseen() -> None:
