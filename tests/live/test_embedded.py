@@ -65,9 +65,7 @@ async def test_a_text_heard_while_it_is_written_is_the_text_of_a_whole_reply() -
     try:
         target = msgspec.structs.replace(router.target("function_implement"), max_tokens=60)
         provider = router.provider(target)
-        request = CompletionRequest(
-            system="Reply with C code only.", prompt="Write int add(int a, int b).", stage="function_implement", target=target
-        )
+        request = CompletionRequest("Reply with C code only.", "Write int add(int a, int b).", "function_implement", target)
         await provider.complete(request)  # both then find the prompt in the cache
         whole = await provider.complete(request)
         heard: list[str] = []
