@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import tomli_w
-from textual.pilot import Pilot
 
 from agent.audit.reader import LogReader
 from agent.config import load, repo_config_path
@@ -21,10 +20,12 @@ from screens.panes.card import Card
 from screens.run import RunScreen
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
+from tests.tui.journey import until
 from tui.app import CraApp
 from tui.services import engine_services
 
 RING = (SOLUTIONS / "ring_buffer.c").read_bytes()
+pytestmark = pytest.mark.timeout(400)  # seconds each on a quiet machine
 TASK = load_demo("ring_buffer").task
 
 
@@ -43,12 +44,6 @@ def _app(repo: Path) -> CraApp:
     return CraApp(engine_services(repo), config=load(repo), repo=repo, task=TASK)
 
 
-async def _until(pilot: Pilot[int], condition, seconds: float = 60) -> None:
-    async with asyncio.timeout(seconds):
-        while not condition():
-            await pilot.pause(0.02)
-
-
 async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_change(ring: Path) -> None:
     coder = Coder(RING)
     async with ScriptedServer(lambda call: dataclasses.replace(coder(call), pace=0.002)) as server:
@@ -57,15 +52,15 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
         async with app.run_test(size=(120, 40), notifications=True) as pilot:
             await pilot.pause()
             await pilot.press("enter")  # the start button has the focus
-            await _until(pilot, lambda: isinstance(app.screen, RunScreen) and app.screen.query(Card))
+            await until(pilot, lambda: isinstance(app.screen, RunScreen) and app.screen.query(Card))
             card = app.screen.query_one(Card)
-            await _until(pilot, lambda: "answer so far" in card.plain)
-            await _until(pilot, lambda: app.session is not None and app.session.state.finished is not None)
+            await until(pilot, lambda: "answer so far" in card.plain)
+            await until(pilot, lambda: app.session is not None and app.session.state.finished is not None)
             session = app.session
             assert session is not None and isinstance(app.screen, RunScreen)
             assert session.state.status == "complete", session.state.reason
             assert any(call.body["stream"] for call in server.calls), "texts were heard while they were written"
-            await _until(pilot, session.ready)
+            await until(pilot, session.ready)
             shown = app.screen.query_one(CallStream)
             reader = LogReader(ring / ".clean_room" / "raw.sqlite")
             rows = list(reader.calls(session.state.run_id))
@@ -82,7 +77,7 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
             assert replayed == session.state, "a replay of the log gives the state that was shown"
             reader.close()
             await pilot.press("a")
-            await _until(pilot, lambda: session.state.diff_choice == "applied")
+            await until(pilot, lambda: session.state.diff_choice == "applied")
     tested = await asyncio.to_thread(subprocess.run, ["make", "test"], cwd=ring, capture_output=True)
     assert tested.returncode == 0
 
@@ -94,21 +89,21 @@ async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path
         async with app.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
             await pilot.press("enter")
-            await _until(pilot, lambda: isinstance(app.screen, RunScreen))
+            await until(pilot, lambda: isinstance(app.screen, RunScreen))
             await pilot.press("space")
             session = app.session
             assert session is not None
-            await _until(pilot, lambda: session.waiting is not None)
+            await until(pilot, lambda: session.waiting is not None)
             waiting = session.waiting
             assert waiting is not None and waiting.verdict is True
             await pilot.press("n")
-            await _until(pilot, lambda: session.state.call(waiting.call_id or 0).overridden)
+            await until(pilot, lambda: session.state.call(waiting.call_id or 0).overridden)
             call = session.state.call(waiting.call_id or 0)
             assert call is not None and call.verdict is False
             await pilot.press("x")
             await pilot.pause()
             await pilot.press("y")
-            await _until(pilot, lambda: session.state.finished is not None)
+            await until(pilot, lambda: session.state.finished is not None)
             assert session.state.status == "stopped"
     with sqlite3.connect(ring / ".clean_room" / "raw.sqlite") as db:
         labels = db.execute("select call_id, label, source from labels").fetchall()
