@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
-from textual.widgets import Button, Footer
+from textual.widgets import Button, Footer, Input
 
 from screens.breakpoint_dialog import BreakpointDialog
 from screens.dialogs import Confirm
 from screens.prompt import Prompt
+from screens.run import RunScreen
 from screens.status import StatusBar
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import ring_buffer
@@ -20,6 +23,14 @@ SAID = (
     " that first, or keep the work on its branch and merge it there.",
     "Overruled: no for ring_buffer.c:ring_push. It is kept as a label.",
 )
+
+
+async def _until(pilot: Pilot[int], holds: Callable[[], object]) -> None:
+    for _ in range(300):
+        if holds():
+            return
+        await pilot.pause(0.02)
+    raise AssertionError("it never held")
 
 
 async def _say(pilot: Pilot[int], app: ReplayApp) -> list[Widget]:
@@ -41,25 +52,26 @@ def _covered(toasts: list[Widget], things: list[Widget]) -> list[tuple[Widget, W
 async def test_the_banner_the_choices_and_the_keys_stay_free(size: tuple[int, int]) -> None:
     app = ReplayApp(ring_buffer("diff"), live=True)
     async with app.run_test(size=size, notifications=True) as pilot:
-        await pilot.pause(0.2)
+        await _until(pilot, lambda: isinstance(app.screen, RunScreen) and app.screen.query(Prompt))
         screen = app.run_screen()
         prompt = screen.query_one(Prompt)
-        assert prompt.region.height >= 3
+        await _until(pilot, lambda: prompt.region.height >= 3)
         toasts = await _say(pilot, app)
-        assert not _covered(toasts, [prompt, screen.query_one(Footer), screen.query_one(StatusBar)])
+        parts: list[Widget] = [prompt, screen.query_one(Footer), screen.query_one(StatusBar)]
+        await _until(pilot, lambda: not _covered(toasts, parts))
         await pilot.resize_terminal(size[0] - 10, size[1] - 2)
-        await pilot.pause(0.2)
-        assert not _covered(list(screen.query("Toast")), [prompt, screen.query_one(Footer)])
+        await _until(pilot, lambda: screen.size.width == size[0] - 10)
+        await _until(pilot, lambda: not _covered(list(screen.query("Toast")), parts))
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_question_and_its_buttons_stay_free(size: tuple[int, int]) -> None:
     app = ReplayApp(ring_buffer("diff"), live=True)
     async with app.run_test(size=size, notifications=True) as pilot:
-        await pilot.pause(0.2)
+        await _until(pilot, lambda: isinstance(app.screen, RunScreen))
         text = "cra/ring is deleted. Your own tree stays as it is."
         app.push_screen(Confirm("Throw the work away?", text, "Discard", "Not now"))
-        await pilot.pause(0.2)
+        await _until(pilot, lambda: isinstance(app.screen, Confirm) and len(app.screen.query(Button)) == 2)
         toasts = await _say(pilot, app)
         parts: list[Widget] = [*app.screen.query(Button), *app.screen.query(".question"), *app.screen.query(".explanation")]
         assert len(parts) == 4 and not _covered(toasts, parts)
@@ -69,9 +81,8 @@ async def test_the_question_and_its_buttons_stay_free(size: tuple[int, int]) -> 
 async def test_the_breakpoints_buttons_stay_free(size: tuple[int, int]) -> None:
     app = ReplayApp(ring_buffer("compile"), live=True)
     async with app.run_test(size=size, notifications=True) as pilot:
-        await pilot.pause(0.2)
+        await _until(pilot, lambda: isinstance(app.screen, RunScreen))
         await pilot.press("b")
-        await pilot.pause(0.2)
-        assert isinstance(app.screen, BreakpointDialog)
+        await _until(pilot, lambda: isinstance(app.screen, BreakpointDialog) and len(app.screen.query(Input)) > 0)
         toasts = await _say(pilot, app)
         assert not _covered(toasts, list(app.screen.query("Button, Input")))
