@@ -14,6 +14,7 @@ import msgspec
 
 from agent.coding.csyntax import CFunction, find_definition, functions, parse_c, walk
 from agent.coding.nesting import nesting_problem, partners
+from agent.coding.outlive import with_loop_variables_outside
 from agent.coding.pieces import Piece, pieces_of
 from agent.coding.reply import CodeBlock, code_blocks
 from agent.coding.signature import definition_head, prototype_of, same_signature
@@ -79,7 +80,8 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
         problems = (*problems, f"{declared.name} is still a stub: write the code that does what its contract says.")
     helpers = _helpers(source, text, {*known, declared.name}) if not problems else ()
     text, renamed = without_shadowing(text)
-    return Extracted(text, helpers, includes, problems, (*repairs, *more, *renamed))
+    text, moved = with_loop_variables_outside(text, known)
+    return Extracted(text, helpers, includes, problems, (*repairs, *more, *renamed, *moved))
 
 
 def extract_helper(reply: str, name: str, *, known: Collection[str] = ()) -> tuple[str, ...]:
