@@ -65,7 +65,7 @@ class CraApp(App[int]):
         self.session: RunSession | None = None
         self.home: HomeScreen | None = None
         self._work: asyncio.Task[Any] | None = None
-        self._why_ended = ""
+        self.why_ended = ""
         self.register_theme(CLEAN_ROOM)
         self.register_theme(CLEAN_ROOM_LIGHT)
         self._choose_theme()
@@ -279,12 +279,13 @@ class CraApp(App[int]):
 
     def _told_to_end(self, why: str) -> None:
         """The terminal was closed, or a signal says so: no question, but a run ends in order."""
-        self._why_ended = why
+        self.why_ended = why
         if why == HANGUP:
             let_go_of_terminal(self._driver)
         self.exit(130, return_code=130)
 
     async def on_unmount(self) -> None:
         """Whatever ended the application: a run that goes on is stopped, and nothing is left open."""
-        forget_signals()
-        await end_run(self.session, self._work, self._why_ended)
+        await asyncio.sleep(0.05)  # a closed terminal may fail us a moment before its signal comes
+        await end_run(self.session, self._work, self.why_ended)
+        forget_signals()  # not before: a signal that comes meanwhile must not end the process

@@ -9,6 +9,7 @@ from pathlib import Path
 from agent.config import load
 from agent.state import RunState
 from tui.app import CraApp
+from tui.exit_codes import STOPPED
 from tui.services import engine_services
 
 
@@ -23,7 +24,7 @@ def launch(repo: Path, *, task: str = "", start: bool = False) -> int:
     app.run()
     if app.session is not None:
         print(undecided_words(app.session.state, app.session.repo), end="", file=sys.stderr)
-    return app.return_code or 0
+    return STOPPED if app.why_ended else app.return_code or 0
 
 
 def undecided_words(state: RunState, repo: Path) -> str:
