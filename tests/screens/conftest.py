@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widgets import Input, TextArea
 
 from tui.app import CraApp
 
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No NO_COLOR, no theme from outside, no real clipboard, data in a folder of the test's own."""
+    """No NO_COLOR, no blinking, no theme from outside, no real clipboard, data in a folder of the test's own."""
     for name in ("NO_COLOR", "TEXTUAL_THEME", "WAYLAND_DISPLAY", "DISPLAY"):
         monkeypatch.delenv(name, raising=False)
+    for kind in (TextArea, Input):  # a picture must not depend on the moment of the cursor's blink
+        monkeypatch.setattr(kind.cursor_blink, "_default", False)
     monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("CRA_CONFIG_DIR", str(tmp_path / "config"))
 
