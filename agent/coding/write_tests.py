@@ -33,6 +33,9 @@ from agent.events import EditApplied, EditRejected
 from agent.prompts import test_implement as words
 from agent.values import PlanStep
 
+LONGEST = 512
+"""Tokens of a reply: some six short tests, half a minute on a processor. What is cut off is used as far as it is whole."""
+
 _SHOWN = 3
 """Failing tests in a retry prompt."""
 
@@ -115,6 +118,7 @@ async def implement_tests(
             item=path,
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
+            max_tokens=min(LONGEST, llm.target.max_tokens),
             stop=("\n```\n",) if attempt == 1 else (),
         )
         calls.append(asked.call_id)

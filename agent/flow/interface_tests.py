@@ -16,6 +16,9 @@ from agent.workspace.protected import is_test_file
 
 STAGE = "interface_tests"
 _NOTHING_TO_TEST = "no header or module was found that they could test"
+UNASKED = 2
+"""Tries at tests that nobody asked for: they may not cost more than what they test."""
+
 _TOLD = 5
 """Dropped tests that get a notice of their own."""
 
@@ -55,11 +58,12 @@ class _Writing:
         self.ctx.emit(StepStarted(step.id, step.description))
         await self.ctx.gate.pass_point()
         start = await runner.workspace.head()
-        bench = Bench(runner, interface)
+        bench, tries = Bench(runner, interface), self.ctx.config.coding.max_attempts
         try:
             done = await implement_tests(
                 self.ctx, step, files=runner.tree.files, compile=runner.compiler, interface=interface, run=bench.run,
-                task=runner.found.task, flavour=await bench.flavour() if self.path.endswith(".py") else "",
+                task=runner.found.task, max_attempts=tries if runner.outcome.tests_asked else min(tries, UNASKED),
+                flavour=await bench.flavour() if self.path.endswith(".py") else "",
             )  # fmt: skip
         except ModelError as error:
             done = TestsWritten(False, self.path, reason=str(error))
