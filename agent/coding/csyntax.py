@@ -315,3 +315,17 @@ def comment_above(source: bytes, node: tree_sitter.Node) -> tuple[str, int]:
     if start < 0:
         return "", -1
     return source[start : node.start_byte].decode("utf-8", "replace").rstrip(), start
+
+
+def declared_names(node: tree_sitter.Node) -> list[str]:
+    """The names that a declaration or a parameter declares, pointers and arrays among them; [] for any other node."""
+    if node.type not in ("declaration", "parameter_declaration"):
+        return []
+    names = []
+    for child in node.children_by_field_name("declarator"):
+        inner: tree_sitter.Node | None = child
+        while inner is not None and inner.type in ("init_declarator", "pointer_declarator", "array_declarator"):
+            inner = inner.child_by_field_name("declarator")
+        if inner is not None and inner.type == "identifier":
+            names.append(text_of(inner))
+    return names

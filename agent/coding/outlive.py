@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import tree_sitter
 
-from agent.coding.csyntax import parse_c, text_of, walk
+from agent.coding.csyntax import declared_names, parse_c, text_of, walk
 
 _PLAIN = frozenset({"primitive_type", "sized_type_specifier", "type_identifier"})
 
@@ -42,12 +42,12 @@ def with_loop_variables_outside(text: str, known: Collection[str] = ()) -> tuple
 def _first(text: str, known: Collection[str]) -> tuple[tree_sitter.Node, tree_sitter.Node, str] | None:
     """The first (loop, declaration in its head, name) whose variable is used behind it and declared nowhere else."""
     nodes = list(walk(parse_c(text.encode())))
-    declared = [name for node in nodes for name in _declares(node)]
+    declared = [name for node in nodes for name in declared_names(node)]
     for loop in nodes:
         declaration = loop.child_by_field_name("initializer") if loop.type == "for_statement" else None
         if declaration is None or declaration.type != "declaration" or loop.parent is None:
             continue
-        names = _declares(declaration)
+        names = declared_names(declaration)
         kind = declaration.child_by_field_name("type")
         single = len(names) == 1 and names[0] not in known and _is_plain(declaration)
         if not single or kind is None or kind.type not in _PLAIN or declared.count(names[0]) != 1:
@@ -70,17 +70,3 @@ def _is_plain(declaration: tree_sitter.Node) -> bool:
 
 def _within(node: tree_sitter.Node, outer: tree_sitter.Node) -> bool:
     return outer.start_byte <= node.start_byte < outer.end_byte
-
-
-def _declares(node: tree_sitter.Node) -> list[str]:
-    """The names that a declaration or parameter declares, pointers and arrays aside."""
-    if node.type not in ("declaration", "parameter_declaration"):
-        return []
-    names = []
-    for child in node.children_by_field_name("declarator"):
-        inner: tree_sitter.Node | None = child
-        while inner is not None and inner.type in ("init_declarator", "pointer_declarator", "array_declarator"):
-            inner = inner.child_by_field_name("declarator")
-        if inner is not None and inner.type == "identifier":
-            names.append(text_of(inner))
-    return names

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import tree_sitter
 
-from agent.coding.csyntax import parse_c, text_of, walk
+from agent.coding.csyntax import declared_names, parse_c, text_of, walk
 
 _NUMBERS = frozenset({"primitive_type", "sized_type_specifier"})
-_WRAPPERS = frozenset({"init_declarator", "pointer_declarator", "array_declarator"})
 
 
 def without_shadowing(text: str) -> tuple[str, tuple[str, ...]]:
@@ -35,17 +34,8 @@ def _called(nodes: list[tree_sitter.Node]) -> set[int]:
 
 def _declared(node: tree_sitter.Node) -> list[str]:
     """The variables of arithmetic type, or pointers to such, that a declaration or parameter declares."""
-    kind = node.child_by_field_name("type") if node.type in ("declaration", "parameter_declaration") else None
-    if kind is None or kind.type not in _NUMBERS:
-        return []
-    names = []
-    for child in node.children_by_field_name("declarator"):
-        inner: tree_sitter.Node | None = child
-        while inner is not None and inner.type in _WRAPPERS:
-            inner = inner.child_by_field_name("declarator")
-        if inner is not None and inner.type == "identifier":
-            names.append(text_of(inner))
-    return names
+    kind = node.child_by_field_name("type")
+    return declared_names(node) if kind is not None and kind.type in _NUMBERS else []
 
 
 def _names(name: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 
 from agent.audit.history import events_of, fold
@@ -37,7 +38,7 @@ async def plan_run(
             failing_checks=baseline is not None and not baseline.ok and bool(baseline.passed or baseline.failed),
             repairs=found.repairs,
             project=project_of(found, earlier or Earlier()),
-            around=surroundings(found),
+            around=await asyncio.to_thread(surroundings, found),
         )
         report.counts = {"steps": len(plan.steps)}
         report.note = plan.how
@@ -65,14 +66,14 @@ def project_of(found: Survey, earlier: Earlier) -> Project:
 
 
 def surroundings(found: Survey) -> Surroundings:
-    """What the repository has, for functions that a task wants added to it."""
+    """What the repository has, for functions that a task wants added to it. Blocking: looks at every C and Python file."""
     symbols = list(found.index.symbols())
     classes = [one for one in symbols if one.kind == "class" and one.path.endswith(".py") and found.writable(one.path)]
     return Surroundings(
         {symbol.name for symbol in symbols},
         {one.name: one.path for one in classes},
         [path for path in found.package.included_files if found.writable(path)],
-        [entry.path for entry in found.index.files() if found.writable(entry.path)],
+        [one.path for one in found.index.files() if one.path.endswith((".c", ".h", ".py")) and found.writable(one.path)],
     )
 
 

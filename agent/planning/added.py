@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 import msgspec
 
-from agent.planning.asked_for import FILE_NAME, REPAIR
+from agent.planning.asked_for import FILE_NAME, REPAIR, looks_like_code
+from agent.planning.paths import meant, pair_of
 from agent.planning.schema import Plan, PlanStep
 from agent.planning.targets import Target
 from agent.workspace.protected import is_test_file
@@ -117,14 +117,14 @@ def _new_names(task: str, around: Surroundings) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for match in _FIRST.finditer(text):
         part = next(one for one in "abcd" if match[one] is not None)
-        name, meant = match[part], bool(match[f"{part}_call"] or match["called"] or _quoted(text, match.start(part)))
+        name, sure = match[part], bool(match[f"{part}_call"] or match["called"] or _quoted(text, match.start(part)))
         position = match.end()
         while name is not None:
-            if not (meant or _looks_like_code(name)) or not _is_free(name, around):
+            if not (sure or "." in name or looks_like_code(name)) or not _is_free(name, around):
                 break
             found[name] = None
             more = _NEXT.match(text, position)
-            name, meant, position = (
+            name, sure, position = (
                 (more["n"], bool(more["n_call"] or _quoted(text, more.start("n"))), more.end()) if more else (None, False, 0)
             )
     return tuple(found)
@@ -138,10 +138,6 @@ def _quoted(text: str, start: int) -> bool:
     return start > 0 and text[start - 1] in "`'\""
 
 
-def _looks_like_code(name: str) -> bool:
-    return "." in name or "_" in name.strip("_") or any(c.isdigit() or c.isupper() for c in name[1:])
-
-
 def _owner(task: str, around: Surroundings) -> str:
     """The Python class that the task names, if it is one, and only one."""
     words = set(re.findall(r"[A-Za-z_]\w*", FILE_NAME.sub(" ", task)))
@@ -151,32 +147,15 @@ def _owner(task: str, around: Surroundings) -> str:
 
 def _home(task: str, around: Surroundings) -> tuple[str, ...]:
     """Header and source, or the module: of the files that the task names, else the only ones that retrieval included."""
-    named = [path for written in FILE_NAME.findall(task) if (path := _known(written, around.files))]
+    named = [path for written in FILE_NAME.findall(task) if (path := meant(written, around.files))]
     pool = [path for path in dict.fromkeys(named or around.included) if not is_test_file(path)]
     modules = [path for path in pool if path.endswith(".py")]
     headers = list(dict.fromkeys(header for path in pool if (header := _header_of(path, around.files))))
     if len(headers) == 1 and not modules:
-        source = next((path for path in pool if path.endswith(".c")), "") or _source_of(headers[0], around.files)
+        source = next((path for path in pool if path.endswith(".c")), "") or pair_of(headers[0], ".c", around.files)
         return (headers[0], source) if source else (headers[0],)
     return (modules[0],) if len(modules) == 1 and not headers else ()
 
 
-def _known(written: str, files: Sequence[str]) -> str:
-    parts = PurePosixPath(written).parts
-    found = [path for path in files if PurePosixPath(path).parts[-len(parts) :] == parts]
-    return min(found, key=len) if found and (len(found) == 1 or written in found) else ""
-
-
 def _header_of(path: str, files: Sequence[str]) -> str:
-    return path if path.endswith(".h") else _pair(path, ".h", files) if path.endswith(".c") else ""
-
-
-def _source_of(header: str, files: Sequence[str]) -> str:
-    return _pair(header, ".c", files)
-
-
-def _pair(path: str, suffix: str, files: Sequence[str]) -> str:
-    """The file of the same stem that goes with ``path``, beside it if there is one there."""
-    pure = PurePosixPath(path)
-    found = [p for p in files if PurePosixPath(p).stem == pure.stem and p.endswith(suffix) and not is_test_file(p)]
-    return min(found, key=lambda one: (PurePosixPath(one).parent != pure.parent, len(one)), default="")
+    return path if path.endswith(".h") else pair_of(path, ".h", files) if path.endswith(".c") else ""

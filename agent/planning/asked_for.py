@@ -87,14 +87,15 @@ def named_points(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...
 
     def meant(point: OpenPoint) -> bool:
         name = _last(point.name)
-        if name in marked or (name in prose and _looks_like_code(name)):
+        if name in marked or (name in prose and looks_like_code(name)):
             return True
         return point.kind == "function" and name in objects and not whole
 
     return tuple(point for point in points if meant(point))
 
 
-def _looks_like_code(name: str) -> bool:
+def looks_like_code(name: str) -> bool:
+    """Whether a name cannot be an English word: it holds an underscore, a digit, or a capital behind its first letter."""
     return "_" in name.strip("_") or any(c.isdigit() or c.isupper() for c in name[1:])
 
 
@@ -102,7 +103,7 @@ def _wants_something_new(task: str, points: Sequence[OpenPoint]) -> bool:
     names = {_last(p.name) for p in points}
     for found in _OBJECT.finditer(task):
         name, call = _last(found[1]), found[2]
-        if (call or _looks_like_code(name)) and name not in names and not FILE_NAME.fullmatch(found[1]):
+        if (call or looks_like_code(name)) and name not in names and not FILE_NAME.fullmatch(found[1]):
             return True
     return False
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from agent.planning.asked_for import FILE_NAME, REPAIR
+from agent.planning.paths import meant, pair_of
 from agent.planning.place_of_tests import Project, place_for_test
 from agent.planning.schema import Plan, PlanStep
 from agent.workspace.protected import is_hidden, is_test_file
@@ -52,7 +53,7 @@ def plan_only_tests(task: str, project: Project | None) -> Plan | None:
         return None
     if not re.fullmatch(r"(?:please\s+)?", task[: found.start()].strip(), re.I):
         return None
-    named = [_known(path, project) for path in FILE_NAME.findall(task) if not is_test_file(path)]
+    named = [meant(path, project.paths) for path in FILE_NAME.findall(task) if not is_test_file(path)]
     interfaces = list(dict.fromkeys(_interface_of(path, project) for path in named))
     if not interfaces or "" in interfaces or len(interfaces) > MOST:
         return None
@@ -229,17 +230,7 @@ def _interface_of(path: str, project: Project) -> str:
     pure = PurePosixPath(path)
     if not path or is_test_file(path) or is_hidden(path, project.hidden) or pure.suffix not in (".c", ".h", ".py"):
         return ""
-    if pure.suffix != ".c":
-        return path
-    headers = [p for p in project.paths if PurePosixPath(p).suffix == ".h" and PurePosixPath(p).stem == pure.stem]
-    return min(headers, key=lambda one: (PurePosixPath(one).parent != pure.parent, len(one)), default="")
-
-
-def _known(written: str, project: Project) -> str:
-    """The path that a person means by ``written``, "" when none or several fit."""
-    parts = PurePosixPath(written).parts
-    found = [path for path in project.paths if PurePosixPath(path).parts[-len(parts) :] == parts]
-    return found[0] if len(found) == 1 else ""
+    return path if pure.suffix != ".c" else pair_of(path, ".h", project.paths)
 
 
 def _free_id(ids: Sequence[str]) -> str:

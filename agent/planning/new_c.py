@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from agent.planning.asked_for import FILE_NAME, REPAIR
+from agent.planning.paths import ends_with
 from agent.planning.schema import Plan, PlanStep, inside
 from agent.workspace.protected import is_test_file
 
@@ -81,5 +82,4 @@ def _is_c(path: str) -> bool:
 
 
 def _exists(path: str, files: Sequence[str]) -> bool:
-    parts = PurePosixPath(path).parts
-    return any(PurePosixPath(known).parts[-len(parts) :] == parts for known in files)
+    return any(ends_with(known, path) for known in files)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agent.planning.asked_for import FILE_NAME
+from agent.planning.paths import ends_with
 from agent.planning.schema import KnownSymbol, OpenPoint, inside
 from agent.values import Value
 from agent.workspace.protected import is_test_file
@@ -79,7 +80,7 @@ def build_menu(
     """
     tests = bool(_WANTS_TESTS.search(task))
     mentioned = [path for path in FILE_NAME.findall(task) if inside(path)]
-    all_files = [*files, *(p for p in mentioned if not any(_ends_with(f, p) for f in files))]
+    all_files = [*files, *(p for p in mentioned if not any(ends_with(f, p) for f in files))]
     ranked = sorted((s for s in symbols if s.writable), key=lambda s: _LEVELS.get(s.level, 2))
     opened = [Target(p.path, p.name, "not written yet") for p in open_points]
     chosen = [s for s in ranked if s.level != "excluded"]
@@ -100,14 +101,9 @@ def _is_primary(symbol: KnownSymbol, holders: set[tuple[str, str]]) -> bool:
 
 def _fits(target: Target, text: str, path: str, symbol: str) -> bool:
     if not path:
-        return _same_name(target.symbol, symbol) if target.symbol else _ends_with(target.path, text)
-    return bool(target.symbol) and _same_name(target.symbol, symbol) and _ends_with(target.path, path)
+        return _same_name(target.symbol, symbol) if target.symbol else ends_with(target.path, text)
+    return bool(target.symbol) and _same_name(target.symbol, symbol) and ends_with(target.path, path)
 
 
 def _same_name(real: str, written: str) -> bool:
     return written in (real, real.rpartition(".")[2])
-
-
-def _ends_with(real: str, written: str) -> bool:
-    parts = PurePosixPath(written).parts
-    return bool(parts) and PurePosixPath(real).parts[-len(parts) :] == parts

@@ -50,13 +50,9 @@ def symbol_question(
 ) -> str:
     """One symbol of ``path``, its source as it stands, what to do with it, and what went wrong before."""
     fence = _NAMES[language][1]
-    parts = [f"Step: {step.strip()}", f"{name} in {path} is now:\n```{fence}\n{source.rstrip()}\n```"]
-    if failure:
-        parts.append(f"A check fails with it:\n{failure.strip()}")
-    if trouble:
-        parts.append(f"Your last reply could not be used: {trouble.strip()}")
-    parts.append(f"Write the new version of {name}.")
-    return "\n\n".join(parts)
+    shown = f"{name} in {path} is now:\n```{fence}\n{source.rstrip()}\n```"
+    last = f"Write the new version of {name}."
+    return _asked([f"Step: {step.strip()}", shown], "A check fails with it", failure, trouble, last)
 
 
 def anew_question(
@@ -64,24 +60,15 @@ def anew_question(
 ) -> str:
     """A symbol of ``path`` to be written from its head and docstring alone, since its old body only got copied."""
     fence = _NAMES[language][1]
-    parts = [f"Step: {step.strip()}", f"{name} in {path} begins like this:\n```{fence}\n{head.rstrip()}\n```"]
-    if failure:
-        parts.append(f"The body that it had fails a check:\n{failure.strip()}")
-    if trouble:
-        parts.append(f"Your last reply could not be used: {trouble.strip()}")
-    parts.append(f"Write {name} with another body.")
-    return "\n\n".join(parts)
+    shown = f"{name} in {path} begins like this:\n```{fence}\n{head.rstrip()}\n```"
+    failed = "The body that it had fails a check"
+    return _asked([f"Step: {step.strip()}", shown], failed, failure, trouble, f"Write {name} with another body.")
 
 
 def new_symbol_question(step: str, name: str, path: str, language: str, *, failure: str = "", trouble: str = "") -> str:
     """A symbol that ``path`` shall get."""
-    parts = [f"Step: {step.strip()}"]
-    if failure:
-        parts.append(f"A check fails:\n{failure.strip()}")
-    if trouble:
-        parts.append(f"Your last reply could not be used: {trouble.strip()}")
-    parts.append(f"{path} has no {name} yet. Write {name}.")
-    return "\n\n".join(parts)
+    last = f"{path} has no {name} yet. Write {name}."
+    return _asked([f"Step: {step.strip()}"], "A check fails", failure, trouble, last)
 
 
 def edit_question(step: str, sources: Mapping[str, str], language: str, *, failure: str = "", trouble: str = "") -> str:
@@ -89,9 +76,14 @@ def edit_question(step: str, sources: Mapping[str, str], language: str, *, failu
     fence = _NAMES[language][1]
     parts = [f"FILE: {path}\n```{fence}\n{text.rstrip()}\n```" for path, text in sources.items()]
     parts.append(f"Step: {step.strip()}")
+    return _asked(parts, "A check fails now", failure, trouble, "Write the search/replace blocks.")
+
+
+def _asked(parts: list[str], failed: str, failure: str, trouble: str, last: str) -> str:
+    """``parts``, what a check says, what was wrong with the last reply, and what to write."""
+    said = [*parts]
     if failure:
-        parts.append(f"A check fails now:\n{failure.strip()}")
+        said.append(f"{failed}:\n{failure.strip()}")
     if trouble:
-        parts.append(f"Your last reply could not be used: {trouble.strip()}")
-    parts.append("Write the search/replace blocks.")
-    return "\n\n".join(parts)
+        said.append(f"Your last reply could not be used: {trouble.strip()}")
+    return "\n\n".join([*said, last])
