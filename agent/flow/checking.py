@@ -34,7 +34,7 @@ class Explained(msgspec.Struct, frozen=True):
     @property
     def faulty(self) -> frozenset[str]:
         """The functions that sanitizers blame."""
-        return frozenset(fault.function for fault in self.faults)
+        return frozenset(fault.function for fault in self.faults if fault.function)
 
     def of(self, function: str) -> tuple[FailureSignal, ...]:
         """What concerns one function: its own faults, and what the output says."""

@@ -172,7 +172,7 @@ class StepRunner:
         if (now.ok and not best.ok) or (now.passed or 0) > (best.passed or 0) or further(best, now) > 0:
             return True
         checks = self.checks
-        if not checks.faulty:
+        if not checks.faulty or now.timed_out:  # who hangs comes to no fault, and is no better for it
             return False
         faulty = (await checks.explain(now)).faulty
         if not checks.faulty - faulty:

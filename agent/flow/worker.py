@@ -167,7 +167,7 @@ class Worker:
             points = 1 - 1 / (1 + stop.line)  # tells the candidates apart: the further, the better
         why = await self.checks.explain(now, (name,))
         faulty = name in why.faulty
-        mended = name in self.checks.faulty and not self.checks.regressed(now)
+        mended = name in self.checks.faulty and not now.timed_out and not self.checks.regressed(now)
         if not faulty and (mended or (self.checks.best is not None and further(self.checks.best, now) > 0)):
             points = 1.0  # past what it was written anew for
         return Measured(points, as_shown(why.of(name)), faulty)

@@ -147,6 +147,23 @@ async def test_a_fault_that_no_check_shows_is_mended_with_the_one_that_does(tmp_
     assert "t->len + 2 > t->room" in diff.diff
 
 
+async def test_a_version_that_hangs_is_no_better_than_one_with_a_fault(tmp_path: Path) -> None:
+    """It comes to no fault that sanitizers could find."""
+    hangs = TIGHT.replace("    t->data[t->len++]", "    for (volatile int on = 1; on;) { }\n    t->data[t->len++]")
+    solution = SOLUTION[: SOLUTION.index(b"void text_init")] + f"{SMALL}\n\n{hangs}\n\n".encode()
+    solution += SOLUTION[SOLUTION.index(b"void text_number") :]
+    coder = Silent(solution, first={"text_put": TIGHT, "text_number": NO_SIGN})
+    coder.first["text_number"] = coder.functions["text_number"] = NO_SIGN
+    root = project(tmp_path / "r")
+    (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
+    short = {"testing": {"timeout_seconds": 2}, "orchestrator": {"max_adjustment_rounds": 1}}
+    async with ScriptedServer(coder) as server:
+        finished, heard, _ = await play(root, server, "Implement the functions declared in text.h.", sections=short)
+    assert finished.status == "partial", finished.reason
+    assert coder.asked.count("text_put") > 1
+    assert "volatile" not in of(heard, ev.DiffReady)[0].diff
+
+
 STUBS = '''"""Vectors."""
 
 
