@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent.audit.log import AuditLog, Listener, Mark
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import (
     CallFinished,
     CallProgress,

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from agent.audit.log import AuditLog, log_path
-from agent.config import load as load_config
+from agent.config.schema import load as load_config
 from agent.context import RunContext
 from agent.index import Index
 from agent.judgment.binary import run_binary_judgment

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from agent.config import Orchestrator
+from agent.config.schema import Orchestrator
 from benchmarks.pipeline_rows import Row
 
 MODES = {"decomposed": True, "monolithic": False}

@@ -17,9 +17,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agent.config import Models
-from agent.config_errors import ConfigError
-from agent.config_set import settings_from
+from agent.config.assignments import settings_from
+from agent.config.errors import ConfigError
+from agent.config.schema import Models
 from agent.workspace.demo import list_demos
 from benchmarks.pipeline_rows import Row, append_row, notes, read_rows, table
 from benchmarks.pipeline_run import MODES, CannotRun, Planned, commit_of_checkout, measure

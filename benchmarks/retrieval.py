@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from agent.config import Config
+from agent.config.schema import Config
 from agent.index import Index
 from agent.index.words import query_words, split_identifier
 from agent.retrieval.pipeline import retrieve_unjudged

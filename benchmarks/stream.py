@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 
 from agent import events as ev
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import Envelope
 from agent.gate import Gate
-from agent.state import RunState
+from agent.state.run_state import RunState
 from screens.panes.calls import CallStream
 from screens.run import RunScreen
 from screens.runner import RunHandle, Services

@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 
 from agent.audit.log import AuditLog, log_path
-from agent.config import Config, merge
+from agent.config.schema import Config, merge
 from agent.context import RunContext
 from agent.judgment.binary import run_binary_judgment
 from agent.models.router import Router

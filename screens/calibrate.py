@@ -12,7 +12,7 @@ from agent.audit.items import load_items
 from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.audit.scores import StageScore, score_models
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
 from agent.judgment.thresholds import Thresholds, load_thresholds, thresholds_path
 from screens.actions import bindings
 from screens.dialogs import Confirm

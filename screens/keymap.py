@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from textual.keys import Keys, _character_to_key
 
-from agent.config_errors import nearest
+from agent.config.errors import nearest
 from screens.actions import ACTIONS, BY_ID, key_names, of_screen
 
 _NAMED = {key.value for key in Keys if "+" not in key.value and not key.value.startswith("<")}

@@ -17,7 +17,7 @@ from textual.widgets import Static
 from agent.audit.log import LogError
 from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
 from screens import STYLES
 from screens.export_dialog import ExportDialog
 from screens.keyed import KeyedScreen, KeyFooter

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agent.events import GateWaiting, RunFinished
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import CheckResult
 from screens.session import RunSession
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, fit, line, one_line, plural, stage_short, stage_title

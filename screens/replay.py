@@ -91,8 +91,8 @@ class Replay:
             target = 60 * int(minutes[1] or 0) + float(minutes[2] or 0)
             return bisect_right(self.envelopes, target, key=lambda envelope: envelope.t)
         word = wanted.lower().encode()
-        places = range(len(self.envelopes))
-        for place in (*places[self.position :], *places[: self.position]):
+        places = list(range(len(self.envelopes)))
+        for place in places[self.position :] + places[: self.position]:
             if word and word in encode_event(self.envelopes[place].event).lower():
                 return place + 1
         return None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from agent.audit.reader import CallTexts
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import CallProgress, Envelope, RunFinished
 from agent.gate import Gate
 

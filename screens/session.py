@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.events import CallFinished, CallProgress, CallStarted, Envelope, Event, GateWaiting, RunFinished
 from agent.gate import Gate
-from agent.state import Call, RunState
+from agent.state.run_state import Call, RunState
 from screens.runner import RunHandle
 from screens.writing import WritingNow
 

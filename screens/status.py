@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widget import Widget
 
-from agent.state import RunState
+from agent.state.run_state import RunState
 from screens.session import RunSession
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, clean, duration, line, one_line
 

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from agent.config import Config
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
+from agent.config.schema import Config
 from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm

@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Button, Input, Select, Static
 
-from agent.config import Models, Override, check_value
-from agent.config_errors import ConfigError, nearest
+from agent.config.errors import ConfigError, nearest
+from agent.config.schema import Models, Override, check_value
 from agent.models.router import Router
 from agent.models.stages import GROUPS, STAGES, stage_of
 from screens import STYLES

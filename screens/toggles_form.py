@@ -12,8 +12,8 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static, Switch
 
-from agent.config_edit import UNSET
-from agent.config_errors import ConfigError
+from agent.config.edit import UNSET
+from agent.config.errors import ConfigError
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, clean, line
 from screens.toggles_model import Field, ToggleModel, as_text, read
 

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from agent.config import Config, check_value, repo_config_path, sections, user_config_path
-from agent.config_edit import UNSET, ConfigDraft
-from agent.config_errors import ConfigError, description_of, expected_of
+from agent.config.edit import UNSET, ConfigDraft
+from agent.config.errors import ConfigError, description_of, expected_of
+from agent.config.schema import Config, check_value, repo_config_path, sections, user_config_path
 from agent.models.router import Router
 from screens.keymap import read_keymap
 

@@ -12,8 +12,8 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
-from agent.config import Models, Override
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
+from agent.config.schema import Models, Override
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, line, one_line
 from screens.toggles_dialogs import OverrideDialog
 from screens.toggles_model import ToggleModel

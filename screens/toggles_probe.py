@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from agent.config import Models
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
+from agent.config.schema import Models
 from agent.models.answers import parse_yes_no
 from agent.models.router import Router
 from agent.models.stages import BINARY_MAX_TOKENS, STAGES

@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from agent.config import sections
+from agent.config.schema import sections
 from agent.models.stages import GROUPS, STAGES
 from screens.text import LABEL, MUTED, line
 from screens.toggles_form import FieldRow

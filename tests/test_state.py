@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent import events as ev
 from agent.audit.history import fold
 from agent.events import Envelope
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import PlanStep
 
 

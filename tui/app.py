@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import RunFinished
 from agent.gate import Gate
 from screens import STYLES

@@ -57,7 +57,7 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from pathlib import Path
 
-            from agent.config_errors import nearest
+            from agent.config.errors import nearest
 
             if Path(args[0]).is_dir():
                 place = shlex.quote(args[0])
@@ -92,7 +92,7 @@ def cli(ctx: click.Context, info: bool, repo: str) -> None:
 def main() -> None:
     """Entry point: every expected fault is a sentence and an exit code, never a traceback."""
     from agent.audit.log import LogError
-    from agent.config_errors import ConfigError
+    from agent.config.errors import ConfigError
     from agent.models.types import ModelError
 
     try:

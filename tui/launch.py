@@ -6,8 +6,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from agent.config import load
-from agent.state import RunState
+from agent.config.schema import load
+from agent.state.run_state import RunState
 from tui.app import CraApp
 from tui.exit_codes import STOPPED
 from tui.services import engine_services

@@ -14,7 +14,7 @@ import platformdirs
 from agent.audit.history import events_of, list_runs
 from agent.audit.log import Listener, LogError
 from agent.audit.reader import CallTexts, LogReader
-from agent.config import Config, load
+from agent.config.schema import Config, load
 from agent.events import CallProgress, Envelope, RunFinished
 from agent.gate import Gate
 from agent.run import Run

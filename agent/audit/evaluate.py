@@ -20,7 +20,7 @@ from agent.audit.pairs import Choice, Pair, load_pairs
 from agent.audit.reader import LogReader
 from agent.audit.rows import CallAnswer, CallDraft
 from agent.audit.scores import StageScore, score_models
-from agent.config import Config
+from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import CallFinished, CallStarted, RunFinished, RunStarted
 from agent.gate import Gate, Stopped

@@ -15,7 +15,7 @@ from agent.audit.fates import Fate, fate_of
 from agent.audit.log import LogError, log_path, open_database
 from agent.audit.reader import LogReader
 from agent.events import Envelope
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import CheckResult
 from agent.workspace import record
 from agent.workspace.git import WorkspaceError

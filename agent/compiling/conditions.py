@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 _TOKEN = re.compile(r"\s*(0[xX][0-9a-fA-F]+|\d+|[A-Za-z_]\w*|&&|\|\||[!=<>]=|<<|>>|[-+*/%!~<>()&|^?:,])[uUlL]*")
 _BINARY: tuple[tuple[str, ...], ...] = (
@@ -153,12 +153,11 @@ def _apply(operator: str, left: int | None, right: int | None) -> int | None:
         return left // right if operator == "/" else left % right
     if operator in ("<<", ">>") and not 0 <= right < 64:
         raise _UnknownError
-    return int(
-        {
-            "|": lambda: left | right, "^": lambda: left ^ right, "&": lambda: left & right,
-            "==": lambda: left == right, "!=": lambda: left != right, "<": lambda: left < right,
-            ">": lambda: left > right, "<=": lambda: left <= right, ">=": lambda: left >= right,
-            "<<": lambda: left << right, ">>": lambda: left >> right, "+": lambda: left + right,
-            "-": lambda: left - right, "*": lambda: left * right,
-        }[operator]()
-    )  # fmt: skip
+    results: dict[str, Callable[[], int]] = {
+        "|": lambda: left | right, "^": lambda: left ^ right, "&": lambda: left & right,
+        "==": lambda: left == right, "!=": lambda: left != right, "<": lambda: left < right,
+        ">": lambda: left > right, "<=": lambda: left <= right, ">=": lambda: left >= right,
+        "<<": lambda: left << right, ">>": lambda: left >> right, "+": lambda: left + right,
+        "-": lambda: left - right, "*": lambda: left * right,
+    }  # fmt: skip
+    return int(results[operator]())

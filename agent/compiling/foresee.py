@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from agent.compiling.declarations import KEYWORDS
+from agent.compiling.declarators import KEYWORDS
 from agent.compiling.findings import Finding
 from agent.compiling.names import NameFinder
 from agent.compiling.project import HEADER_SUFFIXES

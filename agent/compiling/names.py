@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from agent.compiling.build_facts import BuildFacts
-from agent.compiling.declarations import KEYWORDS
+from agent.compiling.declarators import KEYWORDS
 from agent.compiling.findings import FailedCompile, Finding, Sought, SystemNames
 from agent.compiling.headers import HeaderTable, header_table
 from agent.compiling.library_names import hinted_at, in_library

@@ -17,8 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agent.compiling.build_facts import BuildFacts
+from agent.compiling.child import run_child
 from agent.compiling.classify import deterministic_check
-from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, run_child, with_source_lines
+from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, with_source_lines
 from agent.compiling.diagnostics import ordered, parse_text
 from agent.compiling.findings import SystemNames
 from agent.compiling.flags import safe_flags

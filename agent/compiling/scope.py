@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from agent.compiling.declarations import KEYWORDS
+from agent.compiling.declarators import KEYWORDS
 from agent.compiling.headers import HeaderTable
 from agent.compiling.project import ProjectFiles
 

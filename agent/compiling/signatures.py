@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from agent.compiling.declarations import KEYWORDS
+from agent.compiling.declarators import KEYWORDS
 from agent.compiling.project import ProjectFiles
 from agent.index.symbols.base import Symbol
 from agent.index.symbols.c import parse

@@ -16,7 +16,7 @@ import msgspec
 from agent.audit.history import RunSummary, list_runs
 from agent.audit.log import LogError
 from agent.audit.reader import LogReader
-from agent.config import repo_config_path
+from agent.config.schema import repo_config_path
 from agent.workspace.demo import create_demo, data_directory, load_demo, read_demo
 from agent.workspace.git import WorkspaceError, run_git, text
 

@@ -13,7 +13,7 @@ import msgspec
 from agent import __version__
 from agent.audit.log import AuditLog, Mark, log_path
 from agent.compiling.compiler import Compiler, CompilerMissing
-from agent.config import Config, load
+from agent.config.schema import Config, load
 from agent.context import RunContext
 from agent.events import ModelStatus
 from agent.gate import Gate

@@ -10,7 +10,7 @@ import msgspec
 
 from agent import __version__
 from agent.audit.log import AuditLog, log_path
-from agent.config import Config
+from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
 from agent.flow.launch import StatusRelay, new_run_id, require_models, thresholds_of

@@ -12,7 +12,8 @@ from agent.events import IndexRefreshed
 from agent.index import Index
 from agent.planning.asked_for import REPAIR
 from agent.planning.new_c import creates_files
-from agent.retrieval.pipeline import ContextPackage, retrieve
+from agent.retrieval.package import ContextPackage
+from agent.retrieval.pipeline import retrieve
 from agent.workspace.protected import is_hidden, is_writable
 from agent.workspace.worktree import Workspace
 

@@ -24,5 +24,6 @@ def is_cut_short(path: Path) -> bool:
     size = path.stat().st_size
     if len(header) < _HEADER:
         return size > 0
-    page = struct.unpack_from(">H", header, _SIZE_AT)[0]
-    return size < (65536 if page == 1 else page) * struct.unpack_from(">I", header, _PAGES_AT)[0]
+    (page,) = struct.unpack_from(">H", header, _SIZE_AT)
+    (pages,) = struct.unpack_from(">I", header, _PAGES_AT)
+    return bool(size < (65536 if page == 1 else page) * pages)

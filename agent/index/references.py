@@ -6,6 +6,7 @@ import posixpath
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from agent.index.entries import IndexedSymbol, LibrarySymbol
 from agent.index.resolve import Resolver
@@ -21,7 +22,7 @@ _COLUMNS = (
 )
 
 
-def symbol_of(row: tuple) -> IndexedSymbol:
+def symbol_of(row: tuple[Any, ...]) -> IndexedSymbol:
     """A symbol from a row of ``select_symbols``."""
     path, name, kind, line, end_line, start, end, signature, doc, parent, body_start, body_end, doc_start, static = row
     return IndexedSymbol(

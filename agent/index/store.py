@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agent.index.intact import is_cut_short
 from agent.index.symbols.base import ParsedFile, Symbol
@@ -189,7 +190,7 @@ class Store:
                 raise
             self._db.execute("COMMIT")
 
-    def rows(self, sql: str, parameters: tuple[object, ...] | list[object] = ()) -> list[tuple]:
+    def rows(self, sql: str, parameters: tuple[object, ...] | list[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.lock:
             return self._db.execute(sql, parameters).fetchall()

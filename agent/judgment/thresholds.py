@@ -10,7 +10,7 @@ import msgspec
 import tomli_w
 
 from agent.atomic import replace_file
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
 
 
 class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):

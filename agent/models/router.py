@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from agent.config import Models, Override
-from agent.config_errors import ConfigError, nearest
+from agent.config.errors import ConfigError, nearest
+from agent.config.schema import Models, Override
 from agent.models.embedded import EmbeddedProvider, Resolve
 from agent.models.ollama import OllamaProvider
 from agent.models.openai import OpenAIProvider

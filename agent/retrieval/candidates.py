@@ -14,7 +14,7 @@ from agent.retrieval.filerank import rank_files
 from agent.retrieval.types import ScopedFile, TaskFacts
 
 if TYPE_CHECKING:
-    from agent.config import Retrieval
+    from agent.config.schema import Retrieval
     from agent.index import Index
     from agent.index.entries import FileEntry
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import TaskAnalysed
 from agent.prompts import task_analysis as words
 from agent.retrieval import ranked

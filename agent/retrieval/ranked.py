@@ -15,7 +15,7 @@ from agent.retrieval.task import analyse
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
 
 if TYPE_CHECKING:
-    from agent.config import Retrieval
+    from agent.config.schema import Retrieval
     from agent.index import Index
 
 SYMBOL_FILES = 20

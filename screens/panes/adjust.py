@@ -6,7 +6,7 @@ import difflib
 
 from textual.content import Content
 
-from agent.state import Adjustment, RunState
+from agent.state.run_state import Adjustment, RunState
 from agent.values import PlanStep
 from screens.panes.base import Pane
 from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural

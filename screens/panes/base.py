@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state import RunState
+from agent.state.run_state import RunState
 from screens.lines import LinesView
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from textual.content import Content
 
 from agent.events import FileScoped
-from agent.state import RunState, SymbolState
+from agent.state.run_state import RunState, SymbolState
 from screens.panes.base import Pane
 from screens.text import (
     ACCENT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import CheckResult
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, line, one_line, plural

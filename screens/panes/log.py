@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from agent import events as ev
-from agent.state import RunState
+from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.panes.sentences import sentence
 from screens.text import BAD, LABEL, MUTED, WARN, duration, line, one_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state import RunState, Stage, StepState
+from agent.state.run_state import RunState, Stage, StepState
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, keep_tail, line, one_line, plural
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 
 from agent import events as ev
-from agent.state import RunState
+from agent.state.run_state import RunState
 from screens.actions import PANES
 from screens.panes.adjust import Adjust
 from screens.panes.base import Pane

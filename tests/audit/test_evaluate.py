@@ -11,7 +11,7 @@ from agent.audit.evaluate import EvaluationError, labelled_set, run_evaluation
 from agent.audit.history import events_of, fold, list_runs
 from agent.audit.items import load_items
 from agent.audit.reader import LogReader
-from agent.config import Config, merge
+from agent.config.schema import Config, merge
 from agent.gate import Gate
 from agent.judgment.thresholds import Threshold, Thresholds
 from agent.models.types import ModelError

@@ -26,7 +26,7 @@ from agent.events import (
     StageStarted,
 )
 from agent.judgment.binary import run_binary_judgment
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import CheckResult, PlanStep
 from agent.workspace.git import run_git
 from agent.workspace.worktree import Workspace

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from agent.config import Config, load, merge, parse, repo_config_path, user_config_path
+from agent.config.schema import Config, load, merge, parse, repo_config_path, user_config_path
 from agent.events import DiffReady, Envelope, Notice
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes import ScriptedServer

@@ -11,7 +11,7 @@ from agent.audit.labels import LabelBook
 from agent.events import DiffReady, DiffResolved, Envelope, Event, RunFinished, RunStarted
 from agent.flow.deciding import decide
 from agent.flow.demo_copies import demo_copies, open_copy
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.workspace.git import run_git
 from tests.flow.ended import ended_run
 from tui.cli import cli

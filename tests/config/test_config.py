@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Config, Override, load, merge, parse, repo_config_path
-from agent.config_errors import ConfigError
-from agent.config_template import template
+from agent.config.errors import ConfigError
+from agent.config.schema import Config, Override, load, merge, parse, repo_config_path
+from agent.config.template import template
 
 
 def test_template_holds_exactly_the_defaults() -> None:

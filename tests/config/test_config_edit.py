@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.config import Config, Override, merge, parse, sections
-from agent.config_edit import UNSET, ConfigDraft
-from agent.config_errors import ConfigError
-from agent.config_template import template
-from agent.config_text import put, take
+from agent.config.edit import UNSET, ConfigDraft
+from agent.config.errors import ConfigError
+from agent.config.schema import Config, Override, merge, parse, sections
+from agent.config.template import template
+from agent.config.toml_text import put, take
 
 MINE = """# my own words
 [models]  # who answers

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.config import merge
-from agent.config_errors import ConfigError
-from agent.config_set import settings_from
+from agent.config.assignments import settings_from
+from agent.config.errors import ConfigError
+from agent.config.schema import merge
 
 
 def test_values_are_what_their_fields_are() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.audit.log import AuditLog, log_path
-from agent.config import merge
+from agent.config.schema import merge
 from agent.context import RunContext
 from agent.events import Envelope, Event
 from agent.gate import Gate

@@ -11,7 +11,7 @@ from agent.audit.items import load_items
 from agent.audit.reader import LogReader
 from agent.flow.deciding import Choice, decide
 from agent.flow.launch import open_run
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import Lease, held
 from tests.fakes.server import ScriptedServer

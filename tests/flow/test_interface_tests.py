@@ -9,7 +9,7 @@ import pytest
 
 from agent import events as ev
 from agent.flow.launch import open_run
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from agent import events as ev
-from agent.config import Orchestrator
+from agent.config.schema import Orchestrator
 from agent.workspace.demo import create_demo
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder

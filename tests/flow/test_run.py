@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from agent import events as ev
-from agent.config import repo_config_path
-from agent.config_template import template
+from agent.config.schema import repo_config_path
+from agent.config.template import template
 from agent.flow.launch import PreflightError, open_run
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes.script import Answer, RecordedCall, together
 from tests.fakes.server import ScriptedServer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.audit.log import AuditLog
-from agent.config import Config
+from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import ModelStatus, Notice
 from agent.flow.launch import StatusRelay

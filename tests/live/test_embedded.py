@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from agent.config import Models
+from agent.config.schema import Models
 from agent.models.answers import parse_yes_no
 from agent.models.router import Router
 from agent.models.store import find_model

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Models
+from agent.config.schema import Models
 from agent.models import embedded_process
 from agent.models.embedded_share import running
 from agent.models.router import Router

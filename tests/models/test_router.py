@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agent.config import merge
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
+from agent.config.schema import merge
 from agent.models.replay import Recorded
 from agent.models.router import Router
 from agent.models.stages import STAGES, binary_stages

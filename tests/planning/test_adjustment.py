@@ -20,7 +20,7 @@ from agent.events import (
 from agent.planning.adjustment.adjust import adjust, find_causes
 from agent.planning.adjustment.failures import expected_calls
 from agent.planning.schema import PlanAdjustment, PlanError, PlanStep, StepResult
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import FailureSignal
 from tests.planning.engine import Engine, as_json, engine
 

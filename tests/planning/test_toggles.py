@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.config import Config
+from agent.config.schema import Config
 from agent.planning.adjustment.adjust import adjust
 from agent.planning.plan import make_plan
 from agent.planning.schema import KnownSymbol, StepResult

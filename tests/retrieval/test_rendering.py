@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.config import Config
+from agent.config.schema import Config
 from agent.index import Index
 from agent.models.budget import estimate_tokens
 from agent.retrieval import ranked

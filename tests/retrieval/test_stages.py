@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import ContextAssembled, FileScoped, FilesGrouped, Notice, StagesRouted, SymbolClassified
 from agent.gate import Gate, PendingVerdict
 from agent.index import Index

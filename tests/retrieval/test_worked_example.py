@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import CascadePass, FileScoped, StageFinished, SymbolClassified, TaskAnalysed
 from agent.index import Index
 from agent.retrieval.pipeline import predict_calls, retrieve

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent import events as ev
-from agent.config import Config
+from agent.config.schema import Config
 from agent.events import Envelope, RunFinished
 from agent.gate import Gate, PendingVerdict, Stopped
 from screens.run import RunScreen

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent import events as ev
 from agent.audit.history import fold
 from agent.flow.checking import _counts
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import CheckResult
 from screens.panes.compile import Compile
 from screens.panes.phases import phase_count, stage_mark

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from agent import events as ev
 from agent.audit.reader import CallTexts
 from agent.events import Envelope
-from agent.state import RunState
+from agent.state.run_state import RunState
 from agent.values import PlanStep
 from screens.card_screen import CardScreen
 from screens.panes.cascade import Cascade

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, Switch
 
-from agent.config import load, repo_config_path, user_config_path
+from agent.config.schema import load, repo_config_path, user_config_path
 from agent.models.router import Router
 from screens.dialogs import Confirm
 from screens.lines import LinesView

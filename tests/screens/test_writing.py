@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from agent import events as ev
 from agent.audit.reader import CallTexts
-from agent.state import RunState
+from agent.state.run_state import RunState
 from screens.card_screen import CardScreen
 from screens.panes.calls import CallStream
 from screens.panes.card import Card

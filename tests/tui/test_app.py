@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.command import CommandPalette
 
-from agent.config import Config, Ui
+from agent.config.schema import Config, Ui
 from screens.actions import ACTIONS, BY_ID, key_text
 from screens.help import HelpScreen, help_lines
 from screens.keymap import read_keymap

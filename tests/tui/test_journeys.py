@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from agent.config import load
+from agent.config.schema import load
 from agent.events import GateWaiting
 from agent.workspace.demo import create_demo, load_demo
 from screens.export_dialog import ExportDialog

@@ -12,8 +12,8 @@ import pytest
 import tomli_w
 
 from agent.audit.reader import LogReader
-from agent.config import load, repo_config_path
-from agent.state import RunState
+from agent.config.schema import load, repo_config_path
+from agent.state.run_state import RunState
 from agent.workspace.demo import load_demo
 from screens.panes.calls import CallStream
 from screens.panes.card import Card

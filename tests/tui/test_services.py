@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from agent.config import Config
+from agent.config.schema import Config
 from tui.services import weak_spots
 
 

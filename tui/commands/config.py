@@ -8,8 +8,8 @@ import click
 import msgspec
 import tomli_w
 
-from agent import config as cfg
-from agent.config_template import template
+from agent.config import schema as cfg
+from agent.config.template import template
 
 
 @click.group()

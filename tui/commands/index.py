@@ -31,7 +31,7 @@ def index(repo: Path, enrich: bool) -> None:
 
 
 async def _index(repo: Path, enrich: bool) -> None:
-    from agent.config import load
+    from agent.config.schema import load
     from agent.index import Index
 
     config = load(repo)
@@ -55,7 +55,7 @@ async def _index(repo: Path, enrich: bool) -> None:
 
 
 async def _enrich(opened: Index, repo: Path) -> None:
-    from agent.config import load
+    from agent.config.schema import load
     from agent.flow.session import asking_session
     from agent.retrieval.enrichment import enrich
 

@@ -17,7 +17,8 @@ _TOOLS = ("git", "make", "gcc", "clang", "bwrap", "unshare", "ctags")
 
 def print_info() -> None:
     """Print versions, tools, terminal and paths."""
-    from agent import __version__, config
+    from agent import __version__
+    from agent.config.schema import user_config_path
     from agent.models.store import list_models, models_dir
 
     click.echo(f"cra {__version__}, Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores")
@@ -27,7 +28,7 @@ def print_info() -> None:
         click.echo(f"{name:<10} {_tool(name)}")
     settings = {name: os.environ.get(name, "") for name in ("TERM", "COLORTERM", "NO_COLOR", "TEXTUAL_THEME", "LANG")}
     click.echo("terminal   " + ", ".join(f"{name}={value}" for name, value in settings.items() if value))
-    click.echo(f"config     {config.user_config_path()}")
+    click.echo(f"config     {user_config_path()}")
     click.echo(f"models     {models_dir()}")
     for known in list_models():
         click.echo(f"           {known.entry.name}: {'there' if known.path else 'not fetched'}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.audit.export import ExportReport
     from agent.audit.reader import LogReader
     from agent.audit.scores import StageScore
-    from agent.config import Config
+    from agent.config.schema import Config
 
 _REPO = click.option(
     "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here)."
@@ -130,11 +130,11 @@ def evaluate(
     as_json: bool,
 ) -> None:  # fmt: skip
     """Ask every labelled question again of a model and measure its answers, beside what the log knows of others."""
-    from agent import config as cfg
+    from agent.config.schema import load
 
     repo = repo.expanduser().resolve()
     _reader(repo).close()
-    config = cfg.load(repo)
+    config = load(repo)
     config = _aimed(config, model, provider, base_url, concurrency)
     sys.exit(asyncio.run(_evaluate(repo, config, stages, as_json)))
 

@@ -32,7 +32,7 @@ def list_() -> None:
 @click.argument("name", default="")
 def pull(name: str) -> None:
     """Fetch NAME (default: the configured coding model), verify its SHA-256 and put it in place. Resumes if broken off."""
-    from agent.config import load
+    from agent.config.schema import load
     from agent.models.pull import pull as fetch
 
     chosen = name or load(Path(".")).models.coding
@@ -50,7 +50,7 @@ def pull(name: str) -> None:
 )
 def check(repo: Path) -> None:
     """Look whether every model in use can be reached and is there."""
-    from agent.config import load
+    from agent.config.schema import load
     from agent.models.router import Router
 
     async def look() -> bool:

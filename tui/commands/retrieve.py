@@ -39,7 +39,7 @@ def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
 
 
 async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
-    from agent.config import load
+    from agent.config.schema import load
     from agent.flow.session import asking_session
     from agent.index import Index
     from agent.retrieval.pipeline import retrieve as judge

@@ -28,7 +28,7 @@ async def _classify(lines: Iterable[str], no_model: bool, verify: bool) -> None:
             _say(row)
         return
     from agent.compiling.questions import RunQuestions
-    from agent.config import load
+    from agent.config.schema import load
     from agent.flow.session import asking_session
     from agent.models.store import data_dir
 

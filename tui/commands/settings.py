@@ -10,7 +10,7 @@ import click
 
 
 def _read(_ctx: click.Context, _option: click.Parameter, words: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    from agent.config_set import settings_from
+    from agent.config.assignments import settings_from
 
     return settings_from(words)
 
@@ -36,7 +36,7 @@ def write_settings(repo: Path, settings: dict[str, dict[str, Any]]) -> None:
     import tomli_w
 
     from agent.audit.log import log_path
-    from agent.config import repo_config_path
+    from agent.config.schema import repo_config_path
 
     if settings:
         log_path(repo)

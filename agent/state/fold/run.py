@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent import events as ev
-from agent.shown import Shown
-from agent.state_parts import Stage, activity_of
+from agent.state.parts import Stage, activity_of
+from agent.state.shown import Shown
 
 
 def _run_started(state: Shown, e: ev.RunStarted) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.event_kinds.base import Event
+from agent.events.base import Event
 from agent.values import Diagnostic, ErrorCategory, Rung
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.fold import calls, coding, deciding, plan, retrieval, run
+from agent.state.fold import calls, coding, deciding, plan, retrieval, run
 
 HANDLERS: dict[type, Callable[..., None]] = {
     **run.HANDLERS,

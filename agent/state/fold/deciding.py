@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent import events as ev
-from agent.shown import Shown
+from agent.state.shown import Shown
 
 
 def _checks_started(state: Shown, e: ev.ChecksStarted) -> None:

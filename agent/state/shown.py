@@ -1,17 +1,17 @@
-"""All that is shown of a run, in one record; :class:`agent.state.RunState` is this record with the fold."""
+"""All that is shown of a run, in one record; :class:`agent.state.run_state.RunState` is this record with the fold."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from agent import events as ev
-from agent.state_parts import Activity, Adjustment, Call, CompileEntry, FunctionState, Stage, StepState, SymbolState
+from agent.state.parts import Activity, Adjustment, Call, CompileEntry, FunctionState, Stage, StepState, SymbolState
 from agent.values import CheckResult, FailureSignal, RunStatus
 
 
 @dataclass(slots=True)
 class Shown:
-    """Everything the panes read, as the events of :mod:`agent.fold` leave it."""
+    """Everything the panes read, as the events of :mod:`agent.state.fold` leave it."""
 
     run_id: str = ""
     task: str = ""

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import tomli_w
 
-from agent.config import Section, sections
-from agent.config_errors import description_of
+from agent.config.errors import description_of
+from agent.config.schema import Section, sections
 
 _WRITTEN_OUT = ("models", "orchestrator")
 """Sections whose defaults stand in the template as live lines; the others are shown as comments."""

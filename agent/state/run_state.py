@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent import events as ev
-from agent.fold import HANDLERS
-from agent.shown import Shown
-from agent.state_parts import Activity, Adjustment, Call, CompileEntry, FunctionState, Stage, StepState, SymbolState
+from agent.state.fold import HANDLERS
+from agent.state.parts import Activity, Adjustment, Call, CompileEntry, FunctionState, Stage, StepState, SymbolState
+from agent.state.shown import Shown
 
 __all__ = [
     "Activity",

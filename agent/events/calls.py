@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from agent.event_kinds.base import Event
+from agent.events.base import Event
 from agent.values import VerdictSource
 
 

@@ -1,7 +1,7 @@
 """Every event the engine emits.
 
 Events are facts in the past tense. They are appended to the audit log before anybody sees them, and everything that is
-shown (panes, ``--json``, replay, resume) is a fold over them (``agent/state.py``). Fields hold plain values only, so that an
+shown (panes, ``--json``, replay, resume) is a fold over them (``agent/state/``). Fields hold plain values only, so that an
 event survives JSON. ``ms`` is milliseconds, ``seconds`` seconds, ``tokens`` model tokens.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import msgspec
 
-from agent.event_kinds.base import Event
-from agent.event_kinds.calls import CallFinished, CallStarted
-from agent.event_kinds.calls import CallProgress as CallProgress
-from agent.event_kinds.coding import (
+from agent.events.base import Event
+from agent.events.calls import CallFinished, CallProgress, CallStarted
+from agent.events.coding import (
     CompileFinished,
     CompileStarted,
     EditApplied,
@@ -24,8 +23,8 @@ from agent.event_kinds.coding import (
     IncludeAdded,
     RecoveryDone,
 )
-from agent.event_kinds.deciding import ChecksRun, ChecksStarted, DiffReady, DiffResolved, GateResolved, GateWaiting
-from agent.event_kinds.plan import (
+from agent.events.deciding import ChecksRun, ChecksStarted, DiffReady, DiffResolved, GateResolved, GateWaiting
+from agent.events.plan import (
     AdjustmentStarted,
     FailureSignals,
     NewStepVerdict,
@@ -36,7 +35,7 @@ from agent.event_kinds.plan import (
     StepStarted,
     ViabilityVerdict,
 )
-from agent.event_kinds.retrieval import (
+from agent.events.retrieval import (
     CascadePass,
     ContextAssembled,
     FileScoped,
@@ -46,7 +45,18 @@ from agent.event_kinds.retrieval import (
     SymbolClassified,
     TaskAnalysed,
 )
-from agent.event_kinds.run import ModelStatus, Notice, RunFinished, RunStarted, StageFinished, StageStarted
+from agent.events.run import ModelStatus, Notice, RunFinished, RunStarted, StageFinished, StageStarted
+
+__all__ = [
+    "AdjustmentStarted", "AnyEvent", "CallFinished", "CallProgress", "CallStarted", "CascadePass", "ChecksRun",
+    "ChecksStarted", "CompileFinished", "CompileStarted", "ContextAssembled", "DiffReady", "DiffResolved",
+    "EditApplied", "EditRejected", "Envelope", "ErrorClassified", "Event", "FailureSignals", "FileScoped",
+    "FilesGrouped", "FunctionFailed", "FunctionImplemented", "FunctionStarted", "GateResolved", "GateWaiting",
+    "IncludeAdded", "IndexRefreshed", "ModelStatus", "NewStepVerdict", "Notice", "PlanAdjusted", "PlanMade",
+    "RecoveryDone", "RootCauseVerdict", "RunFinished", "RunStarted", "StageFinished", "StageStarted", "StagesRouted",
+    "StepFinished", "StepStarted", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict", "decode_event",
+    "encode_event",
+]  # fmt: skip
 
 AnyEvent = (
     RunStarted | RunFinished | StageStarted | StageFinished | Notice | ModelStatus | CallStarted | CallFinished
@@ -68,7 +78,7 @@ class Envelope(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(AnyEvent)
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 
 def encode_event(event: Event) -> bytes:

@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Iterable
 from typing import Any
 
-from agent.config import parse_values
-from agent.config_errors import ConfigError
+from agent.config.errors import ConfigError
+from agent.config.schema import parse_values
 
 Settings = dict[str, dict[str, Any]]
 """Raw values by section and key, as a configuration file holds them."""

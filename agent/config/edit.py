@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from agent.atomic import mode_for, replace_file
-from agent.config import Config, Override, check_value, merge, parse, sections
-from agent.config_errors import ConfigError, nearest
-from agent.config_text import KeyPath, put, take
+from agent.config.errors import ConfigError, nearest
+from agent.config.schema import Config, Override, check_value, merge, parse, sections
+from agent.config.toml_text import KeyPath, put, take
 
 UNSET = msgspec.UNSET
 """As a value: take the key out of the file, so that the inherited one counts."""

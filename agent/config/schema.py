@@ -15,7 +15,7 @@ import msgspec
 import platformdirs
 from msgspec import Meta
 
-from agent.config_errors import ConfigError, expected_of, nearest
+from agent.config.errors import ConfigError, expected_of, nearest
 from agent.models.stages import GROUPS, STAGES
 
 Positive = Annotated[int, Meta(ge=1)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent import events as ev
-from agent.shown import Shown
-from agent.state_parts import Adjustment, StepState
+from agent.state.parts import Adjustment, StepState
+from agent.state.shown import Shown
 
 
 def _plan_made(state: Shown, e: ev.PlanMade) -> None:
