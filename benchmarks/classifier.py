@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from agent.compiling.classifying.classification import CompilerErrorClassification
+from agent.compiling.classifying.findings import SystemNames
+from agent.compiling.classifying.rows import Row, classify_row
 from agent.compiling.compiler import Compiler, CompilerMissing
-from agent.compiling.findings import SystemNames
-from agent.compiling.rows import Row, classify_row
 from agent.compiling.system_headers import system_headers
-from agent.compiling.verdict import CompilerErrorClassification
 
 
 def fits(header: str, slot: list[str]) -> bool:

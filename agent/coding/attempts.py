@@ -27,7 +27,7 @@ _COMPILER_SAYS = "The compiler says:"
 
 
 class CompileReport(Protocol):
-    """What compiling one file came to, recoveries included. ``agent.compiling.recover.Recovered`` is one."""
+    """What compiling one file came to, recoveries included. ``agent.compiling.curing.recovery.Recovered`` is one."""
 
     @property
     def ok(self) -> bool:

@@ -1,0 +1,1 @@
+"""C compiled, its failures read (``reading``), classified (``classifying``) and cured where facts allow (``curing``)."""

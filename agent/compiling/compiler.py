@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from agent.compiling.child import MAX_OUTPUT, child_environment, run_child
-from agent.compiling.diagnostics import ordered, parse_text, render
-from agent.compiling.structured import parse_gcc_json, parse_sarif
+from agent.compiling.reading.diagnostics import ordered, parse_text, render
+from agent.compiling.reading.structured import parse_gcc_json, parse_sarif
 from agent.values import Diagnostic
 
 Family = Literal["gcc", "clang", "tcc", "other"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.coding.steps import language_of
 from agent.coding.write_tests import TestRun
 from agent.coding.written_tests import chooser, names_of_tests
-from agent.compiling.recover import LinkRecovered
+from agent.compiling.curing.recovery import LinkRecovered
 from agent.flow.linking import is_part, sources_behind
 from agent.flow.steps import StepRunner
 from agent.values import CheckResult

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.compiling.build import Build
+from agent.compiling.classifying.questions import RunQuestions
 from agent.compiling.compiler import Compiler
-from agent.compiling.questions import RunQuestions
-from agent.compiling.recover import LinkRecovered, Recovered, Recovery
+from agent.compiling.curing.recovery import LinkRecovered, Recovered, Recovery
 from agent.context import RunContext
 from agent.workspace.isolation import isolation, run_place, wrap
 from agent.workspace.worktree import Workspace

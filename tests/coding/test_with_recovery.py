@@ -8,7 +8,7 @@ from agent.coding.files import FolderFiles
 from agent.coding.functions import implement_function
 from agent.coding.open_items import find_open_functions
 from agent.compiling.build import Build
-from agent.compiling.recover import Recovery
+from agent.compiling.curing.recovery import Recovery
 from agent.events import IncludeAdded
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import child_environment
-from agent.compiling.classify import Deterministic, deterministic_check
+from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
 from agent.compiling.compiler import Compiler
 from agent.compiling.project import ProjectFiles
 

@@ -13,13 +13,13 @@ import pytest
 
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import child_environment
-from agent.compiling.choose import choose_headers
-from agent.compiling.classify import deterministic_check
+from agent.compiling.classifying.deterministic import deterministic_check
 from agent.compiling.compiler import Compiler
-from agent.compiling.diagnostics import parse_text
+from agent.compiling.curing.choose import choose_headers
 from agent.compiling.headers import header_table
 from agent.compiling.project import ProjectFiles
-from agent.compiling.symptoms import symptom_of
+from agent.compiling.reading.diagnostics import parse_text
+from agent.compiling.reading.symptoms import symptom_of
 from agent.compiling.system_headers import system_headers
 from agent.values import Diagnostic
 from tests.compiling.helpers import COMPILERS

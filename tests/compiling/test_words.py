@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.compiling.declarations import scan
-from agent.compiling.diagnostics import is_noise
+from agent.compiling.reading.diagnostics import is_noise
 from agent.compiling.words import around, holds_word, is_called, is_member
 
 TEXT = st.lists(

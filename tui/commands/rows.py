@@ -21,13 +21,13 @@ def classify(file: Iterable[str], no_model: bool, verify: bool) -> None:
 
 
 async def _classify(lines: Iterable[str], no_model: bool, verify: bool) -> None:
-    from agent.compiling.rows import classify_rows
+    from agent.compiling.classifying.rows import classify_rows
 
     if no_model:
         async for row in classify_rows(lines, verify=verify):
             _say(row)
         return
-    from agent.compiling.questions import RunQuestions
+    from agent.compiling.classifying.questions import RunQuestions
     from agent.config.schema import load
     from agent.flow.session import asking_session
     from agent.models.store import data_dir

@@ -1,0 +1,132 @@
+"""What the project itself says about a name that a compiler does not know."""
+
+from __future__ import annotations
+
+import re
+
+from agent.compiling.classifying.findings import FailedCompile, Finding, Sought
+from agent.compiling.classifying.scope import close_name, close_tag
+
+
+def in_own_file(at: FailedCompile, sought: Sought) -> Finding | None:
+    """The file that uses the name declares it too: below its use, or as a tag."""
+    plain, file, kind = sought.plain, sought.file, sought.symptom.kind
+    if at.project.mentions_once(file, plain):
+        return None
+    own = at.project.declared(file)
+    if sought.tag:
+        return sought.found("order", f"`{sought.name}` is defined in {file}, below its use.") if plain in own.tags else None
+    if kind == "syntax":
+        return sought.found("unknown") if own.has(plain) else None
+    if own.has(plain):
+        if (theirs := in_project_headers(at, sought)) and theirs.outcome == "include":
+            return theirs  # defined below, and declared in the file's own header
+        return sought.found(
+            "order",
+            f"`{plain}` is declared in {file} itself, below its first use (or in a part that is not compiled); "
+            "declare it above.",
+        )
+    if kind == "unknown_type" and (plain in own.tags or plain in own.declared_tags) and not at.table.known(plain):
+        return sought.found("tag_missing", f"`{plain}` is a tag: write `struct {plain}`.")
+    return None
+
+
+def in_project_headers(at: FailedCompile, sought: Sought) -> Finding | None:
+    """Headers of the project declare it: they are to be included, or are and hide it."""
+    plain, file, kind = sought.plain, sought.file, sought.symptom.kind
+    homes, tag_homes = _homes(at, sought)
+    if not homes:
+        if tag_homes and not at.table.known(plain):
+            return sought.found("tag_missing", f"`{plain}` is a tag ({tag_homes[0]}): write `struct {plain}`.")
+        return None
+    active = at.project.active_headers(file, sought.line)
+    if live := [h for h in homes if h in active]:
+        detail = (
+            f"{live[0]} is included already and mentions `{plain}`: it stays hidden by a condition, by a guard that clashes "
+            "with another header's, or by headers that include each other."
+        )
+        return sought.found("active", detail, (live[0],), system=False)
+    usable = [h for h in homes if h not in at.disproven and file not in at.project.active_headers(h)] or homes
+    if kind == "syntax" and not any(
+        plain in declared.macros or plain in declared.types for declared in map(at.project.declared, usable)
+    ):
+        return None
+    folder = _folder(file)
+    usable.sort(key=lambda h: (not h.endswith((".h", ".hh")), _folder(h) != folder, h.count("/"), len(h)))
+    return sought.found("include", headers=tuple(usable), system=False)
+
+
+def _homes(at: FailedCompile, sought: Sought) -> tuple[list[str], list[str]]:
+    """Other headers of the project that declare the name, and those that declare it only as a tag."""
+    plain = sought.plain
+    homes, tag_homes = [], []
+    for header in at.project.headers():
+        if header == sought.file or not at.project.mentions(header, plain):
+            continue
+        declared = at.project.declared(header)
+        if plain in declared.tags if sought.tag else declared.has(plain):
+            if not _for_other_systems(at, header, sought):
+                homes.append(header)
+        elif not sought.tag and sought.symptom.kind == "unknown_type" and plain in declared.tags:
+            tag_homes.append(header)
+    return homes, tag_homes
+
+
+def _for_other_systems(at: FailedCompile, header: str, sought: Sought) -> bool:
+    """Whether a header declares a library's name only for systems that lack it, and does not bring the library's header."""
+    library = at.table.homes(sought.name)
+    if not library or not at.project.only_dead(header, sought.plain):
+        return False
+    brought = at.project.active_headers(header)
+    return not any(h.header in brought for h in library)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def elsewhere(at: FailedCompile, sought: Sought) -> Finding:
+    """No header declares it: a source file that defines it, a name in scope that is close, or nothing."""
+    symptom, plain = sought.symptom, sought.plain
+    if sought.tag:
+        return _tag_elsewhere(at, sought)
+    if symptom.kind == "unknown_type" and at.table.known(f"struct {plain}"):
+        return sought.found("tag_missing", f"`{plain}` is a tag: write `struct {plain}`.")
+    if symptom.kind == "syntax":
+        return sought.found("unknown")
+    for path in at.project.paths():
+        if path != sought.file and not path.endswith(".h") and at.project.mentions(path, plain):
+            declared = at.project.declared(path)
+            if declared.defines(plain) or plain in declared.types or plain in declared.macros:
+                detail = f"`{plain}` is defined in {path}, but no header declares it: add a declaration to one."
+                return sought.found("source_only", detail)
+    if symptom.kind == "implicit" and (headers := _wrapped_in_macros(at, sought)):
+        return sought.found("include", headers=headers, system=False)
+    message = symptom.diagnostic.message
+    close = close_name(at.project, at.table, sought.file, plain, message, function=symptom.kind == "implicit")
+    if close:
+        return sought.found(
+            "misspelt", f"No header declares `{plain}`; `{close}` is in scope and close: a misspelling."
+        )
+    return sought.found("unknown")
+
+
+def _wrapped_in_macros(at: FailedCompile, sought: Sought) -> tuple[str, ...]:
+    """Headers that are not included and seem to declare a function within a macro: ``EXPORT(int f(void)) {``."""
+    pattern = re.compile(rf"^[A-Za-z_][^#;={{}}\n]*[\w*,(][ *]*\b{re.escape(sought.plain)}[ \t]*\(", re.MULTILINE)
+    active = at.project.active_headers(sought.file, sought.line)
+    return tuple(
+        h for h in at.project.headers()
+        if h not in active and at.project.mentions(h, sought.plain) and pattern.search(at.project.shape(h).masked)
+    )  # fmt: skip
+
+
+def _tag_elsewhere(at: FailedCompile, sought: Sought) -> Finding:
+    plain = sought.plain
+    for path in at.project.paths():
+        if path != sought.file and at.project.mentions(path, plain) and plain in at.project.declared(path).tags:
+            return sought.found("opaque", f"`{sought.name}` is defined only inside {path}: its members are private there.")
+    if close := close_tag(at.project, sought.file, plain):
+        detail = f"`{sought.name}` is defined nowhere; `struct {close}` is close: a misspelling."
+        return sought.found("misspelt", detail)
+    return sought.found("undefined", f"`{sought.name}` is declared but defined nowhere in the project.")

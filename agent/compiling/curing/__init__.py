@@ -1,0 +1,1 @@
+"""What cures a failed compile or link: includes proven by recompiling, heads rewritten, libraries named."""

@@ -1,0 +1,248 @@
+"""An include is proven by recompiling: kept if the complaints about its names fell and none is new, else taken out."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from agent.compiling.build_facts import BuildFacts
+from agent.compiling.classifying.classification import NeededInclude
+from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
+from agent.compiling.classifying.findings import SystemNames
+from agent.compiling.compiler import CompileOutcome
+from agent.compiling.curing.choose import choose_headers
+from agent.compiling.headers import header_table
+from agent.compiling.includes import insert_include
+from agent.compiling.project import ProjectFiles
+from agent.compiling.reading.diagnostics import plain_quotes
+from agent.compiling.reading.symptoms import symptom_of
+from agent.values import Diagnostic
+
+MAX_RECOMPILES = 8
+"""Recompiles spent on includes of one failure (design section 10)."""
+
+_NAMED = frozenset({"implicit", "undeclared", "unknown_type", "incomplete", "in_parameters", "syntax"})
+_CLASH = frozenset({"conflict", "redefined", "linkage", "arity", "no_file"})
+_HARMLESS = re.compile(
+    r"^(?:format|sign-|unused|maybe-|uninit|discarded-|shadow|conversion|float-|nonnull|stringop|declaration-after|unknown-pragmas)"
+)
+
+Compile = Callable[[], Awaitable[CompileOutcome]]
+OnTrial = Callable[[NeededInclude, int, bool], None]
+
+
+class Proof(NamedTuple):
+    """What trying includes came to: those ``kept`` (with the line each went in), the last ``outcome``, the recompiles
+    spent, and the headers that did not help."""
+
+    kept: tuple[NeededInclude, ...]
+    outcome: CompileOutcome
+    recompiles: int
+    disproven: tuple[str, ...]
+    check: Deterministic | None = None
+
+
+async def fix_includes(
+    project: ProjectFiles,
+    target: str,
+    compile_again: Compile,
+    outcome: CompileOutcome,
+    *,
+    facts: BuildFacts | None = None,
+    system: SystemNames | None = None,
+    on_trial: OnTrial | None = None,
+    limit: int = MAX_RECOMPILES,
+    first: Sequence[NeededInclude] = (),
+) -> Proof:
+    """Add missing includes while complaints fall, at most ``limit`` recompiles; the files end with the proven ones only.
+
+    ``outcome`` is the failed compile of ``target``; ``compile_again`` compiles the project as it then is. ``first`` are
+    includes to try before those that the diagnostics ask for (a model's proposal).
+    """
+    trials = _Trials(project, compile_again, on_trial, limit)
+    queue = list(first)
+    dirs = facts.include_dirs if facts else ()
+    check = None
+    while not trials.spent:
+        if not queue:
+            check = await asyncio.to_thread(
+                deterministic_check, outcome.stderr, project, target, diagnostics=outcome.diagnostics, facts=facts,
+                system=system, disproven=tuple(trials.disproven), foresee=False,
+            )  # fmt: skip
+            queue = choose_headers([f for f in check.findings if f.outcome == "include"], project, dirs)
+            queue = [n for n in queue if not trials.tried(n)]
+        if not queue:
+            break
+        outcome, progressed = await trials.attempt(queue, outcome)
+        queue = []
+        if not progressed and not trials.new_alternatives:
+            break
+    return Proof(tuple(trials.kept), outcome, trials.count, tuple(sorted(trials.disproven)), check)
+
+
+class _Trials:
+    """Puts includes in, recompiles, judges, and takes out what did not help."""
+
+    def __init__(self, project: ProjectFiles, compile_again: Compile, on_trial: OnTrial | None, limit: int) -> None:
+        self.project, self.compile, self.on_trial, self.limit = project, compile_again, on_trial, limit
+        self.kept: list[NeededInclude] = []
+        self.disproven: set[str] = set()
+        self.seen: set[tuple[str, str]] = set()
+        self.count = 0
+        self.new_alternatives = False
+
+    @property
+    def spent(self) -> bool:
+        return self.count >= self.limit
+
+    def tried(self, needed: NeededInclude) -> bool:
+        return (needed.file, needed.header) in self.seen
+
+    async def attempt(self, queue: Sequence[NeededInclude], before: CompileOutcome) -> tuple[CompileOutcome, bool]:
+        """Try all of ``queue`` in one recompile; when that is not clean for each, one by one with alternatives."""
+        self.new_alternatives = False
+        undo, lines = self._insert(queue)
+        after = await self._recompile()
+        if all(helped(n, before, after) for n in queue):
+            for needed, line in zip(queue, lines, strict=True):
+                self._keep(needed, line)
+            return after, True
+        self._restore(undo)
+        if len(queue) == 1:
+            return await self._alternatives(queue[0], before, lines[0])
+        progressed = False
+        for needed in queue:
+            if self.spent:
+                break
+            undo, lines = self._insert([needed])
+            after = await self._recompile()
+            if helped(needed, before, after):
+                self._keep(needed, lines[0])
+                before, progressed = after, True
+                continue
+            self._restore(undo)
+            before, better = await self._alternatives(needed, before, lines[0])
+            progressed = progressed or better
+        return before, progressed
+
+    async def _alternatives(self, needed: NeededInclude, before: CompileOutcome, line: int) -> tuple[CompileOutcome, bool]:
+        self._drop(needed, line)
+        for header in needed.alternatives:
+            if self.spent:
+                break
+            other = replace(needed, header=header, alternatives=())
+            if self.tried(other):
+                continue
+            undo, lines = self._insert([other])
+            after = await self._recompile()
+            if helped(other, before, after):
+                self._keep(other, lines[0])
+                return after, True
+            self._restore(undo)
+            self._drop(other, lines[0])
+        self.new_alternatives = True
+        return before, False
+
+    def _insert(self, queue: Sequence[NeededInclude]) -> tuple[dict[str, bytes], list[int]]:
+        undo: dict[str, bytes] = {}
+        lines: list[int] = []
+        for needed in queue:
+            source = self.project.source(needed.file)
+            undo.setdefault(needed.file, source)
+            shifted = needed.before_line + sum(n.file == needed.file for n in queue[: len(lines)])
+            changed, line = insert_include(source, needed.header, needed.system, shifted, self.project.macros)
+            if changed != source:
+                self.project.write(needed.file, changed)
+            lines.append(line)
+        return undo, lines
+
+    def _restore(self, undo: dict[str, bytes]) -> None:
+        for path, source in undo.items():
+            self.project.write(path, source)
+
+    async def _recompile(self) -> CompileOutcome:
+        self.count += 1
+        return await self.compile()
+
+    def _keep(self, needed: NeededInclude, line: int) -> None:
+        self.seen.add((needed.file, needed.header))
+        self.kept.append(needed)
+        if self.on_trial:
+            self.on_trial(needed, line, True)
+
+    def _drop(self, needed: NeededInclude, line: int) -> None:
+        self.seen.add((needed.file, needed.header))
+        self.disproven.add(needed.header)
+        if self.on_trial:
+            self.on_trial(needed, line, False)
+
+
+def helped(needed: NeededInclude, before: CompileOutcome, after: CompileOutcome) -> bool:
+    """Whether an include is proven: fewer complaints about its names, and no new one that it can have caused."""
+    if after.timed_out or (
+        any(d.severity == "fatal" for d in after.diagnostics) and not any(d.severity == "fatal" for d in before.diagnostics)
+    ):
+        return False
+    names = [re.compile(rf"\b{re.escape(s.removeprefix('struct '))}\b") for s in needed.symbols]
+    about_before = [d for d in before.diagnostics if _about(d, names)]
+    about_after = [d for d in after.diagnostics if _about(d, names)]
+    if about_before and len(about_after) >= len(about_before):
+        return False
+    if not about_before and len(after.diagnostics) >= len(before.diagnostics) and not _moved_on(before, after):
+        return False
+    known = Counter(_key(d) for d in before.diagnostics)
+    lines = {d.source_line.strip() for d in about_before if d.source_line}
+    declared = header_table().names_of.get(needed.header, set())
+    for d in after.diagnostics:
+        if known[_key(d)] > 0:
+            known[_key(d)] -= 1
+            continue
+        if _blocks(d, names, lines, declared):
+            return False
+    return True
+
+
+def _moved_on(before: CompileOutcome, after: CompileOutcome) -> bool:
+    """Whether a compiler that stops at its first error got further down the same file."""
+    if len(before.diagnostics) != 1 or len(after.diagnostics) != 1:
+        return False
+    was, now = before.diagnostics[0], after.diagnostics[0]
+    return was.file == now.file and now.line > was.line + 1  # one line is the include itself
+
+
+def _blocks(d: Diagnostic, names: Sequence[re.Pattern[str]], lines: set[str], declared: set[str]) -> bool:
+    """Whether a new complaint speaks against the include."""
+    kind = symptom_of(d).kind
+    message = plain_quotes(d.message)
+    error = d.severity in ("error", "fatal")
+    if error and kind in _CLASH and (any(n.search(message) for n in names) or _mentions(message, declared)):
+        return True
+    if d.file.startswith(("/usr/include", "/usr/lib")) and error:
+        return True
+    if d.source_line and d.source_line.strip() in lines:
+        if error:
+            return kind not in _NAMED and kind != "argument"
+        harmless = bool(_HARMLESS.match(d.option)) and "(*)" not in message  # a function where a value was meant
+        return not harmless and kind not in _NAMED and kind != "argument"
+    return error and kind not in _NAMED and any(n.search(message) for n in names)
+
+
+def _mentions(message: str, declared: set[str]) -> bool:
+    return any(q in declared for q in re.findall(r"'(\w+)'", message))
+
+
+def _about(d: Diagnostic, names: Sequence[re.Pattern[str]]) -> bool:
+    symptom = symptom_of(d)
+    if symptom.kind not in _NAMED and symptom.kind != "link_undefined" and "builtin" not in d.option:
+        return False
+    if symptom.kind == "syntax":
+        return any(n.search(d.source_line) or n.search(d.message) for n in names)
+    return any(n.search(d.message) or any(n.search(x) for x in symptom.names) for n in names)
+
+
+def _key(d: Diagnostic) -> tuple[str, str, str]:
+    return d.file.rsplit("/", 1)[-1], d.message, d.source_line.strip()

@@ -1,0 +1,60 @@
+"""Whether a compiler gave up, or a log was cut, before the end of the file: what comes after was never looked at."""
+
+from __future__ import annotations
+
+import re
+
+from agent.compiling.reading.diagnostics import HEAD
+
+_GAVE_UP = (
+    "too many errors", "stopping now", "compilation terminated due to", "compilation aborted due to", "-fmax-errors=",
+    "-ferror-limit=", "fatal-errors",
+)  # fmt: skip
+_CUT_MARKS = ("...", "…", "truncated", "omitted")
+_LEFT_OUT = re.compile(
+    r"^\W*(?:(?:\d+ )?(?:lines |output |characters )?(?:truncated|omitted|skipped|snip(?:ped)?)\b[^:]*|…|\.\.\.\W*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LEAVING_OUT = ("...", "…", "trunc", "Trunc", "TRUNC", "omitted", "skipped", "snip")
+_NUMBERED = re.compile(r"^\s*\d+ \|")
+_CARET = re.compile(r"\|\s*[~^]")
+
+
+_FRAGMENT = re.compile(r"\s*(?:\d+ \||\||[~^]+\s*$)|\S.*\[-W[\w=-]+\]$")
+
+
+def cut_before(text: str) -> bool:
+    """Whether the beginning of a log is missing: it starts with a source line, a caret, or the rest of a message."""
+    first = text.lstrip("\n").partition("\n")[0]
+    if HEAD.match(first):
+        return False
+    return bool(_FRAGMENT.match(first)) or first.count("‘") != first.count("’") or first.count("'") % 2 == 1
+
+
+def cut_within(text: str) -> bool:
+    """Whether somebody left out a part in the middle and said so."""
+    return any(mark in text for mark in _LEAVING_OUT) and bool(_LEFT_OUT.search(text))
+
+
+def gave_up(text: str) -> bool:
+    """Whether the compiler says that it stopped at its limit of errors."""
+    end = text[-400:]
+    return any(sign in end for sign in _GAVE_UP)
+
+
+def cut_off(text: str) -> bool:
+    """Whether the end of a log is missing: it ends within a line, or below a source line whose caret is not there."""
+    if not text:
+        return False
+    lines = text[-1000:].rstrip("\r\n").rsplit("\n", 12)
+    last = lines[-1]
+    if last.rstrip("]). \t").lower().endswith(_CUT_MARKS) or last.endswith("..."):
+        return True
+    if _NUMBERED.match(last):
+        return True
+    if text.endswith("\n"):
+        return False
+    if last.lstrip().startswith("|") and len(lines) > 1 and _NUMBERED.match(lines[-2]):
+        return not _CARET.match(last.lstrip())
+    quoted = any(_NUMBERED.match(line) for line in lines[:-1])
+    return quoted and bool(HEAD.match(last))
