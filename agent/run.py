@@ -8,15 +8,15 @@ from typing import Any
 from agent.audit.log import LogError
 from agent.context import RunContext
 from agent.events import DiffReady, RunFinished, RunStarted
-from agent.flow.bearing import failures_left
-from agent.flow.checking import Checks
-from agent.flow.deciding import Change
+from agent.flow.change import Change
+from agent.flow.checks import Checks
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
-from agent.flow.interface_tests import write_planned_tests
 from agent.flow.linking import link_changed
 from agent.flow.outcome import Outcome, judge_outcome
 from agent.flow.plan import earlier_part, plan_run
+from agent.flow.planned_tests import write_planned_tests
+from agent.flow.relevant_failures import failures_left
 from agent.flow.repair import Repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.audit.history import RunSummary, delete_run
 from agent.audit.log import LogError
-from agent.flow.deciding import Choice, decide
+from agent.flow.change import Choice, decide
 from agent.workspace.git import WorkspaceError
 from screens.dialogs import Confirm
 from screens.log_screen import ListScreen

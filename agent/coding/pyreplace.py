@@ -7,7 +7,7 @@ import re
 import textwrap
 
 from agent.coding.nesting import UNREADABLE
-from agent.coding.reply import code_blocks
+from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.textfile import TextFile, lines_of, read_text
 from agent.index.symbols.base import Symbol
 

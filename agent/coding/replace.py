@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from agent.coding import pyreplace
 from agent.coding.csyntax import find_definition, functions
-from agent.coding.edits import EditResult, changed_lines
 from agent.coding.extract import extract_function
 from agent.coding.pieces import defined_names
-from agent.coding.place import place_function
-from agent.coding.reply import code_blocks
+from agent.coding.replies.code_blocks import code_blocks
+from agent.coding.replies.search_replace import EditResult, changed_lines
 from agent.coding.textfile import is_binary, read_text
+from agent.coding.writing.insertion import place_function
 from agent.index.symbols import c as c_symbols
 from agent.index.symbols import python as python_symbols
 from agent.index.symbols.base import Symbol

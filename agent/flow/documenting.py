@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.coding.documentation import document
+from agent.coding.writing.documentation import document
 from agent.flow.steps import StepRunner
 from agent.workspace.git import WorkspaceError
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from agent.flow.steps import StepRunner
-from agent.flow.tree import WorkTree
+from agent.flow.worktree_files import WorkTree
 from agent.index import Index
 
 _MAIN = re.compile(rb"^[^\n#/*]*\bmain\s*\(", re.M)

@@ -11,8 +11,8 @@ from agent.workspace.checks import compare
 @dataclass
 class Outcome:
     """Filled while a run goes on. Names of functions are unique per run; ``targets`` are the symbols the plan names.
-    ``bearing`` are the failures at the end that have to do with what was written (``flow.bearing``), None when there was
-    nothing to look at; ``mended`` when the task was a repair and the checks that failed pass.
+    ``bearing`` are the failures at the end that have to do with what was written (``flow.relevant_failures``), None when
+    there was nothing to look at; ``mended`` when the task was a repair and the checks that failed pass.
     ``tests_asked`` when the task wants tests, ``tests_kept`` when the change holds some; ``tests_not_kept`` are the test
     steps that came to nothing, with why."""
 

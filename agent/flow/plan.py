@@ -11,9 +11,9 @@ from agent.context import RunContext
 from agent.flow.survey import Survey
 from agent.planning.added import Surroundings
 from agent.planning.interface_tests import KIND
-from agent.planning.place_of_tests import Earlier, Project
 from agent.planning.plan import make_plan
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan
+from agent.planning.test_location import Earlier, Project
 from agent.values import CheckResult
 from agent.workspace.protected import is_hidden
 

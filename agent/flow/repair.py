@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from agent.events import FailureSignals
-from agent.flow.bearing import bearing_failures, written_by
 from agent.flow.diagnosis import SOURCE
+from agent.flow.relevant_failures import bearing_failures, written_by
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult

@@ -8,13 +8,13 @@ import msgspec
 
 from agent.context import RunContext
 from agent.events import FailureSignals, PlanAdjusted, PlanMade, StepFinished, StepStarted
-from agent.flow.checking import Checks
+from agent.flow.checks import Checks
 from agent.flow.compiling import RunCompiler
 from agent.flow.outcome import Outcome
+from agent.flow.parallel_steps import carry_out_together, ready_batch
 from agent.flow.survey import Survey
-from agent.flow.together import carry_out_together, ready_batch
-from agent.flow.tree import WorkTree
 from agent.flow.worker import Worker
+from agent.flow.worktree_files import WorkTree
 from agent.planning.adjustment.adjust import adjust
 from agent.planning.interface_tests import KIND as TESTS
 from agent.planning.interface_tests import grown
@@ -53,7 +53,7 @@ class StepRunner:
         Raises:
             ModelError, Stopped, PlanError: the run cannot go on; what was committed stays.
         """
-        queue = [step for step in plan.steps if step.kind != TESTS]  # those come last: flow.interface_tests
+        queue = [step for step in plan.steps if step.kind != TESTS]  # those come last: flow.planned_tests
         while queue and not self._mended(queue):
             batch = self._batch(queue)
             if len(batch) > 1:

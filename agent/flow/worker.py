@@ -7,18 +7,18 @@ from collections.abc import Collection
 
 import msgspec
 
-from agent.coding.attempts import FunctionResult, Measured
-from agent.coding.functions import Kept, implement_function
 from agent.coding.open_items import OpenFunction, OpenType
-from agent.coding.scaffold import scaffold
-from agent.coding.steps import StepOutcome, implement_step
-from agent.coding.type_definition import implement_type
+from agent.coding.writing.candidates import FunctionResult, Measured
+from agent.coding.writing.edit_step import StepOutcome, implement_step
+from agent.coding.writing.functions import Kept, implement_function
+from agent.coding.writing.scaffold import scaffold
+from agent.coding.writing.type_definition import implement_type
 from agent.context import RunContext
-from agent.flow.checking import Checks
+from agent.flow.checks import Checks
 from agent.flow.compiling import RunCompiler
-from agent.flow.mending import mend, wants_mending
 from agent.flow.survey import Survey
-from agent.flow.tree import WorkTree
+from agent.flow.symbol_trials import mend, wants_mending
+from agent.flow.worktree_files import WorkTree
 from agent.planning.signals import as_shown
 from agent.values import PlanStep
 from agent.workspace.stopped import further, stopped_at

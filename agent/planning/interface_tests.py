@@ -16,8 +16,8 @@ import msgspec
 
 from agent.planning.asked_for import FILE_NAME, REPAIR
 from agent.planning.paths import meant, pair_of
-from agent.planning.place_of_tests import Project, place_for_test
 from agent.planning.schema import Plan, PlanStep
+from agent.planning.test_location import Project, place_for_test
 from agent.workspace.protected import is_hidden, is_test_file
 
 KIND: Final = "test_implement"
@@ -93,9 +93,7 @@ def set_tests_apart(plan: Plan, task: str, project: Project | None, enabled: boo
     return msgspec.structs.replace(plan, steps=tuple(kept), notes=(*plan.notes, *notes))
 
 
-def with_test_steps(
-    plan: Plan, task: str, known: Collection[str], project: Project | None, enabled: bool
-) -> Plan:
+def with_test_steps(plan: Plan, task: str, known: Collection[str], project: Project | None, enabled: bool) -> Plan:
     """``plan`` with a test step at its end for each interface it brings; where the task asks for tests and nothing is new,
     for what the plan changes. ``known`` are the names of what is there or declared."""
     asked = asks_for_tests(task)

@@ -6,7 +6,7 @@ COMPILE = (
     r"\bit does not compile(?:: |\.)|\bno longer be valid Python: |\bno valid Python\b"
     r"|^.* was not (?:written|defined) in \d+ tr(?:y|ies): (?:\S+:\d+(?::\d+)?: )?(?:fatal )?error: "
 )
-"""``coding.functions``, ``coding.steps``, ``coding.pyreplace``."""
+"""``coding.writing.functions``, ``coding.writing.edit_step``, ``coding.pyreplace``."""
 
 TEST = r"^it (?:broke checks that passed before|did not improve the checks)\b|\bit breaks a check that passed\b"
 """``flow.steps``: what the checks say follows."""
@@ -17,4 +17,4 @@ PATCH = (
     r"|\bcannot be edited as text\b|\bhas no symbol \S+\.$|\bwould be a file and a folder at once\b"
     r"|\bnew version of \S+ is the same as the old one\b"
 )
-"""``coding.edits``, ``coding.replace``."""
+"""``coding.replies.search_replace``, ``coding.replace``."""

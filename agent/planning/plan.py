@@ -16,9 +16,9 @@ from agent.planning.interface_tests import plan_only_tests, set_tests_apart, wit
 from agent.planning.monolithic import monolithic_plan, one_step
 from agent.planning.new_c import merge_new_c, plan_new_c
 from agent.planning.open_steps import split_open
-from agent.planning.place_of_tests import Project
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_steps, ordered, repair_ids
 from agent.planning.targets import Menu, build_menu
+from agent.planning.test_location import Project
 
 MAX_SUSPECTS = 8
 """Symbols tried in a repair; each costs a generation and a run of the checks."""

@@ -163,7 +163,7 @@ def _lines(data: bytes) -> Iterator[str]:
     return iter(io.StringIO(data.decode("utf-8"), newline=""))
 
 
-ODD = "```c\nint x;\n```\n\u2028 \u0085 \x00 \x0b 👩\u200d👩\u200d👧 \ud800 \"q\" 'it' \"\"\" =1+1,\r\ttab"
+ODD = '```c\nint x;\n```\n\u2028 \u0085 \x00 \x0b 👩\u200d👩\u200d👧 \ud800 "q" \'it\' """ =1+1,\r\ttab'
 
 
 def _texts_in(value: Any) -> list[str]:

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from agent.audit.labels import LabelBook
 from agent.events import DiffReady, DiffResolved, Envelope, Event, RunFinished, RunStarted
-from agent.flow.deciding import decide
+from agent.flow.change import decide
 from agent.flow.demo_copies import demo_copies, open_copy
 from agent.state.run_state import RunState
 from agent.workspace.git import run_git

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.coding.attempts import Compiled
+from agent.coding.writing.candidates import Compiled
 from agent.compiling.compiler import Compiler, compile_object
 
 HEADER = """#ifndef RING_H

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.coding.attempts import Compiled
 from agent.coding.files import FolderFiles
-from agent.coding.functions import implement_function
 from agent.coding.open_items import find_open_functions, find_open_types
-from agent.coding.steps import implement_step
-from agent.coding.type_definition import implement_type
+from agent.coding.writing.candidates import Compiled
+from agent.coding.writing.edit_step import implement_step
+from agent.coding.writing.functions import implement_function
+from agent.coding.writing.type_definition import implement_type
 from agent.models.types import ModelError
 from agent.values import PlanStep
 from tests.coding.helpers import HEADER, SOURCE, compile_in, project

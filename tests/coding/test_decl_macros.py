@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from agent.coding.csyntax import functions
 from agent.coding.decl_macros import without_macros
-from agent.coding.header_text import merged
 from agent.coding.open_items import find_open_functions
+from agent.coding.replies.header_text import merged
 from agent.coding.stubs import stub_file
 
 MACROS = """
@@ -70,7 +70,7 @@ def test_a_definition_in_the_oldest_style_is_not_undefined() -> None:
     assert find_open_functions({"a.c": source}) == []
 
 
-@given(st.text(alphabet="AB_(), \n;{}int\"x1", max_size=120))
+@given(st.text(alphabet='AB_(), \n;{}int"x1', max_size=120))
 def test_no_byte_moves(text: str) -> None:
     source = text.encode()
     blanked = without_macros(source)

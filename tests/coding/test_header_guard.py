@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.coding.header_guard import is_guarded
-from agent.coding.header_text import guarded, insert_at_end, merged
+from agent.coding.replies.header_text import guarded, insert_at_end, merged
 
 CLOSING = '#ifdef __cplusplus\n} /* extern "C" */\n#endif\n'
 OPENING = '#ifdef __cplusplus\nextern "C" {\n#endif\n'
@@ -21,7 +21,7 @@ HEADERS = {
     "pragma": "#pragma once\nint a(void);\n",
     "pragma and extern C": f"#pragma once\n{OPENING}int a(void);\n{CLOSING}",
     "guard and extern C": f"#ifndef A_H\n#define A_H\n{OPENING}int a(void);\n\n{CLOSING}\n#endif\n",
-    "defined(__cplusplus)": "#ifndef A_H\n#define A_H\n#if defined(__cplusplus)\nextern \"C\" {\n#endif\nint a(void);\n"
+    "defined(__cplusplus)": '#ifndef A_H\n#define A_H\n#if defined(__cplusplus)\nextern "C" {\n#endif\nint a(void);\n'
     "#if defined(__cplusplus)\n}\n#endif\n#endif\n",
     "no guard": "int a(void);\n",
     "no guard, a default": "#ifndef SIZE\n#define SIZE 10\n#endif\nint a(void);\n",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.coding.files import FolderFiles
-from agent.coding.functions import implement_function
 from agent.coding.open_items import find_open_functions
+from agent.coding.writing.functions import implement_function
 from agent.compiling.build import Build
 from agent.compiling.curing.recovery import Recovery
 from agent.events import IncludeAdded

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent import events as ev
-from agent.coding.steps import implement_step
+from agent.coding.writing.edit_step import implement_step
 from agent.flow.launch import open_run
-from agent.flow.tree import WorkTree
+from agent.flow.worktree_files import WorkTree
 from agent.index import Index
 from agent.values import PlanStep
 from agent.workspace.demo import create_demo

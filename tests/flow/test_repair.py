@@ -243,6 +243,7 @@ async def test_a_repair_that_is_done_changes_nothing_else(tmp_path: Path) -> Non
     root.mkdir()
     (root / "slug.py").write_text(SLUG)
     (root / "test_slug.py").write_text("from slug import slug\n\n\ndef test_it():\n    assert slug('A 1') == 'a-1'\n")
+
     def answer(call: RecordedCall) -> Answer:
         if call.body.get("max_tokens", 0) <= 32:
             return Answer("yes")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agent.planning.interface_tests import asks_for_tests, grown, plan_only_tests, with_test_steps
-from agent.planning.place_of_tests import Earlier, Project, place_for_test
 from agent.planning.plan import make_plan
 from agent.planning.schema import KnownSymbol, OpenPoint, Plan, PlanStep, check_steps
+from agent.planning.test_location import Earlier, Project, place_for_test
 from agent.workspace.protected import is_test_file
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.coding.edits import Edit, apply_edit
+from agent.coding.replies.search_replace import Edit, apply_edit
 from agent.planning.schema import StepResult
 from agent.planning.signal_lines import ORDER
 from agent.planning.signals import MESSAGE_CAP, extract_failure_signals, signal_rows, signals_from_output

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent import events as ev
 from agent.audit.history import fold
-from agent.flow.checking import _counts
+from agent.flow.checks import _counts
 from agent.state.run_state import RunState
 from agent.values import CheckResult
 from screens.panes.compile import Compile

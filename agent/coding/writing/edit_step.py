@@ -1,0 +1,303 @@
+"""A step that changes code which exists: one symbol after the other written anew, or search/replace blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from agent.coding.files import Files, LazyFiles, content, put_back
+from agent.coding.open_items import source_of
+from agent.coding.py_names import undefined_names, with_imports
+from agent.coding.py_stubs import find_py_stubs
+from agent.coding.pyreplace import syntax_problem
+from agent.coding.replace import find_symbol, replace_symbol, symbol_source
+from agent.coding.replies.new_symbol import add_symbol
+from agent.coding.replies.search_replace import EditResult, apply_edits, parse_edits
+from agent.coding.writing.best_version import Versions
+from agent.coding.writing.candidates import Compile, Score, compile_trouble, headline, room_for, temperature_for
+from agent.coding.writing.python_head import without_body
+from agent.context import RunContext
+from agent.events import EditApplied, EditRejected
+from agent.judgment.asking import Asked
+from agent.prompts import implement as words
+from agent.values import PlanStep
+
+LONG_SYMBOL = 120
+"""Lines above which a symbol is changed by search/replace: a small model loses its way when it copies so much."""
+
+SHOWN_FILE = 12_000
+"""Characters of one file in a search/replace prompt."""
+
+
+class StepOutcome(msgspec.Struct, frozen=True):
+    """How a step ended. ``files`` are those it changed; ``reason`` is a sentence when it failed; ``calls`` log ids."""
+
+    ok: bool
+    step_id: str
+    files: tuple[str, ...] = ()
+    attempts: int = 0
+    reason: str = ""
+    calls: tuple[int, ...] = ()
+
+
+async def implement_step(
+    ctx: RunContext,
+    step: PlanStep,
+    *,
+    files: Files,
+    compile: Compile,
+    task: str = "",
+    context: str = "",
+    failure: str = "",
+    protected: Collection[str] | Callable[[str], bool] = (),
+    max_attempts: int | None = None,
+    score: Score | None = None,
+    samples: int = 1,
+) -> StepOutcome:
+    """Carry out ``step``. It succeeds when everything it asked for was changed, parses (Python) and compiles (C); otherwise
+    every file is as before.
+
+    Args:
+        context: what retrieval found, as text; shared by all steps.
+        failure: what a failing check says, when there is one.
+        protected: paths, or a rule for them, that must stay as they are (tests).
+        score: measures a version of a symbol in place; up to ``samples`` versions are tried and the best is kept.
+
+    Raises:
+        ModelError: if the model cannot answer.
+    """
+    attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
+    guard = protected if callable(protected) else lambda path: path in protected
+    states = (words.state(task, context), words.state(task, ""))
+    worker = _Step(ctx, step, files, compile, states, failure, guard, attempts)
+    worker.score, worker.samples = score, samples
+    return await worker.run()
+
+
+class _Step:
+    def __init__(
+        self,
+        ctx: RunContext,
+        step: PlanStep,
+        files: Files,
+        compile: Compile,
+        states: tuple[str, str],
+        failure: str,
+        guard: Callable[[str], bool],
+        attempts: int,
+    ) -> None:
+        self.ctx = ctx
+        self.step = step
+        self.files = files
+        self.compile = compile
+        self.states = states
+        self.failure = failure
+        self.guard = guard
+        self.attempts = attempts
+        self.before: dict[str, bytes | None] = {}
+        self.calls: list[int] = []
+        self.tried = 0
+        self.score: Score | None = None
+        self.samples = 1
+
+    async def run(self) -> StepOutcome:
+        refused = [path for path in self.step.target_files if self.guard(path)]
+        if refused:
+            reason = f"{refused[0]} is protected: a step may not change the tests that measure it."
+            self.ctx.emit(EditRejected(refused[0], reason))
+            return StepOutcome(False, self.step.id, reason=reason)
+        try:
+            reason = await self._all_rounds()
+        except BaseException:
+            put_back(self.files, self.before)  # a step that is broken off leaves nothing half done
+            raise
+        if reason:
+            put_back(self.files, self.before)
+            return StepOutcome(False, self.step.id, (), self.tried, reason, tuple(self.calls))
+        changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
+        return StepOutcome(True, self.step.id, changed, self.tried, "", tuple(self.calls))
+
+    async def _all_rounds(self) -> str:
+        """Each symbol, then what is left for search/replace. Returns "" or why it could not be done."""
+        symbols, rest = self._targets()
+        for name, path in symbols:
+            if reason := await self._rounds(name, path):
+                return reason
+        return await self._rounds("", "") if rest or not symbols else ""
+
+    def _targets(self) -> tuple[list[tuple[str, str]], list[str]]:
+        """(symbol, file) pairs to be written whole, and the symbols that are left to search/replace."""
+        whole, rest = [], []
+        for name in self.step.target_symbols:
+            path = next((one for one in self.step.target_files if self._source(one, name)), "")
+            lines = self._source(path, name).count("\n") if path else 0
+            python = next((one for one in self.step.target_files if one.endswith(".py")), "")
+            if path and lines <= LONG_SYMBOL:
+                whole.append((name, path))
+            elif not path and python:
+                whole.append((name, python))
+            else:
+                rest.append(name)
+        return whole, rest
+
+    def _source(self, path: str, name: str) -> str:
+        data = content(self.files, path)
+        return symbol_source(data, language_of(path), name) if data is not None else ""
+
+    async def _rounds(self, name: str, path: str) -> str:
+        """Try until it works. Returns "" or why it did not."""
+        trouble, seen, again = "", set[str](), False
+        measured = Versions(self.files)
+        for attempt in range(1, self.attempts + self.samples):
+            self.tried += 1
+            asked = await self._ask(name, path, attempt, trouble, again)
+            self.calls.append(asked.call_id)
+            if asked.text.strip() in seen:
+                self.ctx.emit(EditRejected(path, "The reply is the same as one that failed before."))
+                if again and self.score is None:
+                    break  # it was asked again with more variety, and still finds nothing to change
+                again = True
+                continue
+            seen.add(asked.text.strip())
+            results = self._edit(name, path, asked)
+            bad = [result for result in results if not result.ok]
+            again = again or any(result.unchanged for result in bad)
+            for result in bad:
+                self.ctx.emit(EditRejected(result.path, result.reason, result.nearest))
+            before = measured.before([result.path for result in results])
+            trouble = "\n".join(_explained(result) for result in bad) if bad else await self._check(name, results)
+            if trouble:
+                continue
+            points = await self.score(name) if self.score is not None and name else None
+            if points is None or points.points == 1.0:
+                return ""
+            measured.take_back(points.points, before)
+            self.failure = points.failure or self.failure
+            if len(measured) == self.samples:
+                break
+        if measured:
+            measured.put_best()
+            return ""
+        return f"{name or 'The edit'} could not be made in {self.attempts} tries: {headline(trouble)}"
+
+    async def _ask(self, name: str, path: str, attempt: int, trouble: str, again: bool) -> Asked:
+        """``again`` when the model only copied what it was shown: then a Python function is shown without its body."""
+        llm = self.ctx.llm("implement")
+        said = self.step.description
+        if name:
+            language = language_of(path)
+            source = self._source(path, name)
+            system = words.symbol_system(language)
+            bare = without_body(source) if again and language == "python" else ""
+            if bare:
+                prompt = words.anew_question(said, name, path, bare, language, failure=self.failure, trouble=trouble)
+            elif source:
+                prompt = words.symbol_question(said, name, path, source, language, failure=self.failure, trouble=trouble)
+            else:
+                prompt = words.new_symbol_question(said, name, path, language, failure=self.failure, trouble=trouble)
+        else:
+            shown = self._shown()
+            language = language_of(next(iter(shown), ".py"))
+            system = words.edit_system(language)
+            prompt = words.edit_question(said, shown, language, failure=self.failure, trouble=trouble)
+        full, bare = self.states
+        fits = len(full) + len(prompt) <= room_for(llm.target, llm.target.max_tokens)
+        return await llm.generate(
+            system=system,
+            state=full if fits else bare,
+            prompt=prompt,
+            item=f"{self.step.id} {name}".strip(),
+            attempt=attempt,
+            temperature=temperature_for(attempt, llm.target.temperature),
+            stop=("\n```\n",) if name and attempt == 1 else (),
+        )
+
+    def _shown(self) -> dict[str, str]:
+        """The target files; of a long one only the symbols that the step names."""
+        shown = {}
+        for path in self.step.target_files:
+            data = content(self.files, path)
+            if data is None:
+                continue
+            text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+            parts = [self._source(path, name) for name in self.step.target_symbols]
+            shown[path] = "\n\n".join(filter(None, parts)) or text[:SHOWN_FILE] if len(text) > SHOWN_FILE else text
+        return shown
+
+    def _edit(self, name: str, path: str, asked: Asked) -> list[EditResult]:
+        """What the reply makes of the files, nothing written yet."""
+        if name:
+            source = self.files.read_bytes(path)
+            change = replace_symbol if find_symbol(source, language_of(path), name) else add_symbol
+            return [change(source, language_of(path), name, asked.text, path=path, finish=asked.finish)]
+        parsed = parse_edits(asked.text, self.step.target_files[0] if len(self.step.target_files) == 1 else "")
+        if not parsed.edits:
+            return [EditResult(False, "", b"", reason=" ".join(parsed.problems))]
+        known = LazyFiles(self.files)
+        outcome = apply_edits(known, parsed.edits, protected=self.guard)
+        final = {result.path: result for result in outcome.results}
+        return list(outcome.results) if not outcome.ok else list(final.values())
+
+    async def _check(self, name: str, results: list[EditResult]) -> str:
+        """Write the new contents and compile them; taken back, with the trouble returned, when that fails."""
+        results = [self._with_imports(one) for one in results]
+        for one in results:
+            problem = self._python_problem(one, name) if one.path.endswith(".py") else ""
+            if problem:
+                self.ctx.emit(EditRejected(one.path, problem))
+                return problem
+        previous = {one.path: content(self.files, one.path) for one in results}
+        for one in results:
+            self.before.setdefault(one.path, previous[one.path])
+            self.files.write_bytes(one.path, one.data)
+            self.ctx.emit(EditApplied(one.path, one.how, name, one.added, one.removed))
+        for path in self._to_compile([one.path for one in results]):
+            compiled = await self.compile(path, name)
+            if not compiled.ok:
+                trouble = compile_trouble(compiled, path, self.files.read_bytes(path))
+                put_back(self.files, previous)
+                return trouble
+        return ""
+
+    def _with_imports(self, result: EditResult) -> EditResult:
+        """The result with standard imports that the new code uses and the file lacks: a fact, so nobody is asked."""
+        if not result.path.endswith(".py"):
+            return result
+        fresh = undefined_names(result.data) - undefined_names(content(self.files, result.path) or b"")
+        data, lines = with_imports(result.data, fresh) if fresh else (result.data, ())
+        for line in lines:
+            self.ctx.emit(EditApplied(result.path, "import", line, 1, 0))
+        return msgspec.structs.replace(result, data=data)
+
+    def _python_problem(self, result: EditResult, name: str) -> str:
+        """Why the new content cannot be right, told without running it; "" when nothing speaks against it."""
+        problem = syntax_problem(result.data)
+        if problem:
+            return f"{result.path} would no longer be valid Python: {problem}"
+        fresh = undefined_names(result.data) - undefined_names(content(self.files, result.path) or b"")
+        fresh -= set(self.step.target_symbols)  # the step is about to write those
+        if fresh:
+            return f"{', '.join(sorted(fresh))} is not defined in {result.path}. Use only names that it has, or import it."
+        if name and any(stub.name == name for stub in find_py_stubs(result.data)):
+            return f"{name} is still a stub: write the code that does what its docstring says."
+        return ""
+
+    def _to_compile(self, changed: list[str]) -> list[str]:
+        """The C sources among ``changed``, and for a header those of the step and the one that goes with it."""
+        found = [path for path in changed if path.endswith(".c")]
+        for header in (path for path in changed if path.endswith(".h")):
+            sources = [*self.step.target_files, source_of(header, self.files.list())]
+            found += [path for path in sources if path.endswith(".c") and self.files.exists(path)]
+        return list(dict.fromkeys(found))
+
+
+def _explained(result: EditResult) -> str:
+    if not result.nearest:
+        return result.reason
+    return f"{result.reason} The nearest text, at line {result.nearest_line}, is:\n{result.nearest}"
+
+
+def language_of(path: str) -> str:
+    """``c`` or ``python`` by the file's name."""
+    return "python" if path.endswith(".py") else "c"

@@ -1,0 +1,300 @@
+"""One C function written: asked for, taken out of the reply, put in place, compiled, and taken back when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from agent.coding.csyntax import find_definition
+from agent.coding.extract import Extracted, extract_function
+from agent.coding.files import Files, LazyFiles
+from agent.coding.open_items import OpenFunction
+from agent.coding.slips.missing_helper import with_missing_helpers
+from agent.coding.spelled_out import with_documents
+from agent.coding.stub_detection import is_stub
+from agent.coding.writing.candidates import (
+    Candidate,
+    Compile,
+    FunctionResult,
+    Measured,
+    Score,
+    bugs_in,
+    compile_trouble,
+    errors_of,
+    room_for,
+    temperature_for,
+    undeclared_calls,
+    warning_trouble,
+)
+from agent.coding.writing.compiled_candidate import Trial
+from agent.coding.writing.prompt_context import surroundings
+from agent.coding.writing.stub_insertion import with_stub
+from agent.context import RunContext
+from agent.events import EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
+from agent.prompts import function_implement as words
+
+FIRST_REPLY_TOKENS = 640
+"""Longest first reply: a function of fifty lines. A reply cut by it is asked again with all that the stage allows."""
+
+STOP = ("\n```\n", "\nint main(")
+"""Ends the first reply behind its code block: an explanation costs as long as the function. A retry goes without, for the
+model that opens its block with a bare fence."""
+
+
+async def implement_function(
+    ctx: RunContext,
+    wanted: OpenFunction,
+    *,
+    files: Files,
+    compile: Compile,
+    task: str = "",
+    failure: str = "",
+    score: Score | None = None,
+    lock: asyncio.Lock | None = None,
+    kept: Kept | None = None,
+    max_attempts: int | None = None,
+    samples: int | None = None,
+) -> FunctionResult:
+    """Write ``wanted`` into its file. On success its new body stands there and compiles; on failure the file is as before
+    (with a stub where the function was not defined at all, so that the program can still be linked).
+
+    Args:
+        files: the project; only ``wanted.path`` is written here (and headers, by ``compile``).
+        compile: the compiler with its recoveries.
+        failure: what a failing check said, when a function that compiles is to be written anew.
+        score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
+        lock: guards the files while functions are written concurrently; the model is asked outside of it.
+        kept: awaited under the lock as soon as the version to keep stands in its file.
+
+    Raises:
+        ModelError: if the model cannot answer.
+    """
+    writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept)
+    return await writer.run(
+        ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
+        ctx.config.coding.samples if samples is None else samples,
+    )
+
+
+Kept = Callable[[], Awaitable[object]]
+
+
+class _Writer:
+    def __init__(
+        self,
+        ctx: RunContext,
+        wanted: OpenFunction,
+        files: Files,
+        compile: Compile,
+        task: str,
+        failure: str,
+        score: Score | None,
+        lock: asyncio.Lock,
+        kept: Kept | None,
+    ) -> None:
+        self.ctx = ctx
+        self.wanted = wanted
+        self.files = files
+        self.trial = Trial(ctx, wanted, files, compile)
+        self.task = with_documents(task, LazyFiles(files))
+        self.score = score
+        self.lock = lock
+        self.kept = kept
+        self.is_kept = False
+        self.failure = failure
+        self.trouble = ""
+        self.previous = self.original = ""
+        self.seen: set[str] = set()
+        self.calls: list[int] = []
+        self.compiled: list[Candidate] = []
+
+    async def run(self, max_attempts: int, samples: int) -> FunctionResult:
+        async with self.lock:
+            source = self._prepare()
+        current = find_definition(source, self.wanted.name)
+        if self.failure and current is not None:
+            self.previous = self.original = _text(source, current.start, current.end)
+            self.seen.add(self.original.strip())
+        attempt, failures = 0, 0
+        while failures < max_attempts and attempt < max_attempts + samples - 1 and not self._enough(samples):
+            attempt += 1
+            self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, attempt, max_attempts + samples - 1))
+            failures += not await self._attempt(attempt)
+        if not self.compiled:
+            return self._failed(attempt)
+        return await self._choose(attempt)
+
+    def _prepare(self) -> bytes:
+        """Lay the stub of a function that is not defined anywhere. Returns the file as it then is."""
+        path = self.wanted.path
+        source = self.files.read_bytes(path) if self.files.exists(path) else b""
+        if find_definition(source, self.wanted.name) is not None:
+            return source
+        source = with_stub(source, self.wanted, LazyFiles(self.files))
+        self.files.write_bytes(path, source)
+        return source
+
+    def _enough(self, samples: int) -> bool:
+        sound = [one for one in self.compiled if not one.bugs]
+        if not sound:
+            return False
+        best = max(sound, key=lambda one: one.rank)
+        perfect = best.score == 1.0 or (self.score is None and best.warnings == 0)
+        return perfect or len(sound) >= samples
+
+    async def _attempt(self, attempt: int) -> bool:
+        """Ask once and try the reply. True when it compiled."""
+        extracted = await self._ask(attempt)
+        if not extracted.ok:
+            self.trouble, self.previous = " ".join(extracted.problems), self.original
+            self._reject(self.trouble)
+            return False
+        key = "\n".join([*extracted.helpers, extracted.function_text]).strip()
+        if key in self.seen or extracted.function_text.strip() in self.seen:
+            self._reject("The reply is the same as one that failed before; asked again with more variety.")
+            self.previous = ""  # what is shown is what it copies
+            return False
+        self.seen.add(key)
+        async with self.lock:
+            if await self._try(extracted, attempt):
+                return True
+        return await self._try_with_helpers(extracted, attempt)
+
+    async def _try_with_helpers(self, extracted: Extracted, attempt: int) -> bool:
+        """Once more with the functions that the refused version calls and nobody has. They are asked for after the version
+        is taken back, so that the model sees the file as it is."""
+        names = undeclared_calls(self.trial.last.diagnostics)
+        whole = await with_missing_helpers(
+            self.ctx, self.wanted, extracted, names, files=self.files, lock=self.lock, task=self.task, attempt=attempt,
+            calls=self.calls,
+        )  # fmt: skip
+        if whole is None:
+            return False
+        async with self.lock:
+            return await self._try(whole, attempt)
+
+    async def _ask(self, attempt: int) -> Extracted:
+        wanted = self.wanted
+        llm = self.ctx.llm("function_implement")
+        cut = "cut off" in self.trouble
+        limit = llm.target.max_tokens if cut else min(llm.target.max_tokens, FIRST_REPLY_TOKENS)
+        room = room_for(llm.target, limit) - len(self.task)
+        async with self.lock:
+            around = surroundings(wanted, LazyFiles(self.files), self.task, room)
+        asked = await llm.generate(
+            system=words.SYSTEM,
+            state=around.state,
+            prompt=words.question(
+                wanted.name,
+                wanted.signature,
+                wanted.doc,
+                wanted.path,
+                written=around.written,
+                previous=self.previous,
+                trouble="\n".join(filter(None, [self.failure, self.trouble])),
+            ),
+            item=wanted.name,
+            attempt=attempt,
+            temperature=temperature_for(attempt, llm.target.temperature),
+            max_tokens=limit,
+            stop=STOP if attempt == 1 else (),
+        )
+        self.calls.append(asked.call_id)
+        return extract_function(asked.text, wanted.signature, known=around.known, finish=asked.finish)
+
+    async def _try(self, extracted: Extracted, attempt: int) -> bool:
+        """Place and compile one candidate; the files are as before unless it is one to keep."""
+        trial, name = self.trial, self.wanted.name
+        before = trial.snapshot()
+        trial.put(extracted)
+        try:
+            compiles = await trial.compiles(before)
+            stub = is_stub(trial.source, name)
+            measured = await self.score(name) if compiles and not stub and self.score is not None else None
+        except BaseException:
+            trial.take_back(before)
+            raise
+        if compiles and not stub:
+            return await self._judge(extracted, attempt, measured, before)
+        self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
+        self.trouble = f"{name} does nothing yet." if stub else compile_trouble(trial.last, self.wanted.path, trial.source)
+        trial.take_back(before)
+        return False
+
+    async def _judge(
+        self, extracted: Extracted, attempt: int, measured: Measured | None, before: Mapping[str, bytes]
+    ) -> bool:
+        """Take note of a candidate that compiled. It stays in its file when nothing speaks against it; the next prompt shows
+        it with what does. False when a warning says that it has a bug."""
+        warnings = [one for one in self.trial.last.diagnostics if one.severity == "warning"]
+        bugs = bugs_in(warnings, self.wanted.path, self.trial.lines())
+        said = warning_trouble(bugs, self.trial.source) if bugs else ""
+        points = measured.points if measured is not None else None
+        signs = len(bugs) + (measured is not None and measured.faulty)
+        self.compiled.append(Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, signs))
+        if not bugs and points in (None, 1.0):
+            if self.score is None:
+                await self._keep()
+            return True
+        self.trial.take_back(before)
+        self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
+        self.failure = measured.failure if measured is not None and measured.failure else self.failure
+        self.trouble = said
+        if bugs:
+            self._reject(f"It compiles, but with a bug: {bugs[0].message}. Asked again.")
+        return not bugs
+
+    async def _keep(self) -> None:
+        """Have the version that stands in the file kept, once."""
+        if self.kept is not None and not self.is_kept:
+            self.is_kept = True
+            await self.kept()
+
+    async def _choose(self, attempts: int) -> FunctionResult:
+        """Put the best candidate in place, unless it stands there already, and report it."""
+        path, name = self.wanted.path, self.wanted.name
+        best = max(self.compiled, key=lambda one: one.rank)
+        async with self.lock:
+            if best.text.encode() not in self.trial.source.replace(b"\r\n", b"\n"):
+                before = self.trial.snapshot()
+                self.trial.put(Extracted(best.text, best.helpers))
+                await self.trial.compiles(before)
+            await self._keep()
+        lines = best.text.count("\n") + 1
+        self.ctx.emit(FunctionImplemented(name, path, attempts, lines))
+        return FunctionResult(
+            True,
+            name,
+            path,
+            attempts,
+            "",
+            lines,
+            self.trial.last.diagnostics,
+            len(self.compiled),
+            best.score,
+            tuple(self.calls),
+        )
+
+    def _failed(self, attempts: int) -> FunctionResult:
+        first = next(iter(errors_of(self.trial.last.diagnostics)), None)
+        why = f"it does not compile: {first.message}" if first is not None else self.trouble or "no usable reply came"
+        tries = "1 try" if attempts == 1 else f"{attempts} tries"
+        reason = f"{self.wanted.name} was not written in {tries}: {why}"
+        self.ctx.emit(FunctionFailed(self.wanted.name, self.wanted.path, reason, attempts))
+        return FunctionResult(
+            False,
+            self.wanted.name,
+            self.wanted.path,
+            attempts,
+            reason,
+            0,
+            self.trial.last.diagnostics,
+            calls=tuple(self.calls),
+        )
+
+    def _reject(self, reason: str) -> None:
+        self.ctx.emit(EditRejected(self.wanted.path, f"{self.wanted.name}: {reason}"))
+
+
+def _text(source: bytes, start: int, end: int) -> str:
+    return source[start:end].decode("utf-8", "replace").replace("\r\n", "\n")

@@ -1,0 +1,278 @@
+"""A new test file for an interface, in a step of its own. It never touches a test that was there before.
+
+What a small model writes as a test is as likely wrong as the code it tests. So the file is run, and test functions that fail
+while others pass are taken out and told, since either side may be at fault.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import PurePosixPath
+
+import msgspec
+
+from agent.coding.files import Files
+from agent.coding.pyreplace import syntax_problem
+from agent.coding.replies.code_blocks import code_blocks
+from agent.coding.replies.tests_in_file import (
+    asserting,
+    defined_names,
+    every_test_called,
+    names_of_tests,
+    public_names,
+    whole_part,
+    with_plain_main,
+    without_tests,
+)
+from agent.coding.writing.candidates import Compile, compile_trouble, headline, room_for, temperature_for
+from agent.coding.writing.edit_step import language_of
+from agent.context import RunContext
+from agent.events import EditApplied, EditRejected
+from agent.prompts import test_implement as words
+from agent.values import PlanStep
+
+LONGEST = 512
+"""Tokens of a reply: some six short tests, half a minute on a processor. What is cut off is used as far as it is whole."""
+
+_SHOWN = 3
+"""Failing tests in a retry prompt."""
+
+
+class TestRun(msgspec.Struct, frozen=True):
+    """What running a file of tests came to. ``failures`` maps a test function to a line that says how it failed; ``trouble``
+    says why the file as a whole does not pass ("" when it does, or when single functions explain it)."""
+
+    __test__ = False
+
+    ok: bool
+    failures: dict[str, str] = {}
+    trouble: str = ""
+
+
+RunTests = Callable[[str], Awaitable[TestRun]]
+"""Run the file of tests at a path, as it stands there."""
+
+
+class TestsWritten(msgspec.Struct, frozen=True):
+    """How the writing of a test file ended. ``tests`` are its test functions; ``dropped`` those that were taken out because
+    they failed, with how; ``reason`` is a sentence when nothing was kept, ``calls`` are log ids."""
+
+    __test__ = False
+
+    ok: bool
+    path: str = ""
+    tests: tuple[str, ...] = ()
+    dropped: dict[str, str] = {}
+    attempts: int = 0
+    reason: str = ""
+    calls: tuple[int, ...] = ()
+
+
+class _Best(msgspec.Struct, frozen=True):
+    text: str
+    tests: tuple[str, ...]
+    dropped: dict[str, str]
+
+
+async def implement_tests(
+    ctx: RunContext,
+    step: PlanStep,
+    *,
+    files: Files,
+    compile: Compile,
+    interface: Sequence[str],
+    run: RunTests | None = None,
+    task: str = "",
+    flavour: str = "",
+    max_attempts: int | None = None,
+) -> TestsWritten:
+    """Write the step's first target file, a test of what ``interface`` (paths of headers or modules) promises.
+
+    The file must be new: an existing test is refused, since whoever is measured does not change the measure. It counts when
+    it parses (Python) or compiles (C), uses the interface, holds at least one test that checks something, and passes when
+    ``run`` runs it. Where only a few of its tests fail they are taken out at once; where most do it is asked for anew, and
+    the best that came is kept. ``flavour`` is ``unittest`` where that is what runs Python tests.
+
+    Raises:
+        ModelError: if the model cannot answer.
+    """
+    path = next(iter(step.target_files), "")
+    if not path or files.exists(path):
+        reason = (
+            f"{path} exists already: tests are only added, in files of their own." if path else "The step names no file."
+        )
+        ctx.emit(EditRejected(path, reason))
+        return TestsWritten(False, path, reason=reason)
+    job = _Job(files, compile, run, path, interface, step.target_symbols)
+    attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
+    llm = ctx.llm("test_implement")
+    state = words.state(task, _interface(files, interface, room_for(llm.target, llm.target.max_tokens) - len(task)))
+    trouble, calls = "", []
+    for attempt in range(1, attempts + 1):
+        asked = await llm.generate(
+            system=words.system(job.language, flavour),
+            state=state,
+            prompt=words.question(step.description, path, hint=_how_to_use(path, interface), trouble=trouble),
+            item=path,
+            attempt=attempt,
+            temperature=temperature_for(attempt, llm.target.temperature),
+            max_tokens=min(LONGEST, llm.target.max_tokens),
+            stop=("\n```\n",) if attempt == 1 else (),
+        )
+        calls.append(asked.call_id)
+        text = max((block.text for block in code_blocks(asked.text)), key=len, default="").strip("\n") + "\n"
+        if asked.finish != "stop":
+            text = whole_part(text, job.language)
+        trouble = await job.take(text) if text else "The reply was cut off. Write fewer tests."
+        if not trouble or job.good_enough:
+            break
+        ctx.emit(EditRejected(path, trouble))
+    if job.best is None:
+        reason = f"{path} could not be written in {attempts} tries: {headline(trouble)}"
+        return TestsWritten(False, path, (), {}, attempts, reason, tuple(calls))
+    files.write_bytes(path, job.best.text.encode())
+    ctx.emit(EditApplied(path, "new", added=job.best.text.count("\n")))
+    return TestsWritten(True, path, job.best.tests, job.best.dropped, attempt, "", tuple(calls))
+
+
+class _Job:
+    """The tries at one file, and the best that came of them. Between tries the file is not there."""
+
+    def __init__(
+        self,
+        files: Files,
+        compile: Compile,
+        run: RunTests | None,
+        path: str,
+        interface: Sequence[str],
+        wanted: Sequence[str] = (),
+    ) -> None:
+        self.files, self.compile, self.run, self.path = files, compile, run, path
+        self.language = language_of(path)
+        self.best: _Best | None = None
+        self._seen: set[str] = set()
+        self._names: set[str] = set()
+        for one in interface:
+            self._names |= public_names(files.read_bytes(one), language_of(one))
+        self._wanted = {name.rpartition(".")[2] for name in wanted} or self._names
+
+    @property
+    def good_enough(self) -> bool:
+        """Whether at least as many tests were kept as were taken out: the rest is not worth another try."""
+        return self.best is not None and len(self.best.tests) >= len(self.best.dropped)
+
+    async def take(self, text: str) -> str:
+        """Try ``text`` as the file. Returns what is wrong with it, "" when it stands as it is."""
+        trouble = problem_with(text, self.language) or self._misses_the_point(text)
+        if trouble:
+            return trouble
+        if text in self._seen:
+            return "It is the same as before, and that failed. Write other tests."
+        self._seen.add(text)
+        if self.language == "c" and not every_test_called(text):
+            text = with_plain_main(text)
+        try:
+            return await self._tried(text)
+        finally:
+            if self.files.exists(self.path):
+                self.files.remove(self.path)
+
+    async def _tried(self, text: str) -> str:
+        trouble = await self._written(text)
+        if trouble:
+            return trouble
+        done = await self.run(self.path) if self.run is not None else TestRun(True)
+        standing = self.files.read_bytes(self.path).decode("utf-8", "replace")  # includes may have been put in
+        if done.ok:
+            self._keep(standing, {})
+            return ""
+        await self._trim(standing, done)
+        return _told(done, standing)
+
+    async def _written(self, text: str) -> str:
+        self.files.write_bytes(self.path, text.encode())
+        compiled = await self.compile(self.path, "") if self.language == "c" else None
+        if compiled is None or compiled.ok:
+            return ""
+        return compile_trouble(compiled, self.path, self.files.read_bytes(self.path))
+
+    async def _trim(self, text: str, done: TestRun) -> None:
+        """Keep what passes of a file some of whose tests fail, if it passes without them."""
+        left = without_tests(text, self.language, done.failures) if done.failures else ""
+        tests = len(names_of_tests(left, self.language)) if left else 0
+        if left and self._misses_the_point(left):
+            return
+        if not left or self.run is None or (self.best is not None and tests <= len(self.best.tests)):
+            return
+        if not await self._written(left) and (await self.run(self.path)).ok:
+            self._keep(self.files.read_bytes(self.path).decode("utf-8", "replace"), done.failures)
+
+    def _keep(self, text: str, dropped: dict[str, str]) -> None:
+        self.best = _Best(text, tuple(names_of_tests(text, self.language)), dropped)
+
+    def _misses_the_point(self, text: str) -> str:
+        if not self._names:
+            return ""
+        if own := sorted(defined_names(text, self.language) & self._names):
+            return f"It defines {own[0]} itself. Test the one that is there."
+        if self._wanted.isdisjoint(re.findall(r"\w+", text)):
+            return f"It uses nothing of what is to be tested: {', '.join(sorted(self._wanted)[:8])}."
+        return ""
+
+
+def problem_with(text: str, language: str) -> str:
+    """Why ``text`` is no test file, "" when it is one: it must parse, and assert something that is no constant."""
+    if language == "python":
+        problem = syntax_problem(text.encode())
+        if problem:
+            return f"It is no valid Python: {problem}"
+        tests = names_of_tests(text, language)
+        if not tests:
+            return "It has no function called test_..."
+        return "" if asserting(text, language) else f"{tests[0]} asserts nothing."
+    if "main" not in defined_names(text, language):
+        return "It has no main that calls the tests."
+    if "NDEBUG" in text:
+        return "It switches assert() off: leave NDEBUG alone."
+    if not re.search(r"\bassert\s*\(\s*(?![01]\s*\)|true\s*\))", text):
+        return "It checks nothing: use assert()."
+    return ""
+
+
+def _told(done: TestRun, text: str) -> str:
+    """The failures as the next prompt shows them."""
+    if not done.failures:
+        return done.trouble or "It fails when it is run."
+    shown = [f"{name}: {why}" for name, why in list(done.failures.items())[:_SHOWN]]
+    return "These tests fail when they are run. Check what they expect against the comments:\n" + "\n".join(shown)
+
+
+def _how_to_use(path: str, interface: Sequence[str]) -> str:
+    """How the file gets at what it tests: a fact that a small model need not guess."""
+    if language_of(path) == "python":
+        modules = [_module(one) for one in interface if one.endswith(".py")]
+        return "\n".join(f"Import with: from {module} import ..." for module in modules)
+    folder = posixpath.dirname(path) or "."
+    lines = [f'#include "{posixpath.relpath(one, folder)}"' for one in interface if one.endswith(".h")]
+    return "Include with:\n" + "\n".join(lines) if lines else ""
+
+
+def _module(path: str) -> str:
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    if parts[0] == "src" and len(parts) > 1:
+        parts = parts[1:]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _interface(files: Files, paths: Sequence[str], room: int) -> str:
+    parts: list[str] = []
+    for path in paths:
+        text = files.read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
+        part = f"File {path}:\n```{language_of(path)}\n{text.strip()}\n```"
+        if len(part) > room and parts:
+            break
+        parts.append(part[: max(room, 1000)])
+        room -= len(part)
+    return "\n\n".join(parts)

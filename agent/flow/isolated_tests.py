@@ -1,0 +1,192 @@
+"""Where a new file of tests is run, alone: C linked with the project's sources, Python by the project's own runner.
+
+Programs and objects live in a temporary place; nothing of them comes into the worktree.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import re
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+
+from agent.coding.replies.tests_in_file import chooser, names_of_tests
+from agent.coding.writing.edit_step import language_of
+from agent.coding.writing.generated_tests import TestRun
+from agent.compiling.curing.recovery import LinkRecovered
+from agent.flow.linking import is_part, sources_behind
+from agent.flow.steps import StepRunner
+from agent.values import CheckResult
+from agent.workspace.protected import is_test_file
+from agent.workspace.stopped import stopped_at
+
+_ASSERTS_ON = ("-UNDEBUG", "-w", "-Wno-error")
+"""A project that builds without assertions still tests with them; warnings were told when the file was compiled."""
+
+_UNITTEST = re.compile(rb"^\s*(?:import unittest|from unittest )", re.M)
+_PYTEST = re.compile(rb"^\s*(?:import pytest|from pytest )|^(?:async )?def test_", re.M)
+_LONGEST = 200
+
+
+class Bench:
+    """Runs the tests of ``interface`` for one run."""
+
+    def __init__(self, runner: StepRunner, interface: tuple[str, ...]) -> None:
+        self.runner = runner
+        self.interface = interface
+        self.by_hand = ""
+        self._flavour = ""
+
+    async def run(self, path: str) -> TestRun:
+        """Run the file of tests at ``path``. ``by_hand`` is then the line that runs it."""
+        return await (self._c(path) if language_of(path) == "c" else self._python(path))
+
+    async def flavour(self) -> str:
+        """What runs the Python tests of the project: pytest or unittest."""
+        if not self._flavour:
+            self._flavour = await asyncio.to_thread(self._find_flavour)
+        return self._flavour
+
+    # C
+
+    async def _c(self, path: str) -> TestRun:
+        compiler, text = self.runner.compiler, self.runner.tree.files.read_bytes(path)
+        build = await compiler.build()
+        await build.compile_as(path, text, _ASSERTS_ON)
+        sources = sources_behind(self.runner.found.index, self.runner.tree, self.interface)
+        linked, sources = await self._linked(path, sources)
+        if not linked.ok:
+            said = linked.context.strip() or "\n".join(one.message for one in linked.diagnostics[:3])
+            return TestRun(False, trouble=f"It cannot be linked with {', '.join(sources) or 'the project'}: {said}"[:600])
+        place = Path(tempfile.mkdtemp(prefix="cra-tests-"))
+        try:
+            program = place / "tests"
+            everything = [path, *sources]
+            await build.link(everything, linked.libraries, output=program)
+            self.by_hand = self._line(build.flags.for_file(path), everything, linked.libraries, path)
+            whole = await self.runner.checks.alone(shlex.quote(str(program)))
+            if whole.ok:
+                return TestRun(True)
+            await build.compile_as(path, chooser(text.decode("utf-8", "replace"), path).encode(), _ASSERTS_ON)
+            await build.link(everything, linked.libraries, output=program)
+            failures = await self._one_by_one(program, names_of_tests(text.decode("utf-8", "replace"), "c"))
+            return TestRun(False, failures, "" if failures else _how(whole))
+        finally:
+            await asyncio.to_thread(shutil.rmtree, place, True)
+
+    async def _linked(self, path: str, sources: list[str]) -> tuple[LinkRecovered, list[str]]:
+        """Linked with the sources behind the interface, else with all that are no programs of their own."""
+        build = await self.runner.compiler.build()
+        for source in sources:
+            await build.compile(source)
+        linked = await self.runner.compiler.program([path, *sources])
+        if linked.ok:
+            return linked, sources
+        more = [entry.path for entry in self.runner.found.index.files() if is_part(self.runner.tree, entry.path)]
+        compiled = [source for source in more if source in sources or (await build.compile(source)).ok]
+        if set(compiled) <= set(sources):
+            return linked, sources
+        wider = await self.runner.compiler.program([path, *compiled])
+        return (wider, compiled) if wider.ok else (linked, sources)
+
+    async def _one_by_one(self, program: Path, names: list[str]) -> dict[str, str]:
+        """The test functions that fail when each is run by itself, with how. All together may take as long as the checks."""
+        limit = max(1.0, self.runner.ctx.config.testing.timeout_seconds / max(1, len(names)))
+        failures: dict[str, str] = {}
+        for number, name in enumerate(names):
+            done = await self.runner.checks.alone(f"{shlex.quote(str(program))} {number}", limit)
+            if not done.ok:
+                failures[name] = _how(done)
+        return failures
+
+    def _line(self, flags: list[str], paths: list[str], libraries: tuple[str, ...], path: str) -> str:
+        root = str(self.runner.workspace.root)
+        own = [flag.replace(f"{root}/", "").replace(root, ".") for flag in flags if flag[:2] in ("-I", "-D", "-s")]
+        name = Path(path).stem
+        words = ["cc", *own, *paths, *libraries, "-o", name]
+        return f"{shlex.join(words)} && ./{shlex.quote(name)}"
+
+    # Python
+
+    async def _python(self, path: str) -> TestRun:
+        quoted = shlex.quote(path)
+        if await self.flavour() == "unittest":
+            self.by_hand = f"python3 -m unittest {quoted}"
+            now = await self.runner.checks.alone(f"python3 -m unittest -v {quoted}")
+        else:
+            self.by_hand = f"pytest {quoted}"
+            now = await self.runner.checks.alone(f"pytest -rfEp {quoted}")
+        text = self.runner.tree.files.read_bytes(path).decode("utf-8", "replace")
+        short_of_something_else = now.exit_code == 1 and not now.failed and not now.failing  # coverage of all, say
+        if now.passed and (now.ok or short_of_something_else):
+            return TestRun(True)
+        names = names_of_tests(text, "python")
+        failing = dict.fromkeys(name for one in now.failing if (name := _bare(one)) in names)
+        failures = {name: _said_of(name, now.output) for name in failing}
+        return TestRun(False, failures, "" if failures else _how(now))
+
+    def _find_flavour(self) -> str:
+        command, root = self.runner.checks.command, self.runner.workspace.root
+        if "unittest" in command:
+            return "unittest"
+        if "pytest" in command or "py.test" in command:
+            return "pytest"
+        if not (shutil.which("pytest") or importlib.util.find_spec("pytest")):
+            return "unittest"
+        recipes = "".join(_read(root / name) for name in ("GNUmakefile", "makefile", "Makefile"))
+        if "pytest" not in recipes and "unittest" in recipes:
+            return "unittest"
+        files = self.runner.tree.files
+        tests = [files.read_bytes(p) for p in files.list() if p.endswith(".py") and is_test_file(p) and files.exists(p)]
+        return "unittest" if _votes(tests) > 0 else "pytest"
+
+
+def _votes(tests: list[bytes]) -> int:
+    """How many more files of tests are written for unittest than for pytest."""
+    return sum(bool(_UNITTEST.search(text)) - bool(_PYTEST.search(text)) for text in tests)
+
+
+def _how(now: CheckResult) -> str:
+    """How a program of tests failed, in a line: the assertion that ended it, else what became of it."""
+    if now.timed_out:
+        return "it did not end in time"
+    stop = stopped_at(now.output)
+    lines = [line.strip() for line in now.output.splitlines() if line.strip()]
+    if stop is not None:
+        told = next((line for line in reversed(lines) if f"{stop.line}" in line and "ssertion" in line), "")
+        return _short(re.sub(r"^(?:\S*/)?tests: ", "", told).removesuffix("."))
+    if now.exit_code > 128:
+        return f"it crashed with signal {now.exit_code - 128}" + (f": {_short(lines[-1])}" if lines else "")
+    errors = [line for line in lines if re.match(r"E   |\w*(?:Error|Exception)\b", line)]
+    return _short((errors or lines or [f"it ended with exit code {now.exit_code}"])[-1])
+
+
+def _said_of(name: str, output: str) -> str:
+    """What a runner of Python tests says of one that fails."""
+    summary = re.search(rf"^(?:FAILED|ERROR) \S+::{re.escape(name)}(?:\[.*\])? - (.+)$", output, re.M)
+    if summary:
+        return _short(summary[1])
+    block = re.search(rf"^(?:FAIL|ERROR): {re.escape(name)}\b.*?(?=^={{10,}}|^-{{10,}}\nRan |\Z)", output, re.M | re.S)
+    lines = [line.strip() for line in (block[0] if block else "").splitlines() if line.strip()]
+    said = [line for line in lines if re.match(r"[\w.]*(?:Error|Exception)\b", line)]
+    return _short((said or lines or ["it fails"])[-1])
+
+
+def _bare(name: str) -> str:
+    """The function's own name in what a runner prints: ``tests/t.py::T::test_x[1]``, ``test_x (tests.t.T.test_x)``."""
+    words = re.findall(r"\w+", name.split("[")[0].split(" (")[0])
+    return words[-1] if words else name
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
