@@ -6,10 +6,10 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from agent.coding.csyntax import definitions
-from agent.coding.pieces import defined_names, pieces_of
-from agent.coding.signature import definition_head
-from agent.coding.stub_detection import find_stubs
+from agent.c.definitions import defined_names, pieces_of
+from agent.c.signature import definition_head
+from agent.c.stubs import find_stubs
+from agent.c.syntax import definitions
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 _LICENCE = re.compile(r"\A\s*/\*(?:(?!\*/).)*?\b(?:copyright|licen[cs]e|SPDX)\b(?:(?!\*/).)*\*/\s*", re.S | re.I)

@@ -12,12 +12,12 @@ from typing import Literal
 
 import msgspec
 
-from agent.coding.csyntax import CFunction, functions
-from agent.coding.ctypes_open import TypeFacts, type_facts
-from agent.coding.py_stubs import find_py_stubs
-from agent.coding.signature import definition_head
-from agent.coding.stub_detection import find_stubs
-from agent.index.symbols.c import parse
+from agent.c.open_types import TypeFacts, type_facts
+from agent.c.signature import definition_head
+from agent.c.stubs import find_stubs
+from agent.c.symbols.reader import parse
+from agent.c.syntax import CFunction, functions
+from agent.python.stubs import find_py_stubs
 
 _FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})
 

@@ -6,10 +6,11 @@ import ast
 import re
 import textwrap
 
-from agent.coding.nesting import UNREADABLE
 from agent.coding.replies.code_blocks import code_blocks
-from agent.coding.textfile import TextFile, lines_of, read_text
-from agent.index.symbols.base import Symbol
+from agent.language.nesting import UNREADABLE
+from agent.language.symbols import Symbol
+from agent.python.names import import_line
+from agent.textfile import TextFile, lines_of, read_text
 
 _Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -209,14 +210,6 @@ def _line_of(tree: ast.Module, symbol: Symbol) -> int:
 
 def _first_line(node: _Node) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-
-
-def import_line(tree: ast.Module) -> int:
-    """How many lines stand before the place for a new import: after the last top-level import, else after the docstring."""
-    imports = [one.end_lineno or one.lineno for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
-    if imports:
-        return max(imports)
-    return (tree.body[0].end_lineno or 0) if tree.body and ast.get_docstring(tree) is not None else 0
 
 
 def _bound(tree: ast.Module) -> set[str]:

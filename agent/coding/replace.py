@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from agent.c.definitions import defined_names
+from agent.c.symbols import reader as c_symbols
+from agent.c.syntax import find_definition, functions
 from agent.coding import pyreplace
-from agent.coding.csyntax import find_definition, functions
 from agent.coding.extract import extract_function
-from agent.coding.pieces import defined_names
 from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import EditResult, changed_lines
-from agent.coding.textfile import is_binary, read_text
 from agent.coding.writing.insertion import place_function
-from agent.index.symbols import c as c_symbols
-from agent.index.symbols import python as python_symbols
-from agent.index.symbols.base import Symbol
+from agent.language.symbols import Symbol
+from agent.python import symbols as python_symbols
+from agent.textfile import is_binary, read_text
 
 _PARSERS = {"c": c_symbols.parse, "python": python_symbols.parse}
 

@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.compiler import CompileOutcome, Compiler, ShutIn, compile_object, link
 from agent.compiling.flags import BuildFlags
-from agent.compiling.project import ProjectFiles
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event
 

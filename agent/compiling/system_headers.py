@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from agent.c.declarations import Declared, scan
+from agent.c.headers import HeaderTable, Home, header_table
+from agent.c.includes import write_atomically
 from agent.compiling.child import child_environment
 from agent.compiling.compiler import Compiler
-from agent.compiling.declarations import Declared, scan
-from agent.compiling.headers import HeaderTable, Home, header_table
-from agent.compiling.includes import write_atomically
 
 _MARKER = re.compile(r'^# \d+ "([^"]*)"([ \d]*)$', re.MULTILINE)
 _SEARCH_BEGIN = "#include <...> search starts here:"

@@ -18,8 +18,8 @@ from agent.context import RunContext
 from agent.events import ModelStatus
 from agent.gate import Gate
 from agent.index.scan import list_files
-from agent.index.symbols import language_of
 from agent.judgment.thresholds import Threshold, Thresholds, load_thresholds, thresholds_path
+from agent.languages import language_of
 from agent.models.router import Router
 from agent.models.store import default_thresholds
 from agent.planning.asked_for import FILE_NAME

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from agent.index.symbols.base import Symbol
+from agent.language.symbols import Symbol
 
 
 class FileEntry(msgspec.Struct, frozen=True):

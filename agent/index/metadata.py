@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from agent.index.symbols.base import ParsedFile
 from agent.index.words import STOP_WORDS, split_identifier
+from agent.language.symbols import ParsedFile
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\"'`])|\n\s*\n")
 _NEUTRAL_FOLDERS = frozenset("src lib include source sources pkg packages python c code".split())

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from agent.index.entries import Ranked, RankedSymbol
 from agent.index.references import select_symbols
 from agent.index.store import UNSEARCHED, Store
-from agent.index.symbols import languages
 from agent.index.words import fts_query, identifiers, query_words
+from agent.languages import languages
 
 RRF = 15
 """The constant of reciprocal rank fusion: smaller than the usual 60, because code search needs only the first places."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.index.intact import is_cut_short
-from agent.index.symbols.base import ParsedFile, Symbol
 from agent.index.words import searchable
+from agent.language.symbols import ParsedFile, Symbol
 
 SCHEMA_VERSION = 7
 """Raised whenever tables or what parsers store in them change; another version on disk is thrown away."""

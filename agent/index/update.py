@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from agent.c.include_paths import include_paths, is_build_file
 from agent.index import scan
-from agent.index.include_paths import include_paths, is_build_file
 from agent.index.metadata import describe
 from agent.index.references import write_edges
 from agent.index.resolve import Resolver
 from agent.index.store import FileRow, Known, Store, put_file, put_skipped
-from agent.index.symbols import ParsedFile, language_of, parse_file
+from agent.languages import ParsedFile, language_of, parse_file
 
 Progress = Callable[[int, int, str], None]
 """Called with files done, files to do and the path at hand."""

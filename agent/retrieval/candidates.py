@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.index.symbols import parser_for
+from agent.languages import parser_for
 from agent.retrieval.filerank import rank_files
 from agent.retrieval.types import ScopedFile, TaskFacts
 

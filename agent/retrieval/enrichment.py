@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent.index.symbols import parser_for
 from agent.judgment.batched import Unreadable, ask_structured
+from agent.languages import parser_for
 from agent.prompts import enrichment as words
 from agent.values import Value
 

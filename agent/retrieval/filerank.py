@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.index.symbols import parser_for
+from agent.languages import parser_for
 from agent.retrieval.documents import Document, candidates_of
 from agent.retrieval.ranking import best_first
 from agent.retrieval.symbolrank import bm25_of, file_prior, query_weights

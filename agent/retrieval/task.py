@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent.index.symbols import language_of, parser_for
 from agent.index.words import identifiers, query_words
+from agent.languages import language_of, parser_for
 from agent.retrieval.types import TaskFacts, TaskKind
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import re
 from typing import Literal, NamedTuple
 
+from agent.textfile import encoding_of
+
 Newline = Literal["\n", "\r\n", "\r"]
-_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
 class TextFile(NamedTuple):
@@ -56,25 +56,3 @@ def decode(data: bytes) -> TextFile:
     newline: Newline = "\r\n" if crlf else "\r" if cr and not lf else "\n"
     text = raw if mixed else raw.replace("\r\n", "\n").replace("\r", "\n") if newline != "\n" else raw
     return TextFile(text, encoding, newline, bom, mixed)
-
-
-def encoding_of(body: bytes) -> str:
-    """The encoding that ``body``, without a byte-order mark, is read and written in: what a Python file declares, UTF-8, or
-    Latin-1; the first of them that gives every byte back."""
-    for encoding in (_declared(body), "utf-8"):
-        try:
-            if body.decode(encoding).encode(encoding) == body:
-                return encoding
-        except (UnicodeError, LookupError):  # LookupError: a codec that is not for text, such as "hex"
-            continue
-    return "latin-1"
-
-
-def _declared(body: bytes) -> str:
-    for line in body.split(b"\n", 2)[:2]:
-        if match := _CODING.match(line):
-            try:
-                return codecs.lookup(match[1].decode("ascii")).name
-            except (LookupError, UnicodeDecodeError):
-                return "utf-8"
-    return "utf-8"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.c.stubs import is_stub
 from agent.coding.extract import extract_function
-from agent.coding.stub_detection import is_stub
 from agent.coding.writing.insertion import place_function
 
 SIGNATURE = "int ring_push(ring_t *r, int value)"

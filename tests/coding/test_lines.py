@@ -9,12 +9,12 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.coding.py_names import with_imports
 from agent.coding.replace import replace_symbol
-from agent.coding.textfile import lines_of, read_text
 from agent.coding.writing.candidates import compile_trouble
 from agent.coding.writing.code_equality import same_code
 from agent.coding.writing.documentation import add_comment, undocumented
+from agent.python.names import with_imports
+from agent.textfile import lines_of, read_text
 from agent.values import Diagnostic
 
 

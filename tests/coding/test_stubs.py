@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.coding.csyntax import functions
-from agent.coding.py_stubs import find_py_stubs
-from agent.coding.stub_detection import find_stubs
-from agent.coding.stubs import MARKER, stub_file, stub_text
+from agent.c.stub_text import MARKER, stub_file, stub_text
+from agent.c.stubs import find_stubs
+from agent.c.syntax import functions
+from agent.python.stubs import find_py_stubs
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 

@@ -6,11 +6,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import child_environment
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
 from agent.compiling.compiler import Compiler
-from agent.compiling.project import ProjectFiles
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.c.headers import header_table
 from agent.compiling.build import Build
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import run_child
 from agent.compiling.compiler import Compiler, CompilerMissing, compile_object, link
 from agent.compiling.curing.signatures import head_for, parameter_name
 from agent.compiling.flags import BuildFlags, safe_flags
-from agent.compiling.headers import header_table
 from agent.compiling.system_headers import SystemHeaders
 from tests.compiling.helpers import COMPILERS
 

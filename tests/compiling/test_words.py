@@ -7,9 +7,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.compiling.declarations import scan
+from agent.c.declarations import scan
+from agent.c.words import around, holds_word, is_called, is_member
 from agent.compiling.reading.diagnostics import is_noise
-from agent.compiling.words import around, holds_word, is_called, is_member
 
 TEXT = st.lists(
     st.sampled_from(["time", "timer", "a", "3", ".", "->", "(", ")", " ", "=", "_", "*", ",", ">", "x.time", "time("])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.index.symbols.c import parse
+from agent.c.symbols.reader import parse
 from agent.workspace.demo import create_demo
 from agent.workspace.git import run_git
 from tests.fakes.script import Answer, RecordedCall

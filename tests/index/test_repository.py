@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.index import Index, IndexUnavailable
-from agent.index.symbols import ParsedFile, parse_file
+from agent.languages import ParsedFile, parse_file
 from tests.index.helpers import commit, repository, run_git, write
 
 FILES = {

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from agent.coding.csyntax import CFunction, comment_above, functions, readable, top_level
-from agent.coding.header_guard import end_of_declarations, is_guarded, unclosed
-from agent.coding.pieces import pieces_of
+from agent.c.definitions import pieces_of
+from agent.c.guards import end_of_declarations, is_guarded, unclosed
+from agent.c.includes import analyse, insert_include
+from agent.c.signature import definition_head, same_signature
+from agent.c.syntax import CFunction, comment_above, functions, readable, top_level
 from agent.coding.replies.code_blocks import code_blocks
-from agent.coding.signature import definition_head, same_signature
 from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
-from agent.coding.textfile import read_text
-from agent.compiling.includes import analyse, insert_include
+from agent.textfile import read_text
 
 _FENCE = re.compile(r"^[ \t]*```", re.M)
 _FILE_LINE = re.compile(r"^[ \t]*(?:#+[ \t]*)?\**FILE\**:[ \t]*[`*]*(?P<path>[\w./-]+)[`*]*[ \t]*$", re.M | re.I)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from agent.coding.csyntax import definitions
-from agent.coding.nesting import UNREADABLE
+from agent.c.syntax import definitions
 from agent.coding.pyreplace import syntax_problem
 from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import EditResult, changed_lines
-from agent.coding.textfile import read_text
 from agent.coding.writing.insertion import append_definition
+from agent.language.nesting import UNREADABLE
+from agent.textfile import read_text
 
 
 def add_symbol(

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from agent.coding.replies.text_matching import Match, find_match, nearest_text
-from agent.coding.textfile import is_binary, read_text
+from agent.textfile import is_binary, read_text
 
 _OPEN = re.compile(r"^\s*(<{5,9})\s*(?:SEARCH|ORIGINAL|OLD)?\s*$", re.I)
 _CLOSE = re.compile(r"^\s*>{5,9}\s*(?:REPLACE|UPDATED|NEW)?\s*$", re.I)

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 
-from agent.coding.csyntax import CFunction, definitions, functions
+from agent.c.syntax import CFunction, definitions, functions
 
 _C_ASSERT = re.compile(r"\bassert\s*\(\s*(?!(?:[01]|true|false)\s*\))")
 _MAIN_NAME = re.compile(rb"\bmain\b")

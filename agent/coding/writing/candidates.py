@@ -8,8 +8,8 @@ from typing import Protocol
 
 import msgspec
 
-from agent.coding.textfile import lines_of
 from agent.models.types import ModelTarget
+from agent.textfile import lines_of
 from agent.values import Diagnostic
 
 TEMPERATURES = (0.0, 0.4, 0.7, 0.9, 1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from agent.coding.nesting import UNREADABLE
+from agent.language.nesting import UNREADABLE
 
 _C_TOKEN = re.compile(
     r"//(?:\\\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^[ \t]*#(?:\\\n|[^\n])*|\w+|[^\w\s]",

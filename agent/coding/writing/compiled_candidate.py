@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.c.syntax import find_definition
 from agent.coding.c_context import reachable_headers
-from agent.coding.csyntax import find_definition
 from agent.coding.extract import Extracted
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction

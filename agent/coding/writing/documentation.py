@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from agent.coding.csyntax import functions
+from agent.c.syntax import functions
 from agent.coding.files import Files
-from agent.coding.nesting import UNREADABLE
 from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import EditResult
-from agent.coding.textfile import lines_of, read_text
 from agent.coding.writing.code_equality import same_code
 from agent.coding.writing.edit_step import language_of
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
+from agent.language.nesting import UNREADABLE
 from agent.prompts import documentation as words
+from agent.textfile import lines_of, read_text
 
 _WIDTH = 100
 _REPLY_TOKENS = 160

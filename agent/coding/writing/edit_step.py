@@ -8,19 +8,19 @@ import msgspec
 
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import source_of
-from agent.coding.py_names import undefined_names, with_imports
-from agent.coding.py_stubs import find_py_stubs
 from agent.coding.pyreplace import syntax_problem
 from agent.coding.replace import find_symbol, replace_symbol, symbol_source
 from agent.coding.replies.new_symbol import add_symbol
 from agent.coding.replies.search_replace import EditResult, apply_edits, parse_edits
 from agent.coding.writing.best_version import Versions
 from agent.coding.writing.candidates import Compile, Score, compile_trouble, headline, room_for, temperature_for
-from agent.coding.writing.python_head import without_body
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.asking import Asked
 from agent.prompts import implement as words
+from agent.python.heads import without_body
+from agent.python.names import undefined_names, with_imports
+from agent.python.stubs import find_py_stubs
 from agent.values import PlanStep
 
 LONG_SYMBOL = 120

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from agent.coding.csyntax import find_definition
+from agent.c.stubs import is_stub
+from agent.c.syntax import find_definition
 from agent.coding.extract import Extracted, extract_function
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.slips.missing_helper import with_missing_helpers
 from agent.coding.spelled_out import with_documents
-from agent.coding.stub_detection import is_stub
 from agent.coding.writing.candidates import (
     Candidate,
     Compile,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.coding.csyntax import comment_above, find_definition, functions, parse_c
+from agent.c.syntax import comment_above, find_definition, functions, parse_c
 from agent.coding.extract import Extracted
-from agent.coding.textfile import newline_of, to_newline
+from agent.textfile import newline_of, to_newline
 
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "linkage_specification"})
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from agent.coding.csyntax import functions
+from agent.c.signature import definition_head
+from agent.c.syntax import functions
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import (
     OpenFunction,
@@ -23,7 +24,6 @@ from agent.coding.open_items import (
 )
 from agent.coding.replies.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.coding.replies.interface import FunctionIdea, HeaderIdea, Interface, bad_path, check_interface
-from agent.coding.signature import definition_head
 from agent.coding.spelled_out import Spelled, declarations_in, headers_named, structs_in, with_documents
 from agent.coding.writing.candidates import Compile, compile_trouble, headline, temperature_for
 from agent.coding.writing.declaration import declare

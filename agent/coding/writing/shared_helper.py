@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.coding.csyntax import functions
+from agent.c.syntax import functions
 from agent.coding.extract import extract_helper
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction

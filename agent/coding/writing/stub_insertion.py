@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.c.signature import prototype_of
+from agent.c.stub_text import stub_text
 from agent.coding.c_context import include_spelling
 from agent.coding.open_items import OpenFunction
-from agent.coding.signature import prototype_of
-from agent.coding.stubs import stub_text
 from agent.coding.writing.insertion import append_definition
 
 

@@ -8,16 +8,15 @@ from collections.abc import Collection, Sequence
 import msgspec
 import tree_sitter
 
+from agent.c.definitions import pieces_of
+from agent.c.open_types import type_facts
+from agent.c.syntax import parse_c, text_of, walk
 from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file
-from agent.coding.csyntax import parse_c, text_of, walk
-from agent.coding.ctypes_open import type_facts
 from agent.coding.extract import blanked
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import OpenType
-from agent.coding.pieces import pieces_of
 from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.spelled_out import with_documents
-from agent.coding.textfile import newline_of, to_newline
 from agent.coding.writing.candidates import (
     Compile,
     FunctionResult,
@@ -31,6 +30,7 @@ from agent.coding.writing.insertion import insert_before_functions
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
 from agent.prompts import function_implement as words
+from agent.textfile import newline_of, to_newline
 from agent.values import Diagnostic
 
 

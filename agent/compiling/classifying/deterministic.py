@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from agent.c.headers import HeaderTable
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classifying.build_rules import link_failure, no_file
 from agent.compiling.classifying.classification import CompilerErrorClassification
@@ -15,8 +17,6 @@ from agent.compiling.classifying.evidence import LINK, Evidence
 from agent.compiling.classifying.findings import Finding, SystemNames
 from agent.compiling.classifying.include_rules import find_names, missing_include
 from agent.compiling.classifying.names import NameFinder
-from agent.compiling.headers import HeaderTable
-from agent.compiling.project import ProjectFiles
 from agent.compiling.reading.diagnostics import ordered
 from agent.compiling.reading.structured import read_output
 from agent.compiling.reading.symptoms import symptoms

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
+from agent.c.headers import HeaderTable, Home
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
-from agent.compiling.headers import HeaderTable, Home
-from agent.compiling.project import ProjectFiles
 from agent.compiling.reading.symptoms import Symptom
 
 Outcome = Literal[

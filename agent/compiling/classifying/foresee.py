@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent.c.declarators import KEYWORDS
+from agent.c.project import HEADER_SUFFIXES
 from agent.compiling.classifying.findings import Finding
 from agent.compiling.classifying.names import NameFinder
 from agent.compiling.classifying.scope import local_names
-from agent.compiling.declarators import KEYWORDS
-from agent.compiling.project import HEADER_SUFFIXES
 from agent.compiling.reading.symptoms import Symptom
 
 _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w{2,}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.c.words import holds_word, is_called
 from agent.compiling.classifying.classification import ERROR_CAT_MISSING_INCLUDE, CompilerErrorClassification
 from agent.compiling.classifying.evidence import Evidence
 from agent.compiling.classifying.findings import Finding
@@ -13,7 +14,6 @@ from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.log_lines import plain_text
 from agent.compiling.reading.symptoms import Symptom
 from agent.compiling.reading.truncation import cut_before, cut_off, cut_within, gave_up
-from agent.compiling.words import holds_word, is_called
 
 _QUESTION = "Does a header that is not included declare the missing name?"
 _NAMED = ("implicit", "undeclared", "unknown_type", "incomplete", "in_parameters", "syntax")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from agent.c.headers import Home
+from agent.c.text import FEATURE_MACROS
+from agent.c.words import around, holds_word, is_called
 from agent.compiling.classifying.findings import FailedCompile, Finding, Sought
-from agent.compiling.ctext import FEATURE_MACROS
-from agent.compiling.headers import Home
 from agent.compiling.reading.symptoms import Symptom
-from agent.compiling.words import around, holds_word, is_called
 
 _PRINTED = re.compile(r"\w*(?:printf|scanf)\s*\([^()]*$")
 _NUMBER = re.compile(r"\b(?:int|long|short|double|float|char|size_t)\b")

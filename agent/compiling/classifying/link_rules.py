@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agent.compiling.headers import HeaderTable
-from agent.compiling.project import ProjectFiles
+from agent.c.headers import HeaderTable
+from agent.c.project import ProjectFiles
 from agent.compiling.reading.symptoms import Symptom
 from agent.values import ErrorCategory
 

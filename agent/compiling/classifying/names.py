@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent.c.declarators import KEYWORDS
+from agent.c.headers import HeaderTable, header_table
+from agent.c.project import ProjectFiles
+from agent.c.words import is_member
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classifying.findings import FailedCompile, Finding, Sought, SystemNames
 from agent.compiling.classifying.library_names import hinted_at, in_library
 from agent.compiling.classifying.project_names import elsewhere, in_own_file, in_project_headers
 from agent.compiling.classifying.scope import tag_behind
-from agent.compiling.declarators import KEYWORDS
-from agent.compiling.headers import HeaderTable, header_table
-from agent.compiling.project import ProjectFiles
 from agent.compiling.reading.symptoms import Symptom
-from agent.compiling.words import is_member
 
 _EXTENSIONS = frozenset({"asm", "typeof", "inline"})
 _C23_WORDS = frozenset({"bool", "true", "false", "static_assert", "thread_local", "alignas", "alignof"})

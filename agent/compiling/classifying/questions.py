@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
+from agent.c.headers import header_table
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classifying.classification import (
     ERROR_CAT_LOGIC_ERROR,
@@ -18,8 +20,6 @@ from agent.compiling.classifying.classification import (
 )
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
 from agent.compiling.classifying.findings import SystemNames
-from agent.compiling.headers import header_table
-from agent.compiling.project import ProjectFiles
 from agent.compiling.reading.excerpt import decisive_excerpt
 from agent.context import RunContext
 from agent.events import CallFinished

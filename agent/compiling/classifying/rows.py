@@ -16,6 +16,8 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from agent.c.headers import header_table
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import run_child
 from agent.compiling.classifying.classification import CompilerErrorClassification
@@ -25,8 +27,6 @@ from agent.compiling.classifying.questions import ClassifyLlm, ask_questions, un
 from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, with_source_lines
 from agent.compiling.curing.include_trials import fix_includes
 from agent.compiling.flags import safe_flags
-from agent.compiling.headers import header_table
-from agent.compiling.project import ProjectFiles
 from agent.compiling.reading.diagnostics import ordered, parse_text
 from agent.compiling.system_headers import system_headers
 from agent.values import Rung

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 
-from agent.compiling.declarators import KEYWORDS
-from agent.compiling.headers import HeaderTable
-from agent.compiling.project import ProjectFiles
+from agent.c.declarators import KEYWORDS
+from agent.c.headers import HeaderTable
+from agent.c.project import ProjectFiles
 
 _LOCAL = re.compile(
     r"(?<=[\w*])(?<!\breturn)(?<!\bcase)(?<!\belse)(?<!\bgoto)\s+\**([A-Za-z_]\w*)\s*(?:[=;,\[)])"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.c.headers import header_table
+from agent.c.project import ProjectFiles
 from agent.compiling.classifying.classification import NeededInclude
 from agent.compiling.classifying.findings import Finding
-from agent.compiling.headers import header_table
-from agent.compiling.project import ProjectFiles
 
 
 def choose_headers(

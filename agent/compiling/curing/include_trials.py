@@ -9,15 +9,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from agent.c.headers import header_table
+from agent.c.includes import insert_include
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classifying.classification import NeededInclude
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
 from agent.compiling.classifying.findings import SystemNames
 from agent.compiling.compiler import CompileOutcome
 from agent.compiling.curing.choose import choose_headers
-from agent.compiling.headers import header_table
-from agent.compiling.includes import insert_include
-from agent.compiling.project import ProjectFiles
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.symptoms import symptom_of
 from agent.values import Diagnostic

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from agent.compiling.declarators import KEYWORDS
-from agent.compiling.project import ProjectFiles
-from agent.index.symbols.base import Symbol
-from agent.index.symbols.c import parse
+from agent.c.declarators import KEYWORDS
+from agent.c.project import ProjectFiles
+from agent.c.symbols.reader import parse
+from agent.language.symbols import Symbol
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _POINTER_NAME = re.compile(r"\(\s*\*+\s*(?:const\s+|restrict\s+)*([A-Za-z_]\w*)?")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.compiling.declarators import KEYWORDS
+from agent.c.declarators import KEYWORDS
+from agent.c.words import holds_word
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.symptoms import Symptom
-from agent.compiling.words import holds_word
 
 
 def callback_mismatch(complaint: Symptom) -> bool:

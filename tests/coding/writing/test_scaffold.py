@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.c.stubs import find_stubs
 from agent.coding.files import FolderFiles
 from agent.coding.replies.header_text import header_from_reply, header_from_words, headers_from_reply, insert_at_end, merged
 from agent.coding.spelled_out import (
@@ -17,7 +18,6 @@ from agent.coding.spelled_out import (
     structs_in,
     with_documents,
 )
-from agent.coding.stub_detection import find_stubs
 from agent.coding.writing.scaffold import ScaffoldResult, scaffold
 from tests.coding.helpers import compile_in
 from tests.fakes.context import run_context

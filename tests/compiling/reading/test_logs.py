@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classifying.deterministic import deterministic_check
-from agent.compiling.project import ProjectFiles
 from agent.compiling.reading.log_lines import plain_text
 from agent.compiling.reading.structured import read_output
 from agent.compiling.reading.truncation import cut_before, cut_off, cut_within, gave_up

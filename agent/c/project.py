@@ -1,0 +1,247 @@
+"""The C files of a project: read when asked for, analysed once, found by any path that a compiler prints."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from agent.c.declarations import Declared, scan
+from agent.c.headers import header_table
+from agent.c.includes import active_include, analyse, write_atomically
+from agent.c.text import CText
+from agent.c.words import holds_word
+
+HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".inc", ".def")
+SOURCE_SUFFIXES = (".c", *HEADER_SUFFIXES)
+MAX_FILE = 2_000_000
+_SEARCHED_DIRS = frozenset({"include", "inc", "src", "lib", "compat", "port"})
+_SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "CMakeFiles"})
+
+
+class ProjectFiles:
+    """C sources and headers by POSIX path relative to the project's root.
+
+    Made of a mapping (rows of a corpus) or of a directory (``ProjectFiles.at``). Nothing is parsed before it is needed.
+    """
+
+    def __init__(
+        self, files: Mapping[str, bytes], macros: Mapping[str, str] | None = None, root: Path | None = None
+    ) -> None:
+        self._files: dict[str, bytes | None] = {_clean(k): v for k, v in files.items()}
+        self.macros = macros
+        self.root = root
+        self._shapes: dict[str, CText] = {}
+        self._declared: dict[str, Declared] = {}
+        self._active: dict[tuple[str, int], dict[str, int]] = {}
+
+    @classmethod
+    def at(cls, root: Path, macros: Mapping[str, str] | None = None) -> ProjectFiles:
+        """The C files below a directory; hidden directories are left out, links are not followed."""
+        project = cls({}, macros, root)
+        project.rescan()
+        return project
+
+    def rescan(self) -> None:
+        """Look at the directory again: files came, went or changed."""
+        if self.root is None:
+            return
+        self._files = {}
+        for folder, dirs, names in os.walk(self.root):
+            dirs[:] = sorted(d for d in dirs if not d.startswith(".") and d not in _SKIPPED_DIRS)
+            for name in sorted(names):
+                if name.endswith(SOURCE_SUFFIXES):
+                    self._files[Path(folder, name).relative_to(self.root).as_posix()] = None
+        self.forget()
+
+    def paths(self) -> list[str]:
+        """All paths, sorted as found."""
+        return list(self._files)
+
+    def has(self, path: str) -> bool:
+        """Whether ``path`` is one of the project's files."""
+        return path in self._files
+
+    def headers(self) -> Iterator[str]:
+        """The paths of the headers."""
+        return (p for p in self._files if p.endswith(HEADER_SUFFIXES))
+
+    def source(self, path: str) -> bytes:
+        """The bytes of a file, empty when it cannot be read or is too large to be source."""
+        data = self._files.get(path)
+        if data is None and path in self._files and self.root is not None:
+            data = b""
+            full = self.root / path
+            try:
+                if full.is_file() and full.stat().st_size <= MAX_FILE:
+                    data = full.read_bytes()
+            except OSError:
+                data = b""
+            self._files[path] = data
+        return data or b""
+
+    def write(self, path: str, data: bytes) -> None:
+        """Change a file here and, if the project is a directory, on disk (all or nothing)."""
+        if self.root is not None:
+            write_atomically(self.root / path, data)
+        self._files[path] = data
+        self.forget(path)
+
+    def forget(self, path: str | None = None) -> None:
+        """Drop what was learnt about a file (or all), for when it changed on disk."""
+        self._active.clear()
+        for kept in (self._shapes, self._declared):
+            if path is None:
+                kept.clear()
+            else:
+                kept.pop(path, None)
+        if self.root is not None:
+            for known in [path] if path else list(self._files):
+                if known in self._files:
+                    self._files[known] = None
+
+    def shape(self, path: str) -> CText:
+        """The preprocessor's view of a file."""
+        if path not in self._shapes:
+            self._shapes[path] = analyse(self.source(path), self.macros)
+        return self._shapes[path]
+
+    def declared(self, path: str) -> Declared:
+        """The names that a file declares at file scope."""
+        if path not in self._declared:
+            self._declared[path] = scan(self.shape(path).masked, masked=True)
+        return self._declared[path]
+
+    def mentions(self, path: str, name: str) -> bool:
+        """Whether a file holds ``name`` as a word, comments included: a cheap filter before parsing."""
+        data = self.source(path)
+        word = name.encode()
+        at = data.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not _word(data[at - 1 : at]) and not _word(data[end : end + 1]):
+                return True
+            at = data.find(word, end)
+        return False
+
+    def mentions_once(self, path: str, name: str) -> bool:
+        """Whether a file holds ``name`` in one place at most, so that it cannot both declare and use it."""
+        return self.source(path).count(name.encode()) < 2
+
+    def only_dead(self, path: str, name: str) -> bool:
+        """Whether every line of ``path`` that holds ``name`` is left out by a conditional (another system's part)."""
+        shape = self.shape(path)
+        lines = [n for n in range(1, shape.line_count + 1) if holds_word(shape.masked_line(n), name)]
+        return bool(lines) and all(shape.dead(n) for n in lines)
+
+    def resolve(self, printed: str) -> str | None:
+        """The project file that a compiler means by ``printed`` (relative, absolute, of another machine), or None."""
+        if not printed:
+            return None
+        clean = _clean(printed)
+        if clean in self._files:
+            return clean
+        if self.root is not None and os.path.isabs(printed):
+            try:
+                inside = Path(os.path.realpath(printed)).relative_to(os.path.realpath(self.root)).as_posix()
+            except ValueError:
+                inside = ""
+            if inside in self._files:
+                return inside
+            if not printed.startswith(("/usr/", "/opt/", "/Library/", "/nix/")) and not inside:
+                return self._by_suffix(clean)
+            return None
+        if re.match(r"/usr/(?:local/)?(?:include|lib)/|/opt/|/Library/|/Applications/|/nix/", printed):
+            return None
+        return self._by_suffix(clean)
+
+    def _by_suffix(self, clean: str) -> str | None:
+        parts = clean.split("/")
+        for start in range(len(parts)):
+            tail = "/".join(parts[start:])
+            hits = [p for p in self._files if p == tail or p.endswith("/" + tail)]
+            if len(hits) == 1:
+                return hits[0]
+        return None
+
+    def included_file(self, includer: str, name: str) -> str | None:
+        """The project file that an include of ``name`` in ``includer`` reaches: beside it, else by path suffix."""
+        beside = _clean(f"{includer.rpartition('/')[0]}/{name}" if "/" in includer else name)
+        if beside in self._files:
+            return beside
+        if _clean(name) in self._files:
+            return _clean(name)
+        hits = [p for p in self._files if p.endswith("/" + _clean(name))]
+        if name in header_table().headers:  # <errno.h> is not what include/uv/errno.h is for
+            hits = [p for p in hits if p[: -len(name) - 1].rpartition("/")[2] in _SEARCHED_DIRS]
+        return hits[0] if hits else None
+
+    def active_headers(self, path: str, before_line: int = 0) -> dict[str, int]:
+        """Headers live in ``path`` above ``before_line`` (0: anywhere), project files' own includes followed.
+
+        Maps the name as included (``stdio.h``) and, for project files, their path, to the line in ``path``.
+        """
+        key = (path, before_line)
+        if key not in self._active:
+            found: dict[str, int] = {}
+            self._collect(path, before_line, found, 0, set())
+            self._active[key] = found
+        return self._active[key]
+
+    def _collect(self, path: str, before: int, found: dict[str, int], line: int, seen: set[str]) -> None:
+        if path in seen or len(seen) > 200:
+            return
+        seen.add(path)
+        for include in self.shape(path).includes:
+            if include.live is not True or (before and include.line >= before):
+                continue
+            at = line or include.line
+            found.setdefault(include.name, at)
+            inner = self.included_file(path, include.name)
+            if inner and not (include.system and inner != include.name and "/" not in inner and not self._files):
+                found.setdefault(inner, at)
+                self._collect(inner, 0, found, at, seen)
+
+    def is_active(self, path: str, header: str, before_line: int | None = None) -> bool:
+        """Whether ``path`` itself includes ``header`` live above ``before_line``."""
+        return bool(active_include(self.shape(path), header, before_line))
+
+    def spelled_from(self, includer: str, header: str, include_dirs: Sequence[str] = ()) -> str:
+        """How ``includer`` should name a project header: as a neighbour does, else by the folder they share, else by the
+        ``-I`` folder that it is in, else by the way from one to the other."""
+        folder = includer.rpartition("/")[0]
+        stem = header.rpartition("/")[2].split(".")[0]
+        for other in self._files:
+            if other.rpartition("/")[0] == folder and self.mentions(other, stem):
+                for include in self.shape(other).includes:
+                    if not include.system and include.live and self.included_file(other, include.name) == header:
+                        return include.name
+        if header.rpartition("/")[0] == folder:
+            return header[len(folder) + 1 :] if folder else header
+        for directory in include_dirs:
+            inside = self._below(directory, header)
+            if inside:
+                return inside
+        return os.path.relpath(header, folder or ".")
+
+    def _below(self, directory: str, header: str) -> str:
+        """The path of ``header`` from an include folder given on the command line, "" when it is not below it."""
+        if self.root is not None and os.path.isabs(directory):
+            directory = os.path.relpath(directory, self.root)
+        folder = _clean(directory)
+        if folder in (".", ""):
+            return header
+        return header[len(folder) + 1 :] if header.startswith(folder + "/") else ""
+
+
+@lru_cache(maxsize=4096)
+def _clean(path: str) -> str:
+    path = path.replace("\\", "/")
+    cleaned = os.path.normpath(path) if path else ""
+    return cleaned.removeprefix("./")
+
+
+def _word(byte: bytes) -> bool:
+    return bool(byte) and (byte.isalnum() or byte == b"_")

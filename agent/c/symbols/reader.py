@@ -1,0 +1,253 @@
+# ruff: noqa: SIM905
+"""C: symbols by tree-sitter, checked and completed by the tolerant scan of ``c_scan``."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from pathlib import PurePosixPath
+
+import tree_sitter_c
+from tree_sitter import Language, Node, Parser
+
+from agent.c.symbols.branches import one_branch
+from agent.c.symbols.merge import merge
+from agent.c.symbols.nodes import declared_name, errors, is_prototype, static
+from agent.c.symbols.scan import Found, blanked, declarations, directives
+from agent.c.symbols.words import NEVER_DECLARED, NEVER_USED, NO_CODE
+from agent.language.lexical import Lines, blank_bytes, is_licence, one_line, prose, text_of, uses
+from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
+
+LANGUAGE = "c"
+EXTENSIONS = (".c", ".h")
+
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ \t]*(\S?)")
+_INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
+_INCLUDES = frozenset((b"include", b"import", b"include_next"))
+_GUARD = re.compile(rb"_H_*\Z|_INCLUDED_*\Z|_HPP_*\Z", re.I)
+_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?P<call>\s*\((?!\s*\*))?")  # a member is no use of a name
+_CONTAINERS = frozenset(
+    "translation_unit preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification "
+    "declaration_list ERROR".split()
+)
+_TYPES: dict[str, SymbolKind] = {"struct_specifier": "struct", "union_specifier": "union", "enum_specifier": "enum"}
+
+
+def is_header(path: str) -> bool:
+    """True for a C header by its name."""
+    return PurePosixPath(path).suffix.lower() in (".h", ".hh", ".hpp", ".inc")
+
+
+@cache
+def _language() -> Language:
+    return Language(tree_sitter_c.language())
+
+
+def parse(source: bytes) -> ParsedFile:
+    """Symbols and references of one C file. Never raises on broken code; byte ranges are those of ``source``."""
+    if source.startswith(b"\xef\xbb\xbf"):
+        source = b"   " + source[3:]
+    code, comments = blanked(source)
+    tree = Parser(_language()).parse(source)
+    faults = 0
+    if tree.root_node.has_error:
+        mended = one_branch(code, source)
+        tree = Parser(_language()).parse(mended) if mended != source else tree
+    if tree.root_node.has_error:
+        faults = max(1, len(errors(tree.root_node)))
+    reader = _Reader(source, code, comments)
+    reader.walk(tree.root_node)
+    if faults:
+        reader.second_look(declarations(code))
+    reader.macros()
+    symbols = reader.finish()
+    references = reader.includes() + uses(reader.used_code(), symbols, reader.lines, _NAME, NEVER_USED.__contains__)
+    return ParsedFile(LANGUAGE, symbols, tuple(references), reader.file_doc(), faults)
+
+
+class _Reader:
+    """Collects the symbols of one file."""
+
+    def __init__(self, source: bytes, code: bytes, comments: list[tuple[int, int]]) -> None:
+        self.source, self.code, self.comments = source, code, comments
+        self.comment_ends = [end for _, end in comments]
+        self.lines = Lines(source)
+        self.directives = directives(code)
+        self.symbols: list[Symbol] = []
+
+    def walk(self, root: Node) -> None:
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            kind = node.type
+            if kind in _CONTAINERS:
+                stack.extend(reversed(node.children))
+            elif kind == "function_definition":
+                self.function(node)
+            elif kind in ("declaration", "type_definition"):
+                self.declaration(node)
+            elif kind in _TYPES:
+                self.type_(node, node)
+
+    def function(self, node: Node) -> None:
+        body = node.child_by_field_name("body")
+        name = declared_name(node.child_by_field_name("declarator"))
+        type_ = node.child_by_field_name("type")
+        if type_ is not None:
+            self.type_(type_, type_)
+        if name is None or body is None or body.type != "compound_statement" or name.text in NEVER_DECLARED:
+            if body is not None:
+                self.walk_children(body)
+            return
+        item = Found(text_of(name.text or b""), "function", node.start_byte, node.end_byte, body.start_byte, static(node))
+        self.add(item)
+
+    def walk_children(self, node: Node) -> None:
+        for child in node.children:
+            self.walk(child)
+
+    def declaration(self, node: Node) -> None:
+        type_ = node.child_by_field_name("type")
+        typedef = node.type == "type_definition"
+        if type_ is not None and type_.type in _TYPES:
+            self.type_(type_, node)
+        for declarator in node.children_by_field_name("declarator"):
+            name = declared_name(declarator)
+            if name is None or not name.text or name.text in NEVER_DECLARED:
+                continue
+            kind: SymbolKind = "typedef" if typedef else "prototype" if is_prototype(declarator) else "global"
+            if kind == "global" and node.has_error and type_ is not None and type_.start_byte == name.start_byte:
+                continue
+            self.add(Found(text_of(name.text), kind, node.start_byte, node.end_byte, static=static(node)))
+
+    def type_(self, node: Node, whole: Node, parent: str = "") -> None:
+        """A struct, union or enum with a body; nested named ones and enumerators come along."""
+        stack = [(node, whole, parent)]
+        while stack:
+            node, whole, parent = stack.pop()
+            body = node.child_by_field_name("body")
+            if node.type not in _TYPES or body is None:
+                continue
+            name = node.child_by_field_name("name")
+            label = name.text if name is not None and name.text else b""
+            if label:
+                self.add(Found(text_of(label), _TYPES[node.type], whole.start_byte, whole.end_byte), parent)
+            inner = text_of(label) or parent
+            for child in body.named_children:
+                if child.type == "enumerator":
+                    constant = child.child_by_field_name("name")
+                    if constant is not None and constant.text:
+                        item = Found(text_of(constant.text), "enumerator", child.start_byte, child.end_byte)
+                        self.add(item, text_of(label))
+                elif child.type == "field_declaration":
+                    field_type = child.child_by_field_name("type")
+                    if field_type is not None and field_type.type in _TYPES:
+                        stack.append((field_type, child, inner))
+
+    def second_look(self, found: list[Found]) -> None:
+        self.drop_inside_directives()
+        self.symbols = merge(self.symbols, found, self.make)
+
+    def drop_inside_directives(self) -> None:
+        """Takes out what the tree misread in the lines of a macro."""
+        spans = [line.span() for line in self.directives]
+        starts = [start for start, _ in spans]
+
+        def inside(offset: int) -> bool:
+            index = bisect_right(starts, offset) - 1
+            return index >= 0 and offset < spans[index][1]
+
+        self.symbols = [s for s in self.symbols if not inside(s.start)]
+
+    def macros(self) -> None:
+        for line in self.directives:
+            match = _DEFINE.match(line.group())
+            if match and not (_GUARD.search(match.group(1)) and not match.group(2) and not match.group(3)):
+                start = line.start() + len(line.group()) - len(line.group().lstrip())
+                end = line.start() + len(line.group().rstrip())
+                self.add(Found(text_of(match.group(1)), "macro", start, end))
+
+    def used_code(self) -> bytes:
+        """Blanked code without the names of directives, nor the lines of those whose words are paths or prose."""
+        out = bytearray(self.code)
+        for line in self.directives:
+            start, end = line.span() if line.group(1) in NO_CODE else line.span(1)
+            out[start:end] = blank_bytes(self.code[start:end])
+        return bytes(out)
+
+    def includes(self) -> list[Reference]:
+        found = []
+        for line in self.directives:
+            if line.group(1) in _INCLUDES:
+                match = _INCLUDE.match(self.source, line.start())
+                if match:
+                    target = text_of(match.group(1) or match.group(2)).strip()
+                    found.append(
+                        Reference("include", target, self.lines.at(match.start()), system=match.group(1) is not None)
+                    )
+        return found
+
+    def add(self, item: Found, parent: str = "") -> None:
+        self.symbols.append(self.make(item, parent))
+
+    def make(self, item: Found, parent: str = "") -> Symbol:
+        """The symbol of a found thing: its place in lines, its head on one line, the comment above it."""
+        start, end = item.start, item.end
+        doc, doc_start = self.doc_above(start)
+        head_end = item.body_start if item.body_start >= 0 else end
+        if item.kind in ("struct", "union", "enum"):
+            brace = self.code.find(b"{", start, end)
+            head_end = brace if brace >= 0 else end
+        signature = one_line((self.source if item.kind == "macro" else self.code)[start:head_end])
+        return Symbol(
+            name=item.name,
+            kind=item.kind,
+            line=self.lines.at(start),
+            end_line=self.lines.at(max(start, end - 1)),
+            start=start,
+            end=end,
+            signature=signature.rstrip(" ;"),
+            doc=doc,
+            parent=parent,
+            body_start=item.body_start,
+            body_end=end if item.body_start >= 0 else -1,
+            doc_start=doc_start,
+            static=item.static,
+        )
+
+    def doc_above(self, start: int) -> tuple[str, int]:
+        """The comment that ends on the line above ``start``, ``//`` runs joined; ("", -1) when there is none."""
+        begin = start
+        while True:
+            index = bisect_right(self.comment_ends, begin) - 1
+            if index < 0:
+                break
+            low, high = self.comments[index]
+            gap = self.source[high:begin]
+            if gap.strip() or gap.count(b"\n") > 1 or (begin != start and self.source[low : low + 2] == b"/*"):
+                break
+            if self.source[self.lines.start_of(low) : low].strip():
+                break  # it trails other code
+            begin = low
+            if self.source[low : low + 2] == b"/*":
+                break
+        if begin == start:
+            return "", -1
+        text = prose(self.source[begin:start])
+        return (text, begin) if text and not is_licence(text) else ("", -1)
+
+    def file_doc(self) -> str:
+        """The first comments before any code that are not legal text."""
+        texts = []
+        for start, end in self.comments[:6]:
+            if self.code[:start].strip():
+                break
+            text = prose(self.source[start:end])
+            if text and not is_licence(text):
+                texts.append(text)
+        return "\n".join(texts)
+
+    def finish(self) -> tuple[Symbol, ...]:
+        unique = {(s.start, s.end, s.name, s.kind): s for s in self.symbols}
+        return tuple(sorted(unique.values(), key=lambda s: (s.start, -s.end, s.name)))

@@ -1,0 +1,1 @@
+"""What every language has in common: symbols, positions in text, limits of nesting."""

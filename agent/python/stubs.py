@@ -1,0 +1,132 @@
+"""Python functions that are not written yet. The rules are those of :mod:`agent.c.stubs`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from agent.c.stubs import UNWRITTEN, Evidence
+from agent.language.nesting import UNREADABLE
+from agent.textfile import lines_of
+
+_ABSTRACT = re.compile(r"\b(?:abstractmethod|overload|abstractproperty)\b")
+_MODEL_CLASSES = re.compile(r"\b(?:Protocol|ABC|ABCMeta)\b")
+
+
+class PyStub(msgspec.Struct, frozen=True):
+    """A Python function without a real body. ``line``/``end_line`` are 1-based and inclusive, decorators included."""
+
+    name: str
+    line: int
+    end_line: int
+    signature: str
+    doc: str
+
+
+def find_py_stubs(source: bytes) -> list[PyStub]:
+    """The stubs of a Python file, in source order; none when it does not parse."""
+    try:
+        tree = ast.parse(source)
+    except UNREADABLE:
+        return []
+    lines = lines_of(source.decode("utf-8", "replace"))
+    overridden = _overridden(tree)
+    graded = []
+    for name, node, owner in _functions(tree):
+        evidence = _evidence(node, owner, lines, name in overridden)
+        if evidence != "none":
+            graded.append((_stub(name, node), evidence))
+    company = any(evidence == "certain" for _, evidence in graded)
+    return [stub for stub, evidence in graded if evidence == "certain" or company]
+
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _functions(
+    tree: ast.AST, prefix: str = "", owner: ast.ClassDef | None = None
+) -> Iterator[tuple[str, _Function, ast.ClassDef | None]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, _Function):
+            yield prefix + node.name, node, owner
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{prefix}{node.name}.", node)
+        elif isinstance(node, (ast.If, ast.Try, ast.With)):
+            yield from _functions(node, prefix, owner)
+
+
+def _overridden(tree: ast.Module) -> set[str]:
+    """``Class.method`` for every method that a subclass in the same file defines: left open there on purpose."""
+    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    found = set()
+    for node in classes.values():
+        own = {child.name for child in node.body if isinstance(child, _Function)}
+        for base in node.bases:
+            name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""
+            found |= {f"{name}.{method}" for method in own}
+    return found
+
+
+def _evidence(node: _Function, owner: ast.ClassDef | None, lines: list[str], overridden: bool) -> Evidence:
+    if overridden or any(_ABSTRACT.search(ast.unparse(decorator)) for decorator in node.decorator_list):
+        return "none"
+    if owner is not None and any(_MODEL_CLASSES.search(ast.unparse(base)) for base in [*owner.bases, *owner.keywords]):
+        return "none"
+    body = [statement for statement in node.body if not _is_text(statement)]
+    if not all(_trivial(statement) for statement in body):
+        return "none"
+    comments = re.findall(r"#.*", "".join(lines[node.lineno - 1 : node.end_lineno]))
+    if UNWRITTEN.search(" ".join([*comments, *_strings(node)])):
+        return "certain"
+    if any(isinstance(statement, ast.Expr) for statement in body):
+        return "certain"
+    returns = node.returns is not None and ast.unparse(node.returns) not in ("None", "'None'", "Any", "object")
+    only_pass = all(isinstance(statement, ast.Pass) for statement in body)
+    if only_pass and returns and "None" not in ast.unparse(node.returns or ast.Constant(None)):
+        return "certain"
+    return "weak" if only_pass and not node.name.startswith("__") else "none"
+
+
+def _strings(node: _Function) -> list[str]:
+    raised = [child for child in ast.walk(node) if isinstance(child, ast.Raise)]
+    return [ast.get_docstring(node) or "", *(ast.unparse(child) for child in raised)]
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _trivial(statement: ast.stmt) -> bool:
+    """``pass``, ``...``, ``raise NotImplementedError`` or a return of a constant or an empty container."""
+    if isinstance(statement, ast.Pass):
+        return True
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant) and statement.value.value is Ellipsis
+    if isinstance(statement, ast.Raise) and statement.exc is not None:
+        return "NotImplemented" in ast.unparse(statement.exc)
+    if isinstance(statement, ast.Return):
+        value = statement.value
+        empty = isinstance(value, (ast.List, ast.Tuple, ast.Dict)) and ast.unparse(value) in ("[]", "()", "{}")
+        return value is None or isinstance(value, ast.Constant) or empty
+    return False
+
+
+def _stub(name: str, node: _Function) -> PyStub:
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    arguments = ast.unparse(node.args)
+    arrow = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
+    keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    return PyStub(
+        name=name,
+        line=first,
+        end_line=node.end_lineno or node.lineno,
+        signature=f"{keyword} {node.name}({arguments}){arrow}",
+        doc=ast.get_docstring(node) or "",
+    )
