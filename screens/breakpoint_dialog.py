@@ -14,7 +14,7 @@ from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent.gate import Breakpoint
-from agent.models.stages import STAGES, binary_stages
+from agent.stages import STAGES, binary_stages
 from screens import STYLES
 from screens.text import LABEL, MUTED, WARN, line, stage_short
 

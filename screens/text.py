@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
+from agent.stages import stage_of
+
 MUTED = "$foreground 60%"
 STRONG = "bold"
 GOOD = "$text-success"
@@ -146,43 +148,11 @@ def verdict_mark(verdict: bool) -> tuple[str, str]:
     return f"{VERDICT_GLYPHS[verdict]} {VERDICT_WORDS[verdict]}", VERDICT_STYLES[verdict]
 
 
-_STAGE_NAMES = {
-    "precision_pass1": "relevant?", "precision_pass2": "direct?", "precision_pass3": "source?",
-    "function_implement": "write", "implement": "edit", "test_implement": "write test", "header_gen": "header",
-    "error_classify_include": "include?", "error_classify_signature": "signature?",
-    "error_classify_definition": "defined?", "error_which_include": "header?",
-    "adjustment_step_viability": "viable?", "adjustment_root_cause": "cause?",
-    "adjustment_new_step": "new step?", "adjustment_finalize": "finalize", "stage_routing": "routing",
-    "task_analysis": "intent", "change_point_enum": "change pts", "part_grouping": "same part?",
-    "part_dependency": "part dep?", "symbol_targeting": "target?", "step_dependency": "step dep?",
-    "kb_pattern_relevance": "pattern?", "interface_enum": "interfaces", "meta_plan": "plan", "part_plan": "part plan",
-    "documentation": "doc", "scope": "file?", "similarity": "similar?", "shared_helper": "helper?",
-}  # fmt: skip
-
-
-_STAGE_TITLES = {
-    "scope": "Scope: does the task need this file?", "similarity": "Similarity: do the two files change alike?",
-    "precision_pass1": "Precision, pass 1: is the symbol relevant?",
-    "precision_pass2": "Precision, pass 2: is it directly involved?",
-    "precision_pass3": "Precision, pass 3: is its full source needed?",
-    "part_grouping": "Parts: do the two changes belong together?", "part_dependency": "Parts: must the other be done first?",
-    "step_dependency": "Steps: must the other be done first?",
-    "error_classify_include": "Compile error: is an include missing?",
-    "error_classify_signature": "Compile error: does a signature differ?",
-    "error_classify_definition": "Compile error: is a definition missing?",
-    "adjustment_step_viability": "Adjustment: can the step still be done?",
-    "adjustment_root_cause": "Adjustment: did the step cause the failure?",
-    "adjustment_new_step": "Adjustment: does it take a new step?",
-    "shared_helper": "Helpers: do the functions need one in common?",
-    "kb_pattern_relevance": "Patterns: does the pattern help?",
-}  # fmt: skip
-
-
 def stage_title(stage: str) -> str:
-    """A yes/no stage by its name and its question; any other by its name."""
-    return _STAGE_TITLES.get(stage) or one_line(stage).replace("_", " ").capitalize()
+    """The stage's question, or what it makes, in one line."""
+    return one_line(stage_of(stage).title)
 
 
 def stage_short(stage: str) -> str:
     """A call's stage in at most ten characters: for a yes/no, the question in one word."""
-    return _STAGE_NAMES.get(stage) or stage.replace("_", " ")[:10]
+    return stage_of(stage).question

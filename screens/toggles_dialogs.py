@@ -17,7 +17,7 @@ from textual.widgets import Button, Input, Select, Static
 from agent.config.errors import ConfigError, nearest
 from agent.config.schema import Models, Override, check_value
 from agent.models.router import Router
-from agent.models.stages import GROUPS, STAGES, stage_of
+from agent.stages import GROUPS, STAGES, stage_of
 from screens import STYLES
 from screens.lines import LinesView
 from screens.text import BAD, GOOD, LABEL, MUTED, clean, line

@@ -14,8 +14,8 @@ from agent.config.errors import ConfigError
 from agent.config.schema import Models
 from agent.models.answers import parse_yes_no
 from agent.models.router import Router
-from agent.models.stages import BINARY_MAX_TOKENS, STAGES
 from agent.models.types import CompletionRequest, ModelError, ModelTarget, StatusCallback
+from agent.stages import BINARY_MAX_TOKENS, STAGES
 
 DEFAULTS = {"coding": "function_implement", "reasoning": "task_analysis"}
 """The two roles as rows of the table: the stage whose plain default stands for each."""

@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from agent.config.schema import sections
-from agent.models.stages import GROUPS, STAGES
+from agent.stages import GROUPS, STAGES
 from screens.text import LABEL, MUTED, line
 from screens.toggles_form import FieldRow
 from screens.toggles_model import Field, ToggleModel, fields

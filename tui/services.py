@@ -172,19 +172,17 @@ async def look_at_models(config: Config) -> ModelState:
     return ModelState(True, f"Ready: {', '.join(names)}", weak_spots(config))
 
 
-_JUDGED = {"scope": "files", "precision_pass1": "symbols", "precision_pass2": "symbols", "precision_pass3": "symbols"}
-
-
 def weak_spots(config: Config) -> str:
     """A sentence on what the model in use was measured to judge no better than the search ranks it; "" when nothing."""
     from agent.models.router import Router
     from agent.models.store import default_thresholds
+    from agent.stages import STAGES
 
     weak: dict[str, list[str]] = {}
     router = Router(config.models)
-    for stage, what in _JUDGED.items():
-        model = router.target(stage).model
-        default = default_thresholds(model).get(stage)
+    for stage in (stage for stage in STAGES.values() if stage.binary):
+        model, what = router.target(stage.name).model, stage.unit
+        default = default_thresholds(model).get(stage.name)
         if default is not None and default.leans_on_rank and what not in weak.setdefault(model, []):
             weak[model].append(what)
     said = "; ".join(f"{model} adds little to the search for {' and '.join(what)}" for model, what in weak.items() if what)

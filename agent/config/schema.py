@@ -16,7 +16,7 @@ import platformdirs
 from msgspec import Meta
 
 from agent.config.errors import ConfigError, expected_of, nearest
-from agent.models.stages import GROUPS, STAGES
+from agent.stages import GROUPS, STAGES
 
 Positive = Annotated[int, Meta(ge=1)]
 

@@ -12,10 +12,10 @@ from agent.models.embedded import EmbeddedProvider, Resolve
 from agent.models.ollama import OllamaProvider
 from agent.models.openai import OpenAIProvider
 from agent.models.replay import Lookup, ReplayProvider
-from agent.models.stages import BINARY_MAX_TOKENS, GROUPS, STAGES, stage_of
 from agent.models.store import entry_of, require_model
 from agent.models.systemone import SystemOneProvider
 from agent.models.types import ModelInfo, ModelTarget, Provider, StatusCallback
+from agent.stages import BINARY_MAX_TOKENS, GROUPS, STAGES, stage_of
 
 _SERVERS: dict[str, Any] = {"openai": OpenAIProvider, "ollama": OllamaProvider, "systemone": SystemOneProvider}
 

@@ -14,14 +14,6 @@ Activity = Literal[
     "testing", "waiting for you", "stopped", "complete", "partial", "failed",
 ]  # fmt: skip
 
-_GENERATIONS = ("function_implement", "implement", "test_implement", "header_gen", "scaffold", "documentation")
-
-
-def activity_of(stage: str, binary: bool) -> Activity:
-    """What is going on while a call of ``stage`` is out."""
-    return "writing" if stage in _GENERATIONS else "judging" if binary else "planning"
-
-
 class Call(msgspec.Struct, gc=False):
     """One row of the call stream. Plain values only, so that a hundred thousand of them are nothing to the collector."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import tomllib
 
-from agent.models.stages import STAGES
 from agent.models.store import registry
+from agent.stages import STAGES
 from benchmarks.fitting import Fit, fit_stage, kept_share, toml_block
 from benchmarks.worked_example import GOLD, worked_example
 

@@ -10,8 +10,8 @@ from agent.config.errors import ConfigError
 from agent.config.schema import merge
 from agent.models.replay import Recorded
 from agent.models.router import Router
-from agent.models.stages import STAGES, binary_stages
 from agent.models.types import Completion, CompletionRequest, ModelError
+from agent.stages import STAGES, binary_stages
 from tests.fakes import ScriptedServer
 
 
@@ -43,9 +43,10 @@ def test_own_name_beats_group_beats_role() -> None:
     first, third = made.target("precision_pass1"), made.target("precision_pass3")
     assert (first.model, first.context_window, first.max_tokens) == ("tiny", 2048, 8)
     assert (third.model, third.context_window, third.max_tokens) == ("large", 2048, 8)
-    for stage in ("error_classify_include", "error_which_include", "adjustment_root_cause"):
+    for stage in ("error_classify_include", "adjustment_root_cause"):
         assert made.target(stage).model == "tiny"
     assert made.target("scope").model == "thinker"
+    assert made.target("error_which_include").model == "thinker", "it answers with a header"
 
 
 def test_another_server_gets_neither_our_address_nor_our_key() -> None:

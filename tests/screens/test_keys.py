@@ -13,7 +13,7 @@ from textual.widgets._footer import FooterKey
 from agent import events as ev
 from agent.audit.guidelines import guideline
 from agent.gate import Breakpoint
-from agent.models.stages import binary_stages
+from agent.stages import binary_stages
 from screens.actions import of_screen
 from screens.breakpoint_dialog import BreakpointDialog
 from screens.calibrate import CalibrateScreen

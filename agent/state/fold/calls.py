@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent import events as ev
-from agent.state.parts import Call, activity_of
+from agent.stages import activity_of
+from agent.state.parts import Call
 from agent.state.shown import Shown
 
 
