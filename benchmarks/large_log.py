@@ -19,10 +19,10 @@ from agent import events as ev
 from agent.audit.log import AuditLog, log_path
 from agent.events import Event, encode_event
 from benchmarks.stream import MODEL, _megabytes, _no_run
-from screens.history import HistoryScreen
+from screens.history.replay import ReplayScreen
+from screens.history.screen import HistoryScreen
+from screens.learning.relabel import RelabelScreen
 from screens.panes.calls import CallStream
-from screens.relabel import RelabelScreen
-from screens.replay import ReplayScreen
 from screens.runner import Services
 from tui.app import CraApp
 

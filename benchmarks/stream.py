@@ -20,9 +20,9 @@ from agent.events import Envelope
 from agent.gate import Gate
 from agent.state.run_state import RunState
 from screens.panes.calls import CallStream
-from screens.run import RunScreen
+from screens.run.screen import RunScreen
+from screens.run.session import RunSession
 from screens.runner import RunHandle, Services
-from screens.session import RunSession
 from tui.app import CraApp
 
 MODEL = "qwen2.5-coder-1.5b"

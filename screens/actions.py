@@ -133,24 +133,24 @@ ACTIONS: tuple[Action, ...] = (
     Action("replay.event", "full_stop", "Next event", "One event further.", "event(1)", display="."),
     Action("replay.before", "comma", "Event before", "One event back.", "event(-1)", display=","),
     Action("replay.jump", "J", "Jump", "To an event, a time, a stage or a word.", "jump", True),
-    Action("toggles.search", "slash,ctrl+f", "Search", "Show only settings that contain these words.", "search", True, "/",
+    Action("settings.search", "slash,ctrl+f", "Search", "Show only settings that contain these words.", "search", True, "/",
            spare=1),
-    Action("toggles.save", "ctrl+s", "Save", "Show what would change in the file, then save it.", "save", True),
-    Action("toggles.file", "f2", "Other file", "Edit your own file, or this repository's.", "switch_file", True, spare=2),
-    Action("toggles.reset", "f3", "Take out", "Take the focused setting out of the file.", "reset", True),
-    Action("toggles.add", "a", "Add", "Give a stage or a group of stages its own model.", "add_override", True),
-    Action("toggles.edit", "e", "Edit", "Change the chosen stage's model.", "edit_override", True),
-    Action("toggles.remove", "d,delete", "Remove", "Take the chosen stage's own model out.", "remove_override", True, "d"),
-    Action("toggles.test", "t", "Test connection", "Look whether the chosen model can answer.", "try_connection", True,
+    Action("settings.save", "ctrl+s", "Save", "Show what would change in the file, then save it.", "save", True),
+    Action("settings.file", "f2", "Other file", "Edit your own file, or this repository's.", "switch_file", True, spare=2),
+    Action("settings.reset", "f3", "Take out", "Take the focused setting out of the file.", "reset", True),
+    Action("settings.add", "a", "Add", "Give a stage or a group of stages its own model.", "add_override", True),
+    Action("settings.edit", "e", "Edit", "Change the chosen stage's model.", "edit_override", True),
+    Action("settings.remove", "d,delete", "Remove", "Take the chosen stage's own model out.", "remove_override", True, "d"),
+    Action("settings.test", "t", "Test connection", "Look whether the chosen model can answer.", "try_connection", True,
            short="Test"),
-    Action("toggles.ask", "o", "Ask one question", "Ask the chosen model one yes/no question.", "try_question", True,
+    Action("settings.ask", "o", "Ask one question", "Ask the chosen model one yes/no question.", "try_question", True,
            short="Ask"),
-    Action("toggles.back", "escape,q", "Back", "Leave; asks when something is not saved.", "back", True, "esc"),
+    Action("settings.back", "escape,q", "Back", "Leave; asks when something is not saved.", "back", True, "esc"),
     Action("app.history", "f9", "History", "Earlier runs: open, replay, compare, resume.", "open_screen('history')",
            ("home",)),
     Action("app.relabel", "f8", "Relabel calls", "Label calls: they become training pairs.", "open_screen('relabel')"),
     Action("app.calibrate", "f10", "Thresholds", "Fit thresholds to labels; compare models.", "open_screen('calibrate')"),
-    Action("app.toggles", "f6", "Settings", "Every setting, with what it does.", "open_screen('toggles')", ("home",)),
+    Action("app.settings", "f6", "Settings", "Every setting, with what it does.", "open_screen('settings')", ("home",)),
     Action("app.help", "question_mark,f1", "Help", "Every key of this screen.", "help", True, "?"),
     Action("app.screenshot", "f12", "Screenshot", "Save what is on screen as an SVG picture.", "snapshot"),
     Action("app.quit", "ctrl+q", "Quit", "Leave the application; asks while a run is going on.", "quit", True, "^q", True,
@@ -162,7 +162,7 @@ BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 LIVE_ONLY = frozenset({"answer", "skip_stage", "pause", "step", "step_stage", "breakpoint", "stop", "choose"})
 """What needs a run that goes on, or has just ended: not for a replay."""
-TITLES = {"calibrate": "Thresholds", "toggles": "Settings", "app": "Everywhere"}
+TITLES = {"calibrate": "Thresholds", "settings": "Settings", "app": "Everywhere"}
 """What a group is called on screen, where that is not its own name."""
 
 

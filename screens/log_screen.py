@@ -19,8 +19,8 @@ from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.config.errors import ConfigError
 from screens import STYLES
-from screens.export_dialog import ExportDialog
 from screens.keyed import KeyedScreen, KeyFooter
+from screens.learning.export_dialog import ExportDialog
 from screens.lines import LinesView
 from screens.panes.rows import RowList
 from screens.runner import Services

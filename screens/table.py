@@ -15,10 +15,10 @@ from textual.screen import Screen
 from screens.runner import Services
 
 SCREENS: dict[str, str] = {
-    "relabel": "screens.relabel:RelabelScreen",
-    "calibrate": "screens.calibrate:CalibrateScreen",
-    "history": "screens.history:HistoryScreen",
-    "toggles": "screens.toggles:TogglesScreen",
+    "relabel": "screens.learning.relabel:RelabelScreen",
+    "calibrate": "screens.learning.calibrate:CalibrateScreen",
+    "history": "screens.history.screen:HistoryScreen",
+    "settings": "screens.settings.screen:SettingsScreen",
 }
 """Name to ``module:Class``; actions of a screen that is not listed are not offered."""
 

@@ -21,14 +21,14 @@ from screens import STYLES
 from screens.actions import BY_ID, bindings, key_text
 from screens.dialogs import Confirm
 from screens.help import HelpScreen
-from screens.home import HomeScreen
+from screens.home.screen import HomeScreen
 from screens.keymap import read_keymap
 from screens.panes.pane_help import pane_help
 from screens.pasting import pasted
-from screens.run import RunScreen
-from screens.run_controls import Chosen
+from screens.run.controls import Chosen
+from screens.run.screen import RunScreen
+from screens.run.session import RunSession
 from screens.runner import RunHandle, Services
-from screens.session import RunSession
 from screens.table import has_screen, make_screen
 from screens.text import clean
 from screens.workers import start as run_work

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from screens.session import RunSession
+from screens.run.session import RunSession
 
 HANGUP = "The terminal was closed."
 _WHY = {signal.SIGHUP: HANGUP, signal.SIGTERM: "The program was told to end (SIGTERM)."}

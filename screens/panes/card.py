@@ -15,9 +15,9 @@ from agent.events import CallProgress
 from agent.state.run_state import Call
 from screens.lines import LinesView
 from screens.panes.call_row import verdict_cell
+from screens.run.writing import Writing
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short, stage_title
 from screens.workers import start
-from screens.writing import Writing
 
 _WAIT_SECONDS = 0.08
 _LONGEST_WAIT = 2.0

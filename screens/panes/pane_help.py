@@ -46,8 +46,8 @@ _BY_ID: dict[str, tuple[str, str]] = {
     "run-facts": ("Run", "How the run ended and what became of its change; or the comparison of two."),
     "fits": ("Questions and models", "✓ a threshold better than chance, ! one that is not, · too few labels yet."),
     "fit": ("Threshold", "How often the model was right, the curve over all thresholds, and what to expect of the best."),
-    "toggles-sections": ("Sections", "The parts of the configuration file. Enter goes to the fields."),
-    "toggles-search": ("Search", "Shows only settings whose name or description holds all the words."),
+    "settings-sections": ("Sections", "The parts of the configuration file. Enter goes to the fields."),
+    "settings-search": ("Search", "Shows only settings whose name or description holds all the words."),
     "overrides": ("Models by stage", "The two roles, then every stage or group that has a model of its own."),
 }  # fmt: skip
 

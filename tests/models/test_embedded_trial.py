@@ -11,7 +11,7 @@ from agent.models import embedded_process
 from agent.models.embedded_share import running
 from agent.models.router import Router
 from agent.models.types import CompletionRequest
-from screens.toggles_probe import ask
+from screens.settings.probe import ask
 
 
 @pytest.mark.parametrize("row", ["reasoning", "precision", "function_implement"])

@@ -11,9 +11,9 @@ from agent import events as ev
 from agent.config.schema import Config
 from agent.events import Envelope, RunFinished
 from agent.gate import Gate, PendingVerdict, Stopped
-from screens.run import RunScreen
+from screens.run.screen import RunScreen
+from screens.run.session import RunSession
 from screens.runner import DemoTask, ModelState, RecentRun, Services
-from screens.session import RunSession
 from tests.screens.recorded import Recorder, texts_of
 from tui.app import CraApp
 

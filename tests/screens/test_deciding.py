@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from agent.audit.history import RunSummary
 from agent.workspace.lease import Lease
 from screens.dialogs import Confirm
-from screens.history import HistoryScreen
-from screens.panes.run_facts import run_facts
+from screens.history.facts import run_facts
+from screens.history.screen import HistoryScreen
 from tests.flow.ended import AFTER, BEFORE, ended_run, has_branch, repository
 from tests.screens.test_keys import fits, shown
 from tests.screens.test_learning import LearningApp, settle

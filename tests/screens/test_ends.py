@@ -11,8 +11,8 @@ from agent.state.run_state import RunState
 from agent.values import CheckResult
 from screens.panes.compile import Compile
 from screens.panes.phases import phase_count, stage_mark
-from screens.prompt import outcome
-from screens.session import RunSession
+from screens.run.prompt import outcome
+from screens.run.session import RunSession
 from tui.report import _line
 
 BROKEN = CheckResult("make", 2, False, passed=0)

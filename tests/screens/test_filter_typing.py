@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from screens.run import RunScreen
+from screens.run.screen import RunScreen
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import ring_buffer
 

@@ -11,9 +11,9 @@ from agent.audit.reader import CallTexts
 from agent.events import Envelope
 from agent.state.run_state import RunState
 from agent.values import PlanStep
-from screens.card_screen import CardScreen
 from screens.panes.cascade import Cascade
 from screens.panes.diff import Diff
+from screens.run.card_screen import CardScreen
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import Recorder
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from textual.widgets import Input, OptionList, TextArea
 
-from screens.home_model import ModelBox
-from screens.run import RunScreen
+from screens.home.model_box import ModelBox
+from screens.run.screen import RunScreen
 from screens.runner import ModelState, Progress
 from tests.screens.driving import DEMOS, ScriptedRun, home_services
 from tui.app import CraApp

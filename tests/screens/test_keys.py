@@ -15,14 +15,14 @@ from agent.audit.guidelines import guideline
 from agent.gate import Breakpoint
 from agent.stages import binary_stages
 from screens.actions import of_screen
-from screens.breakpoint_dialog import BreakpointDialog
-from screens.calibrate import CalibrateScreen
-from screens.history import HistoryScreen
-from screens.panes.label_card import meanings
-from screens.prompt import prompt_lines
-from screens.relabel import RelabelScreen
-from screens.run import RunScreen
-from screens.session import RunSession
+from screens.history.screen import HistoryScreen
+from screens.learning.calibrate import CalibrateScreen
+from screens.learning.label_card import meanings
+from screens.learning.relabel import RelabelScreen
+from screens.run.breakpoint_dialog import BreakpointDialog
+from screens.run.prompt import prompt_lines
+from screens.run.screen import RunScreen
+from screens.run.session import RunSession
 from screens.text import stage_short, stage_title
 from tests.audit.filled import Filled
 from tests.screens.driving import ReplayApp, ScriptedRun, home_services
@@ -37,7 +37,7 @@ def shown(pilot: Pilot) -> dict[str, str]:
     return {key.key_display: key.description for key in pilot.app.screen.query(FooterKey)}
 
 
-@pytest.mark.parametrize("group", ["home", "run", "replay", "relabel", "calibrate", "history", "toggles"])
+@pytest.mark.parametrize("group", ["home", "run", "replay", "relabel", "calibrate", "history", "settings"])
 def test_a_key_means_one_thing_on_a_screen(group: str) -> None:
     keys = [key for _, actions in of_screen(group) for action in actions for key in action.keys.split(",")]
     assert len(keys) > 10 and sorted(keys) == sorted(set(keys))

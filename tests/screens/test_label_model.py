@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.audit.queue import ORDERS, Filter, build_queue, passing
-from screens.label_model import LabelSession, parse_filter
+from screens.learning.label_model import LabelSession, parse_filter
 from tests.audit.filled import Filled
 
 TYPED = (

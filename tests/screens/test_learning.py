@@ -17,10 +17,10 @@ from agent.audit.reader import LogReader
 from agent.events import CallFinished, CallStarted, Envelope, Event, PlanMade, RunFinished, RunStarted, StageStarted
 from agent.judgment.thresholds import load_thresholds, thresholds_path
 from agent.values import PlanStep
-from screens.calibrate import CalibrateScreen
-from screens.history import HistoryScreen
-from screens.relabel import RelabelScreen
-from screens.replay import ReplayScreen
+from screens.history.replay import ReplayScreen
+from screens.history.screen import HistoryScreen
+from screens.learning.calibrate import CalibrateScreen
+from screens.learning.relabel import RelabelScreen
 from tests.audit.filled import Filled
 from tests.screens.driving import services
 from tests.tui.journey import until

@@ -12,9 +12,9 @@ from textual.screen import Screen
 
 from agent.events import CallFinished, CallStarted, DiffReady, Envelope, Event, PlanMade, RunFinished, RunStarted
 from agent.values import PlanStep
-from screens.calibrate import CalibrateScreen
-from screens.history import HistoryScreen
-from screens.relabel import RelabelScreen
+from screens.history.screen import HistoryScreen
+from screens.learning.calibrate import CalibrateScreen
+from screens.learning.relabel import RelabelScreen
 from tests.audit.filled import Filled
 from tests.screens.test_learning import LearningApp, settle
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from screens.history import HistoryScreen
-from screens.toggles import TogglesScreen
+from screens.history.screen import HistoryScreen
+from screens.settings.screen import SettingsScreen
 from tests.screens.driving import home_services
 from tests.screens.test_keys import shown
 from tests.screens.test_learning import settle
@@ -50,7 +50,7 @@ def test_settings(
 
     async def before(pilot: Pilot[Any]) -> None:
         await settle(pilot)
-        pilot.app.push_screen(TogglesScreen(home_services()))
+        pilot.app.push_screen(SettingsScreen(home_services()))
         await settle(pilot)
         for key in ("down", "enter", "down", "down"):
             await pilot.press(key)

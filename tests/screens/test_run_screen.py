@@ -10,13 +10,13 @@ from textual.pilot import Pilot
 from agent import events as ev
 from agent.events import Envelope
 from agent.gate import Breakpoint
-from screens.breakpoint_dialog import parse_breakpoint
 from screens.dialogs import Confirm
 from screens.panes.tabs import TabPanel
-from screens.prompt import prompt_lines
-from screens.run import RunScreen
-from screens.session import RunSession
-from screens.status import pill
+from screens.run.breakpoint_dialog import parse_breakpoint
+from screens.run.prompt import prompt_lines
+from screens.run.screen import RunScreen
+from screens.run.session import RunSession
+from screens.run.status import pill
 from tests.screens.driving import ReplayApp, ScriptedRun, fixed_clock, services
 from tests.screens.recorded import MODEL, RECORDINGS, failing, many_calls, ring_buffer, worked_example
 from tui.app import CraApp

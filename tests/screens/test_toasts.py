@@ -9,11 +9,11 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Button, Footer, Input
 
-from screens.breakpoint_dialog import BreakpointDialog
 from screens.dialogs import Confirm
-from screens.prompt import Prompt
-from screens.run import RunScreen
-from screens.status import StatusBar
+from screens.run.breakpoint_dialog import BreakpointDialog
+from screens.run.prompt import Prompt
+from screens.run.screen import RunScreen
+from screens.run.status import StatusBar
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import ring_buffer
 

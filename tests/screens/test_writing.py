@@ -12,11 +12,11 @@ from textual.pilot import Pilot
 from agent import events as ev
 from agent.audit.reader import CallTexts
 from agent.state.run_state import RunState
-from screens.card_screen import CardScreen
 from screens.panes.calls import CallStream
 from screens.panes.card import Card
-from screens.run import RunScreen
-from screens.status import StatusBar
+from screens.run.card_screen import CardScreen
+from screens.run.screen import RunScreen
+from screens.run.status import StatusBar
 from tests.screens.driving import ScriptedRun, services
 from tui.app import CraApp
 

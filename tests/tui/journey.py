@@ -14,7 +14,7 @@ from agent.audit.history import events_of, fold
 from agent.audit.reader import CallTexts, LogReader
 from agent.config.schema import load, repo_config_path
 from agent.state.run_state import RunState
-from screens.session import RunSession
+from screens.run.session import RunSession
 from tests.fakes.server import ScriptedServer
 from tui.app import CraApp
 from tui.services import engine_services

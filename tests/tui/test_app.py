@@ -9,8 +9,8 @@ from agent.config.schema import Config, Ui
 from screens.actions import ACTIONS, BY_ID, key_text
 from screens.help import HelpScreen, help_lines
 from screens.keymap import read_keymap
-from screens.run import RunScreen
-from screens.run_controls import RunControls
+from screens.run.controls import RunControls
+from screens.run.screen import RunScreen
 from screens.table import SCREENS, has_screen, make_screen
 from tests.screens.driving import ReplayApp, home_services
 from tests.screens.recorded import ring_buffer, worked_example

@@ -14,18 +14,18 @@ from textual.widgets import Input
 from agent.config.schema import load
 from agent.events import GateWaiting
 from agent.workspace.demo import create_demo, load_demo
-from screens.export_dialog import ExportDialog
-from screens.history import HistoryScreen
-from screens.home import HomeScreen
-from screens.label_model import LabelSession
+from screens.history.replay import ReplayScreen
+from screens.history.screen import HistoryScreen
+from screens.home.screen import HomeScreen
+from screens.learning.export_dialog import ExportDialog
+from screens.learning.label_model import LabelSession
+from screens.learning.relabel import RelabelScreen
 from screens.panes.calls import CallStream
-from screens.relabel import RelabelScreen
-from screens.replay import ReplayScreen
-from screens.run import RunScreen
-from screens.session import RunSession
-from screens.toggles import TogglesScreen
-from screens.toggles_dialogs import OverrideDialog, SaveDialog
-from screens.toggles_overrides import OverrideTable
+from screens.run.screen import RunScreen
+from screens.run.session import RunSession
+from screens.settings.dialogs import OverrideDialog, SaveDialog
+from screens.settings.overrides import OverrideTable
+from screens.settings.screen import SettingsScreen
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run_other_demos import fixes_budget
 from tests.tui.journey import SIZE, application, calls_of, configure, ended, logged, until
@@ -102,10 +102,10 @@ async def test_an_edited_override_is_used_by_the_next_run_and_not_by_the_one_tha
             await pilot.press("q")  # home; the run waits meanwhile
             await until(pilot, lambda: isinstance(app.screen, HomeScreen))
             await pilot.press("f6")
-            await until(pilot, lambda: isinstance(app.screen, TogglesScreen))
+            await until(pilot, lambda: isinstance(app.screen, SettingsScreen))
             await pilot.pause()
             screen = app.screen
-            assert isinstance(screen, TogglesScreen)
+            assert isinstance(screen, SettingsScreen)
             await pilot.press("f2")  # the repository's file
             await pilot.pause()
             screen.form.sections.highlighted = 1

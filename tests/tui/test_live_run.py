@@ -17,7 +17,7 @@ from agent.state.run_state import RunState
 from agent.workspace.demo import load_demo
 from screens.panes.calls import CallStream
 from screens.panes.card import Card
-from screens.run import RunScreen
+from screens.run.screen import RunScreen
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
 from tests.tui.journey import until

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from agent.workspace.demo import load_demo
-from screens.history import HistoryScreen
+from screens.history.replay import ReplayScreen
+from screens.history.screen import HistoryScreen
 from screens.panes.calls import CallStream
-from screens.replay import ReplayScreen
-from screens.run import RunScreen
+from screens.run.screen import RunScreen
 from tests.fakes.script import RecordedCall
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring

@@ -17,12 +17,12 @@ from screens.actions import bindings
 from screens.dialogs import Confirm
 from screens.keyed import KeyedScreen, KeyFooter
 from screens.runner import Services
+from screens.settings.dialogs import SaveDialog
+from screens.settings.form import FieldRow
+from screens.settings.model import WORDS, ToggleModel
+from screens.settings.overrides import OverrideTable
+from screens.settings.sections import SettingsForm
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, line, plural
-from screens.toggles_dialogs import SaveDialog
-from screens.toggles_form import FieldRow
-from screens.toggles_model import WORDS, ToggleModel
-from screens.toggles_overrides import OverrideTable
-from screens.toggles_sections import SettingsForm
 
 _SNAPSHOT = "A run keeps the settings it began with; what you save counts from the next."
 _LIVE = "A run is going on. It keeps the settings it began with; what you save counts from the next one."
@@ -37,13 +37,13 @@ class ConfigSaved(Message):
         self.config = config
 
 
-class TogglesScreen(KeyedScreen[None]):
+class SettingsScreen(KeyedScreen[None]):
     """The form. Nothing is written before its diff was shown and accepted."""
 
-    CSS_PATH = STYLES / "toggles.tcss"
-    BINDINGS = bindings("toggles")
+    CSS_PATH = STYLES / "settings.tcss"
+    BINDINGS = bindings("settings")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium")]
-    ACTION_GROUP = "toggles"
+    ACTION_GROUP = "settings"
     AUTO_FOCUS = ""
 
     def __init__(self, services: Services, *, repo: Path | None = None) -> None:
@@ -59,14 +59,14 @@ class TogglesScreen(KeyedScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Search on top, sections on the left, their fields on the right."""
-        yield Static("", id="toggles-title", markup=False)
-        yield Static("", id="toggles-note", markup=False)
+        yield Static("", id="settings-title", markup=False)
+        yield Static("", id="settings-note", markup=False)
         model = self.model
         if model is None:
-            yield Static(_broken(self.fault), id="toggles-fault", markup=False)
+            yield Static(_broken(self.fault), id="settings-fault", markup=False)
         else:
-            yield Input(placeholder="/ search: part of a name or of what it does", id="toggles-search", compact=True)
-            yield Static("Nothing matches. Search for less.", id="toggles-nothing", markup=False)
+            yield Input(placeholder="/ search: part of a name or of what it does", id="settings-search", compact=True)
+            yield Static("Nothing matches. Search for less.", id="settings-nothing", markup=False)
             yield SettingsForm(model)
         yield KeyFooter()
 
@@ -82,7 +82,7 @@ class TogglesScreen(KeyedScreen[None]):
     def _changed(self) -> None:
         """Title, note and section list as the model is now."""
         model, note = self.model, self._note()
-        self.query_one("#toggles-note", Static).update(line((note, WARN if note == _LIVE else MUTED)))
+        self.query_one("#settings-note", Static).update(line((note, WARN if note == _LIVE else MUTED)))
         parts: list[str | tuple[str, str]] = [("Settings", f"bold {LABEL}")]
         if model is not None:
             fault = self._wrong()[:1] or ([model.fault()] if model.fault() else [])
@@ -90,7 +90,7 @@ class TogglesScreen(KeyedScreen[None]):
             count = model.unsaved()
             parts += [(f"  ● {plural(count, 'change')} not saved", f"bold {WARN}")] if count else []
             parts += [(f"  ✗ {fault[0]}", BAD)] if fault else []
-        self.query_one("#toggles-title", Static).update(line(*parts))
+        self.query_one("#settings-title", Static).update(line(*parts))
         self._offer()
 
     def _note(self) -> str:
@@ -115,21 +115,21 @@ class TogglesScreen(KeyedScreen[None]):
 
     # -- searching
 
-    @on(Input.Changed, "#toggles-search")
+    @on(Input.Changed, "#settings-search")
     def _search_typed(self, event: Input.Changed) -> None:
         found = self.form.search(event.value)
-        self.query_one("#toggles-nothing").display = not found
+        self.query_one("#settings-nothing").display = not found
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        if event.input.id == "toggles-search":
+        if event.input.id == "settings-search":
             self.form.enter()
         else:
             self.focus_next()
 
     def action_search(self) -> None:
         """To the search box."""
-        self.query_one("#toggles-search").focus()
+        self.query_one("#settings-search").focus()
 
     @property
     def form(self) -> SettingsForm:
@@ -137,7 +137,7 @@ class TogglesScreen(KeyedScreen[None]):
         return self.query_one(SettingsForm)
 
     def _go_to(self, section: str, key: str) -> None:
-        self.query_one("#toggles-search", Input).value = ""
+        self.query_one("#settings-search", Input).value = ""
         self.form.go_to(section, key)
 
     # -- one field, one override
@@ -245,7 +245,7 @@ class TogglesScreen(KeyedScreen[None]):
     def action_back(self) -> None:
         """Give up a trial, empty the search, or leave; changes that are not saved are asked about."""
         table = self.query(OverrideTable)
-        search = self.query("#toggles-search")
+        search = self.query("#settings-search")
         if table and table.first().trying:
             table.first().give_up()
         elif search and search.first(Input).value:

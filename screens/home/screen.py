@@ -20,11 +20,11 @@ from textual.widgets.option_list import Option
 from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFinished
 from screens import STYLES
 from screens.actions import bindings
-from screens.home_model import ModelBox
+from screens.home.lines import GUIDE, demo_entry, home_title, left_run, no_runs, run_entry
+from screens.home.model_box import ModelBox
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
-from screens.panes.home_lines import GUIDE, demo_entry, home_title, left_run, no_runs, run_entry
+from screens.run.session import RunSession
 from screens.runner import DemoTask, RecentRun, Services
-from screens.session import RunSession
 from screens.text import clean, line, plural
 from screens.workers import start
 

@@ -16,8 +16,8 @@ from agent.config.errors import ConfigError
 from agent.judgment.thresholds import Thresholds, load_thresholds, thresholds_path
 from screens.actions import bindings
 from screens.dialogs import Confirm
+from screens.learning.fit_lines import fit_lines
 from screens.log_screen import ListScreen
-from screens.panes.fit_lines import fit_lines
 from screens.runner import Services
 from screens.table import make_screen
 from screens.text import GOOD, MUTED, WARN, line, plural, stage_short, stage_title

@@ -7,9 +7,9 @@ from agent.audit.log import LogError
 from agent.flow.change import Choice, decide
 from agent.workspace.git import WorkspaceError
 from screens.dialogs import Confirm
+from screens.history.facts import change_counts
 from screens.log_screen import ListScreen
-from screens.panes.run_facts import change_counts
-from screens.session import RunSession
+from screens.run.session import RunSession
 from screens.text import one_line, plural
 
 

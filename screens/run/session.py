@@ -9,8 +9,8 @@ from typing import Any
 from agent.events import CallFinished, CallProgress, CallStarted, Envelope, Event, GateWaiting, RunFinished
 from agent.gate import Gate
 from agent.state.run_state import Call, RunState
+from screens.run.writing import WritingNow
 from screens.runner import RunHandle
-from screens.writing import WritingNow
 
 FLUSH_SECONDS = 1 / 30
 """Events reach the screen in batches, at most thirty a second (design section 13)."""

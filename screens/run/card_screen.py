@@ -15,7 +15,7 @@ from agent.audit.reader import CallTexts
 from agent.state.run_state import Call
 from screens import STYLES
 from screens.panes.card import Card, call_title
-from screens.session import RunSession
+from screens.run.session import RunSession
 
 
 class CardScreen(ModalScreen[None]):

@@ -20,11 +20,11 @@ from screens.panes.calls import CallStream
 from screens.panes.card import Card
 from screens.panes.phases import Phases, strip
 from screens.panes.tabs import TabPanel
-from screens.prompt import Prompt
-from screens.run_controls import RunControls
+from screens.run.controls import RunControls
+from screens.run.prompt import Prompt
+from screens.run.session import RunSession, is_call
+from screens.run.status import StatusBar
 from screens.runner import Services
-from screens.session import RunSession, is_call
-from screens.status import StatusBar
 
 WIDE = 160
 """Below NARROW columns one pane at a time, from WIDE three (design section 13)."""

@@ -1,4 +1,4 @@
-"""What the toggles form shows and changes: the fields of the schema, two files, and where each value comes from."""
+"""What the settings form shows and changes: the fields of the schema, two files, and where each value comes from."""
 
 from __future__ import annotations
 

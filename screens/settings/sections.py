@@ -12,10 +12,10 @@ from textual.widgets.option_list import Option
 
 from agent.config.schema import sections
 from agent.stages import GROUPS, STAGES
+from screens.settings.form import FieldRow
+from screens.settings.model import Field, ToggleModel, fields
+from screens.settings.overrides import OverrideTable
 from screens.text import LABEL, MUTED, line
-from screens.toggles_form import FieldRow
-from screens.toggles_model import Field, ToggleModel, fields
-from screens.toggles_overrides import OverrideTable
 
 _TABLE = "overrides"
 _TABLE_TITLE = "A stage's own model. What a row leaves out comes from [models]."
@@ -50,15 +50,15 @@ class SettingsForm(Horizontal):
     """Sections on the left, fields on the right. Fields are made when they are first shown: there are many."""
 
     def __init__(self, model: ToggleModel) -> None:
-        super().__init__(id="toggles-body")
+        super().__init__(id="settings-body")
         self.model = model
         self.section = ""
         self.words: list[str] = []
 
     def compose(self) -> ComposeResult:
         """A box for every section, and one for the overrides."""
-        yield OptionList(id="toggles-sections", markup=False, compact=True)
-        with VerticalScroll(id="toggles-form", can_focus=False):
+        yield OptionList(id="settings-sections", markup=False, compact=True)
+        with VerticalScroll(id="settings-form", can_focus=False):
             for name, struct in sections().items():
                 members = [field for field in fields() if field.section == name]
                 yield SectionBox(name, (struct.__doc__ or "").strip(), self.model, members)
@@ -68,7 +68,7 @@ class SettingsForm(Horizontal):
     @property
     def sections(self) -> OptionList:
         """The list on the left."""
-        return self.query_one("#toggles-sections", OptionList)
+        return self.query_one("#settings-sections", OptionList)
 
     def rows(self) -> list[FieldRow]:
         """The fields that are shown."""
@@ -129,7 +129,7 @@ class SettingsForm(Horizontal):
                 else:
                     box.display = False
 
-    @on(OptionList.OptionHighlighted, "#toggles-sections")
+    @on(OptionList.OptionHighlighted, "#settings-sections")
     def _looked_at(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
         name = str(event.option.id)
@@ -137,9 +137,9 @@ class SettingsForm(Horizontal):
             self.query_one(f"#section-{name}").scroll_visible(top=True, animate=False)
         elif name != self.section:
             self._show(name, self._found())
-            self.query_one("#toggles-form").scroll_home(animate=False)
+            self.query_one("#settings-form").scroll_home(animate=False)
 
-    @on(OptionList.OptionSelected, "#toggles-sections")
+    @on(OptionList.OptionSelected, "#settings-sections")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if event.option.id == _TABLE:

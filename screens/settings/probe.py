@@ -1,4 +1,4 @@
-"""Trying a model out from the toggles: can it be reached, and what does it say to one plain question.
+"""Trying a model out from the settings: can it be reached, and what does it say to one plain question.
 
 A trial is no decision: nothing uses its answer, so it is shown and not logged.
 """

@@ -14,14 +14,14 @@ from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.events import Envelope
 from screens.actions import bindings
-from screens.deciding import Deciding
 from screens.dialogs import Confirm
-from screens.home import HomeScreen
+from screens.history.deciding import Deciding
+from screens.history.facts import diff_lines, history_heading, history_row, may_resume, run_facts
+from screens.history.replay import Replay, ReplayScreen
+from screens.home.screen import HomeScreen
 from screens.panes.rows import RowList
-from screens.panes.run_facts import diff_lines, history_heading, history_row, may_resume, run_facts
-from screens.replay import Replay, ReplayScreen
+from screens.run.session import RunSession
 from screens.runner import RecentRun, Services
-from screens.session import RunSession
 from screens.table import make_screen
 from screens.text import MUTED, one_line, plural
 

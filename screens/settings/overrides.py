@@ -14,10 +14,10 @@ from textual.worker import Worker
 
 from agent.config.errors import ConfigError
 from agent.config.schema import Models, Override
+from screens.settings.dialogs import OverrideDialog
+from screens.settings.model import ToggleModel
+from screens.settings.probe import DEFAULTS, Trial, ask, check, target_of
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, line, one_line
-from screens.toggles_dialogs import OverrideDialog
-from screens.toggles_model import ToggleModel
-from screens.toggles_probe import DEFAULTS, Trial, ask, check, target_of
 
 _TRIAL_GROUP = "trial"
 

@@ -15,7 +15,7 @@ from agent.audit.labels import LabelBook, LabelRow
 from agent.audit.queue import Filter, Order, build_queue, passing
 from agent.audit.reader import CallTexts, LogReader
 from screens.actions import QUEUES as NAMES
-from screens.label_pace import Written, sitting
+from screens.learning.label_pace import Written, sitting
 
 _QUEUES: tuple[tuple[Filter, Order], ...] = (
     (Filter(state="unlabelled"), "least_certain"),

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from agent.events import GateWaiting, RunFinished
 from agent.state.run_state import RunState
 from agent.values import CheckResult
-from screens.session import RunSession
+from screens.run.session import RunSession
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, fit, line, one_line, plural, stage_short, stage_title
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from screens.run.session import RunSession
 from screens.runner import DemoTask, RecentRun
-from screens.session import RunSession
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, duration, line, one_line, plural
 
 _RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}

@@ -17,10 +17,10 @@ from agent.audit.log import LogError
 from agent.audit.queue import ORDER_WORDS, ORDERS, Filter, Order
 from screens.actions import bindings
 from screens.keyed import NARROW
-from screens.label_model import QUEUES, LabelSession, parse_filter
-from screens.labelling import Labelling
+from screens.learning.label_card import label_card, meanings, queue_heading, queue_row
+from screens.learning.label_model import QUEUES, LabelSession, parse_filter
+from screens.learning.labelling import Labelling
 from screens.lines import LinesView
-from screens.panes.label_card import label_card, meanings, queue_heading, queue_row
 from screens.panes.rows import RowList
 from screens.runner import Services
 from screens.text import MUTED, WARN, block, line, stage_title

@@ -8,18 +8,18 @@ from textual.message import Message
 
 from agent.events import GateWaiting
 from agent.gate import Breakpoint
-from screens.breakpoint_dialog import BreakpointDialog, describe
-from screens.card_screen import CardScreen
 from screens.dialogs import Confirm
 from screens.keyed import KeyedScreen
 from screens.lines import LinesView
 from screens.panes.calls import CallStream
-from screens.session import RunSession
+from screens.run.breakpoint_dialog import BreakpointDialog, describe
+from screens.run.card_screen import CardScreen
+from screens.run.session import RunSession
 from screens.table import has_screen, make_screen
 from screens.text import plural
 
 if TYPE_CHECKING:
-    from screens.run import RunScreen
+    from screens.run.screen import RunScreen
 
 
 class Chosen(Message):

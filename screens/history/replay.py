@@ -14,10 +14,10 @@ from agent.audit.history import fold
 from agent.events import Envelope, Event, encode_event
 from screens import STYLES
 from screens.actions import LIVE_ONLY, bindings
-from screens.jump_dialog import JumpDialog
-from screens.run import RunScreen
+from screens.history.jump_dialog import JumpDialog
+from screens.run.screen import RunScreen
+from screens.run.session import RunSession
 from screens.runner import Services
-from screens.session import RunSession
 from screens.text import LABEL, MUTED, duration, line
 
 SPEEDS = (1.0, 10.0, 100.0, float("inf"))

@@ -13,11 +13,11 @@ from agent.config.schema import load, repo_config_path, user_config_path
 from agent.models.router import Router
 from screens.dialogs import Confirm
 from screens.lines import LinesView
-from screens.toggles import TogglesScreen
-from screens.toggles_dialogs import OverrideDialog, SaveDialog
-from screens.toggles_form import FieldRow
-from screens.toggles_model import fields
-from screens.toggles_overrides import OverrideTable
+from screens.settings.dialogs import OverrideDialog, SaveDialog
+from screens.settings.form import FieldRow
+from screens.settings.model import fields
+from screens.settings.overrides import OverrideTable
+from screens.settings.screen import SettingsScreen
 from tests.fakes import ScriptedServer
 from tests.fakes.script import Answer
 from tests.screens.driving import home_services
@@ -36,11 +36,11 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path / "repo"
 
 
-async def _open(app: CraApp, pilot: Pilot[int]) -> TogglesScreen:
+async def _open(app: CraApp, pilot: Pilot[int]) -> SettingsScreen:
     await pilot.pause()
     await pilot.press("f6")
     await pilot.pause()
-    assert isinstance(app.screen, TogglesScreen)
+    assert isinstance(app.screen, SettingsScreen)
     return app.screen
 
 
@@ -48,8 +48,8 @@ def _app(repo: Path) -> CraApp:
     return CraApp(home_services(), repo=repo)
 
 
-async def _find(screen: TogglesScreen, pilot: Pilot[int], words: str) -> FieldRow:
-    screen.query_one("#toggles-search", Input).value = words
+async def _find(screen: SettingsScreen, pilot: Pilot[int], words: str) -> FieldRow:
+    screen.query_one("#settings-search", Input).value = words
     await pilot.pause()
     return screen.form.rows()[0]
 
@@ -64,9 +64,9 @@ async def test_every_key_of_the_schema_is_found_by_its_name_and_by_what_it_does(
         row = await _find(screen, pilot, "yes/no per pair")
         assert row.field.name == "orchestrator.decomposed_part_grouping"
         assert len(screen.form.rows()) == 1 and screen.form.sections.option_count == 1
-        screen.query_one("#toggles-search", Input).value = "zzz"
+        screen.query_one("#settings-search", Input).value = "zzz"
         await pilot.pause()
-        assert screen.query_one("#toggles-nothing").display and not screen.form.rows()
+        assert screen.query_one("#settings-nothing").display and not screen.form.rows()
 
 
 async def test_typing_is_checked_and_a_wrong_value_cannot_be_saved(repo: Path) -> None:
@@ -82,7 +82,7 @@ async def test_typing_is_checked_and_a_wrong_value_cannot_be_saved(repo: Path) -
         assert "✗ Expected" in str(row.query_one(".field-about", Static).content)
         await pilot.press("ctrl+s")
         await pilot.pause()
-        assert isinstance(app.screen, TogglesScreen) and user_config_path().read_text() == MINE
+        assert isinstance(app.screen, SettingsScreen) and user_config_path().read_text() == MINE
         control.value = "513"
         await pilot.pause()
         assert row.error
@@ -99,7 +99,7 @@ async def test_a_switch_is_saved_after_its_diff_was_seen_and_comments_survive(re
         row.query_one(Switch).focus()
         await pilot.press("space")
         await pilot.pause()
-        assert "1 change not saved" in str(screen.query_one("#toggles-title", Static).content)
+        assert "1 change not saved" in str(screen.query_one("#settings-title", Static).content)
         await pilot.press("ctrl+s")
         await pilot.pause()
         assert isinstance(app.screen, SaveDialog)
@@ -179,7 +179,7 @@ async def test_a_trial_that_takes_long_is_given_up_with_escape_and_blocks_nothin
             await app.workers.wait_for_complete([w for w in app.workers if w.group == "trial"] or None)
             await pilot.pause()
             assert not table.trying and table.trials["coding"].text == "given up"
-            assert isinstance(app.screen, TogglesScreen)
+            assert isinstance(app.screen, SettingsScreen)
 
 
 async def test_an_override_is_taken_out(repo: Path) -> None:
@@ -209,7 +209,7 @@ async def test_the_repositorys_file_is_chosen_and_says_what_it_inherits(repo: Pa
         assert "set here" in str(row.query_one(".field-state", Static).content)
         await pilot.press("f2")
         await pilot.pause()
-        assert "this repository's file" in str(screen.query_one("#toggles-title", Static).content)
+        assert "this repository's file" in str(screen.query_one("#settings-title", Static).content)
         assert "your file" in str(row.query_one(".field-state", Static).content)
         assert row.query_one(Input).value == "7"
         row.query_one(Input).value = "9"
@@ -298,7 +298,7 @@ async def test_leaving_with_changes_asks(repo: Path) -> None:
         row.query_one(Input).value = "11"
         await pilot.pause()
         await pilot.press("escape")  # the search first
-        assert screen.query_one("#toggles-search", Input).value == ""
+        assert screen.query_one("#settings-search", Input).value == ""
         await pilot.press("escape")
         await pilot.pause()
         assert isinstance(app.screen, Confirm)
@@ -324,7 +324,7 @@ async def test_a_file_that_is_wrong_says_so_and_hostile_text_is_shown_as_it_is(r
         await pilot.pause()
         user_config_path().write_text("[modles]\n[/b]\n")
         broken = await _open(app, pilot)
-        assert "modles" in str(broken.query_one("#toggles-fault", Static).content) or broken.fault
+        assert "modles" in str(broken.query_one("#settings-fault", Static).content) or broken.fault
         await pilot.press("ctrl+s", "f2", "escape")
         await until(pilot, lambda: app.screen is app.home)  # leaving takes its time on a busy machine
     assert user_config_path().read_text() == "[modles]\n[/b]\n"

@@ -1,4 +1,4 @@
-"""Questions of the toggles screen: one stage's own model, and whether a shown diff is to be saved."""
+"""Questions of the settings screen: one stage's own model, and whether a shown diff is to be saved."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _value(name: str, kind: Any, text: str) -> Any:
 class OverrideDialog(ModalScreen["tuple[str, Override] | None"]):
     """One stage's own model. Says while one types what is wrong or what will happen."""
 
-    CSS_PATH = [STYLES / "dialogs.tcss", STYLES / "toggles.tcss"]
+    CSS_PATH = [STYLES / "dialogs.tcss", STYLES / "settings.tcss"]
     BINDINGS = [
         Binding("escape", "cancel", "Cancel", show=False),
         Binding("ctrl+s", "keep", "Keep", show=False, priority=True),

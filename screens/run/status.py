@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from agent.state.run_state import RunState
-from screens.session import RunSession
+from screens.run.session import RunSession
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, clean, duration, line, one_line
 
 _STYLES = {

@@ -1,4 +1,4 @@
-"""One field of the toggles form: its name, what it does, its value as a switch, a choice or a text, and what is wrong."""
+"""One field of the settings form: its name, what it does, its value as a switch, a choice or a text, and what is wrong."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from textual.widgets import Input, Select, Static, Switch
 
 from agent.config.edit import UNSET
 from agent.config.errors import ConfigError
+from screens.settings.model import Field, ToggleModel, as_text, read
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, clean, line
-from screens.toggles_model import Field, ToggleModel, as_text, read
 
 
 class FieldRow(Container):

@@ -8,8 +8,8 @@ from typing import Any
 
 from agent.audit.items import Item
 from agent.audit.log import LogError
-from screens.label_dialogs import CommentDialog
-from screens.label_model import LabelSession
+from screens.learning.label_dialogs import CommentDialog
+from screens.learning.label_model import LabelSession
 from screens.log_screen import LogScreen
 from screens.text import one_line
 

@@ -1,0 +1,1 @@
+"""Earlier runs: the list, replaying one, deciding on its change."""

@@ -1,0 +1,1 @@
+"""The home screen: the task, the repository, the model, and the runs that were left."""

@@ -1,0 +1,1 @@
+"""The settings: a form made from the configuration schema."""
