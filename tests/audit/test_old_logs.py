@@ -1,0 +1,59 @@
+"""Logs that version 0.1.0 wrote (two runs with the default model) open, replay and export as they did then."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.audit.export import ExportOptions, export
+from agent.audit.log import log_path
+from agent.audit.reader import LogReader
+from agent.state.run_state import RunState
+
+OLD = Path(__file__).with_name("old_logs")
+
+
+@pytest.fixture(params=["ring_buffer", "token_budget"])
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[LogReader, dict[str, Any]]:
+    """An old log, opened, and what its own version showed and exported of it."""
+    path = log_path(tmp_path)
+    path.write_bytes(gzip.decompress((OLD / f"{request.param}.sqlite.gz").read_bytes()))
+    return LogReader(path), json.loads((OLD / f"{request.param}.json").read_text(encoding="utf-8"))
+
+
+def shown(state: RunState) -> dict[str, Any]:
+    """What a person sees of a run at its end, in plain values."""
+    assert state.baseline and state.checks and state.diff
+    return {
+        "task": state.task,
+        "model": state.model,
+        "status": state.status,
+        "reason": state.reason,
+        "calls": [[call.stage, call.item, call.verdict, call.p_yes, call.explanation] for call in state.calls],
+        "files": {path: file.included for path, file in state.files.items()},
+        "symbols": {name: symbol.detail_level for name, symbol in state.symbols.items()},
+        "steps": {name: step.status for name, step in state.steps.items()},
+        "functions": {name: [function.status, function.attempt] for name, function in state.functions.items()},
+        "compiles": [[entry.kind, entry.file, entry.ok, entry.category, entry.text] for entry in state.compiles],
+        "checks": [state.baseline.passed, state.baseline.failed, state.checks.passed, state.checks.failed],
+        "diff": state.diff.diff,
+    }
+
+
+def test_it_replays_as_it_did(old: tuple[LogReader, dict[str, Any]]) -> None:
+    reader, expected = old
+    (run,) = reader.runs()
+    state = RunState()
+    for envelope in reader.events(run.run_id):
+        state.apply(envelope)
+    assert shown(state) == expected["shown"]
+
+
+def test_its_labels_are_exported_as_they_were(old: tuple[LogReader, dict[str, Any]], tmp_path: Path) -> None:
+    reader, expected = old
+    export(reader, tmp_path / "out", ExportOptions(format="openai-chat", test_fraction=0.0))
+    assert (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines() == expected["export"]
