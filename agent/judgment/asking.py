@@ -20,8 +20,13 @@ _ONE_ITEM_ONLY = ("context", "cut")
 """Errors that say something about one item, not about the server: its judgment gets the default."""
 
 
+GAP = "⟨the gap⟩"
+"""Stands in the log for the place that a fill-in-the-middle call fills."""
+
+
 class Question(msgspec.Struct, frozen=True):
-    """What is asked. The prompt is ``state + question``: what all items share, then the item."""
+    """What is asked. The prompt is ``state + question``: what all items share, then the item. ``gap`` is the text before
+    and after a gap that the model fills; the prompt is then only what the log shows of it."""
 
     system: str
     state: str
@@ -33,6 +38,7 @@ class Question(msgspec.Struct, frozen=True):
     temperature: float | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
+    gap: tuple[str, str] | None = None
 
     @property
     def prompt(self) -> str:
@@ -91,6 +97,29 @@ class StageLlm:
         self.finished(asked, item, attempt=attempt)
         return asked
 
+    async def fill(
+        self,
+        before: str,
+        after: str,
+        *,
+        item: str,
+        attempt: int = 1,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        stop: tuple[str, ...] = (),
+    ) -> Asked:
+        """Fill the gap between two texts with the model's fill-in-the-middle tokens. The row shows both sides and the gap.
+
+        Raises:
+            ModelError: ``no_infill`` if the server or its model cannot do it; else as :meth:`generate`.
+        """
+        shown = f"{GAP}{after}"
+        question = Question("", before, shown, item, False, None, attempt, temperature, max_tokens, stop, (before, after))
+        asked = await self.ask(question)
+        await self.ctx.log.durable()
+        self.finished(asked, item, attempt=attempt)
+        return asked
+
     async def ask(self, question: Question) -> Asked:
         """Log, ask, log the raw answer. The caller settles the call and emits its CallFinished.
 
@@ -136,7 +165,8 @@ class StageLlm:
 
     async def _complete(self, question: Question, target: ModelTarget, call_id: int) -> Completion:
         request = CompletionRequest(
-            system=question.system, prompt=question.prompt, stage=self.stage, target=target,
+            system=question.system, prompt=question.gap[0] if question.gap else question.prompt, stage=self.stage,
+            target=target, suffix=question.gap[1] if question.gap else None,
             yes_no=question.binary and self.ctx.config.models.constrain_answers, schema=question.schema,
             temperature=question.temperature, seed=target.seed + question.attempt - 1, state=question.state,
             question=question.question, stop=question.stop, progress=None if question.binary else self.ctx.live(call_id),

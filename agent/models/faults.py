@@ -110,3 +110,9 @@ def too_large(url: str, limit: int) -> ModelError:
     """A reply no answer needs."""
     text = f"The reply of {url} is larger than {limit >> 20} MiB and was not read."
     return ModelError("protocol", text, "Check models.base_url: this is not a model's answer.")
+
+
+def no_infill(model: str, said: str) -> ModelError:
+    """The server or its model cannot fill in the middle; callers ask with a marked gap instead."""
+    text = f"{model!r} cannot fill a gap in code: {said}"
+    return ModelError("no_infill", text, "Choose a model with fill-in-the-middle tokens, such as qwen2.5-coder.")

@@ -13,6 +13,7 @@ from agent.models.server import HttpProvider, finish_of, messages_of, with_think
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
 CHAT = "/api/chat"
+GENERATE = "/api/generate"
 YES_NO_FORMAT = {"type": "string", "enum": ["yes", "no"]}
 
 
@@ -30,6 +31,8 @@ class OllamaProvider(HttpProvider):
 
     async def ask(self, request: CompletionRequest) -> Completion:
         target = request.target
+        if request.suffix is not None:
+            return await self._fill(request)
         try:
             reply = await self._post(request)
         except ModelError as error:
@@ -39,6 +42,32 @@ class OllamaProvider(HttpProvider):
             self._refused.add((target.model, refused))
             reply = await self._post(request)
         return self._read(request, reply)
+
+    async def _fill(self, request: CompletionRequest) -> Completion:
+        """Fill in the middle by ``/api/generate`` with a ``suffix``, which only models with the capability *insert* take.
+
+        Raises:
+            ModelError: ``no_infill`` if this model cannot.
+        """
+        target, whole = request.target, self.body(request)
+        body = {key: whole[key] for key in ("model", "options", "keep_alive")}
+        body |= {"prompt": request.prompt, "suffix": request.suffix, "stream": False}
+        try:
+            reply = await self.client.post(GENERATE, body, target)
+        except ModelError as error:
+            if error.kind != "protocol":
+                raise
+            raise faults.no_infill(target.model, str(error)) from None
+        used = fields.count(reply.get("eval_count"))
+        return Completion(
+            text=fields.text(reply.get("response")),
+            model=target.model,
+            provider=self.name,
+            finish=finish_of(str(reply.get("done_reason") or "stop"), used, target.max_tokens),
+            prompt_tokens=fields.count(reply.get("prompt_eval_count")),
+            completion_tokens=used,
+            load_ms=fields.count(reply.get("load_duration")) / 1e6,
+        )
 
     async def _post(self, request: CompletionRequest) -> dict[str, Any]:
         pieces = None if request.progress is None else partial(OllamaPieces, self.base_url + CHAT, request.progress)

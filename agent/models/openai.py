@@ -15,6 +15,7 @@ from agent.models.server import HttpProvider, finish_of, messages_of, with_think
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
 CHAT = "/v1/chat/completions"
+INFILL = "/infill"
 YES_NO_GRAMMAR = 'root ::= "yes" | "no"'
 TOP_LOGPROBS = 20
 """The most that OpenAI's protocol allows; enough for every spelling of two words."""
@@ -72,6 +73,8 @@ class OpenAIProvider(HttpProvider):
             kind = await self.kind(target)
         except ModelError:
             kind = ""  # the request itself is retried and tells what is wrong
+        if request.suffix is not None:
+            return await self._fill(request, kind)
         body = self.body(request, kind)
         try:
             reply = await self._post(body, request)
@@ -82,6 +85,43 @@ class OpenAIProvider(HttpProvider):
             self._refused.add(extra)
             reply = await self._post(self.body(request, kind), request)
         return self._read(request, reply)
+
+    async def _fill(self, request: CompletionRequest, kind: str) -> Completion:
+        """Fill in the middle by llama-server's ``/infill``, which puts the model's own tokens around the two sides.
+
+        Raises:
+            ModelError: ``no_infill`` if this server or its model cannot.
+        """
+        target = request.target
+        if kind != "llama" or INFILL in self._refused:
+            raise faults.no_infill(target.model, f"{_TITLES[kind]} has no {INFILL}.")
+        body: dict[str, Any] = {
+            "input_prefix": request.prompt,
+            "input_suffix": request.suffix,
+            "n_predict": target.max_tokens,
+            "temperature": target.temperature if request.temperature is None else request.temperature,
+            "seed": target.seed if request.seed is None else request.seed,
+            "stop": list(request.stop),
+            "cache_prompt": True,
+        }
+        try:
+            reply = await self.client.post(INFILL, body, target)
+        except ModelError as error:
+            if error.kind != "protocol":
+                raise
+            self._refused.add(INFILL)
+            raise faults.no_infill(target.model, str(error)) from None
+        used = fields.count(reply.get("tokens_predicted"))
+        timings = fields.table(reply.get("timings"))
+        return Completion(
+            text=fields.text(reply.get("content")),
+            model=target.model,
+            provider=self.name,
+            finish=finish_of("length" if reply.get("stop_type") == "limit" else "stop", used, target.max_tokens),
+            prompt_tokens=fields.count(reply.get("tokens_evaluated")),
+            cached_tokens=fields.count(timings.get("cache_n")),
+            completion_tokens=used,
+        )
 
     async def _post(self, body: dict[str, Any], request: CompletionRequest) -> dict[str, Any]:
         streamed, progress = body.get("stream") is True, request.progress

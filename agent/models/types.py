@@ -61,7 +61,11 @@ class CompletionRequest(msgspec.Struct, frozen=True):
     """One question to one model. ``yes_no`` constrains the answer to yes or no and asks for its probability where the
     provider can; ``schema`` (a JSON schema) asks for structured output. ``question`` and ``state`` are what decision
     endpoints want apart: the item and everything before it; ``state + question == prompt``. ``progress`` hears the answer
-    while it is written, where the provider can; the completion is the same with and without."""
+    while it is written, where the provider can; the completion is the same with and without.
+
+    With ``suffix`` the model fills in the middle: ``prompt`` is the text before the gap, ``suffix`` the text after it, and
+    the answer is what stands between. ``system`` is not sent then. A server or model that cannot do it answers with a
+    ModelError of kind ``no_infill``."""
 
     system: str
     prompt: str
@@ -75,6 +79,7 @@ class CompletionRequest(msgspec.Struct, frozen=True):
     question: str = ""
     stop: tuple[str, ...] = ()
     progress: ProgressCallback | None = None
+    suffix: str | None = None
 
 
 class ModelInfo(msgspec.Struct, frozen=True):
@@ -96,7 +101,7 @@ or notice: a sentence the person should read."""
 class ModelError(Exception):
     """A model could not answer. ``str()`` is a sentence for the person, ``hint`` says what to do.
 
-    ``kind`` is one of unreachable, not_pulled, context, memory, unauthorised, cut, protocol, missing.
+    ``kind`` is one of unreachable, not_pulled, context, memory, unauthorised, cut, protocol, missing, no_infill.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "") -> None:

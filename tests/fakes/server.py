@@ -227,7 +227,8 @@ class _Connection(asyncio.Protocol):
         if server.api_key and headers.get("authorization") != f"Bearer {server.api_key}":
             self.send(401, _encode(error_body(path, 401, "Invalid API Key")))
             return
-        if method != "POST" or path not in ASKING or not (body.get("messages") or body.get("questions")):
+        asks = any(body.get(key) for key in ("messages", "questions", "suffix", "input_prefix", "input_suffix"))
+        if method != "POST" or path not in ASKING or not asks:
             status, reply = server.other(path, body)
             self.send(status, _encode(reply))
             return

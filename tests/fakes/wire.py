@@ -11,7 +11,9 @@ from tests.fakes.script import Answer, RecordedCall
 CHAT = "/v1/chat/completions"
 OLLAMA = "/api/chat"
 DECIDE = "/v1/systemone"
-ASKING = (CHAT, OLLAMA, DECIDE)
+INFILL = "/infill"
+OLLAMA_GENERATE = "/api/generate"
+ASKING = (CHAT, OLLAMA, DECIDE, INFILL, OLLAMA_GENERATE)
 
 
 def count_tokens(text: str) -> int:
@@ -26,6 +28,10 @@ def parse_call(path: str, body: dict[str, Any]) -> tuple[str, str]:
         questions = body.get("questions") or {}
         asked = "\n".join(str(q.get("instructions", "")) for q in questions.values())
         return "", f"{state if isinstance(state, str) else repr(state)}\n{asked}"
+    if path == INFILL:
+        return "", f"{body.get('input_prefix', '')}<gap>{body.get('input_suffix', '')}"
+    if path == OLLAMA_GENERATE:
+        return "", f"{body.get('prompt', '')}<gap>{body.get('suffix', '')}"
     messages = body.get("messages") or []
     system = "\n".join(m["content"] for m in messages if m.get("role") == "system")
     return system, "\n".join(m["content"] for m in messages if m.get("role") != "system")
@@ -35,6 +41,10 @@ def reply_to(call: RecordedCall, answer: Answer, kind: str) -> dict[str, Any]:
     """The body of a successful reply in the protocol of the call's path."""
     if call.path == DECIDE:
         return _decision(call, answer)
+    if call.path == INFILL:
+        return _infill(call, answer)
+    if call.path == OLLAMA_GENERATE:
+        return _generated(call, answer)
     return _ollama(call, answer) if call.path == OLLAMA else _openai(call, answer, kind)
 
 
@@ -115,6 +125,29 @@ def _ollama(call: RecordedCall, answer: Answer) -> dict[str, Any]:
     if call.body.get("logprobs") and answer.logprobs:
         body["logprobs"] = _logprobs(answer)
     return body
+
+
+def _infill(call: RecordedCall, answer: Answer) -> dict[str, Any]:
+    prompt, reply = _tokens(call, answer)
+    return {
+        "content": answer.text,
+        "stop_type": "limit" if answer.finish == "length" else "eos",
+        "tokens_evaluated": prompt,
+        "tokens_predicted": reply,
+        "timings": {"cache_n": answer.cached_tokens, "prompt_n": prompt - answer.cached_tokens},
+    }
+
+
+def _generated(call: RecordedCall, answer: Answer) -> dict[str, Any]:
+    prompt, reply = _tokens(call, answer)
+    return {
+        "model": call.model,
+        "response": answer.text,
+        "done": True,
+        "done_reason": answer.finish,
+        "prompt_eval_count": prompt,
+        "eval_count": reply,
+    }
 
 
 def _decision(call: RecordedCall, answer: Answer) -> dict[str, Any]:
