@@ -24,8 +24,8 @@ from agent.events import (
 )
 from agent.gate import Gate
 from agent.judgment.live import LiveText, Onlooker
-from agent.judgment.thresholds import Thresholds
 from agent.models.types import ModelTarget, ProgressCallback, Provider
+from agent.verdict.threshold import Thresholds
 
 
 class Router(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
-from agent.judgment.thresholds import combined_score
+from agent.verdict.threshold import combined_score
 from benchmarks.commits import mean
 
 Point = tuple[str, bool, float, int]

@@ -105,7 +105,7 @@ async def pictures(out: Path) -> None:
 async def _labelled(out: Path) -> None:
     """Relabelling over a log with a few labelled calls."""
     from screens.table import has_screen
-    from tests.audit.filled import Filled
+    from tests.labels.filled import Filled
     from tests.screens.driving import services
     from tui.app import CraApp
 

@@ -15,9 +15,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from agent.audit.log import LogError
-from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.config.errors import ConfigError
+from agent.labels.queue import Filter
 from screens import STYLES
 from screens.keyed import KeyedScreen, KeyFooter
 from screens.learning.export_dialog import ExportDialog

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from agent.audit.labels import label_outcomes
 from agent.audit.log import AuditLog, log_path
 from agent.events import DiffResolved, Envelope, Event, Notice
+from agent.labels.book import label_outcomes
 from agent.workspace.apply import ApplyResult
 from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import Lease

@@ -18,13 +18,13 @@ from agent.context import RunContext
 from agent.events import ModelStatus
 from agent.gate import Gate
 from agent.index.scan import list_files
-from agent.judgment.thresholds import Threshold, Thresholds, load_thresholds, thresholds_path
 from agent.languages import language_of
 from agent.models.router import Router
 from agent.models.store import default_thresholds
 from agent.planning.asked_for import FILE_NAME
 from agent.planning.new_c import creates_files
 from agent.run import Run
+from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, thresholds_path
 from agent.workspace.git import top_level
 from agent.workspace.lease import Lease
 from agent.workspace.worktree import Workspace

@@ -10,7 +10,7 @@ from agent.audit.rows import CallVerdict
 from agent.events import CallFinished
 from agent.gate import PendingVerdict
 from agent.judgment.asking import Asked, Question, StageLlm
-from agent.judgment.verdict import decide, flipped
+from agent.verdict.decide import decide, flipped
 
 T = TypeVar("T")
 

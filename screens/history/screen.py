@@ -10,9 +10,9 @@ from textual.content import Content
 
 from agent.audit.history import RunSummary, diff_runs, events_of, list_runs
 from agent.audit.log import LogError
-from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
 from agent.events import Envelope
+from agent.labels.queue import Filter
 from screens.actions import bindings
 from screens.dialogs import Confirm
 from screens.history.deciding import Deciding

@@ -7,13 +7,13 @@ from pathlib import Path
 from textual.content import Content
 from textual.events import Resize
 
-from agent.audit.calibrate import Fit, apply_fits, fit_all
-from agent.audit.items import load_items
-from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
-from agent.audit.scores import StageScore, score_models
 from agent.config.errors import ConfigError
-from agent.judgment.thresholds import Thresholds, load_thresholds, thresholds_path
+from agent.labels.items import load_items
+from agent.labels.queue import Filter
+from agent.learning.calibrate import Fit, apply_fits, fit_all
+from agent.learning.scores import StageScore, score_models
+from agent.verdict.threshold import Thresholds, load_thresholds, thresholds_path
 from screens.actions import bindings
 from screens.dialogs import Confirm
 from screens.learning.fit_lines import fit_lines

@@ -14,12 +14,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from agent.audit.export import ExportError, ExportOptions, ExportReport, export
-from agent.audit.export_formats import FORMATS, Format
 from agent.audit.log import LogError
-from agent.audit.pairs import Choice
-from agent.audit.queue import Filter
 from agent.audit.reader import LogReader
+from agent.labels.export import ExportError, ExportOptions, ExportReport, export
+from agent.labels.export_formats import FORMATS, Format
+from agent.labels.pairs import Choice
+from agent.labels.queue import Filter
 from screens import STYLES
 from screens.text import MUTED, line, plural
 from screens.tick import Tick

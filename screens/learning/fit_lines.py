@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.audit.calibrate import MIN_LABELS, Fit, curve
-from agent.audit.scores import Confusion, StageScore
+from agent.learning.calibrate import MIN_LABELS, Fit, curve
+from agent.learning.scores import Confusion, StageScore
 from screens.text import GOOD, LABEL, MUTED, STRONG, WARN, clean, line
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
-from agent.audit.items import Item
-from agent.audit.labels import LabelRow
-from agent.audit.queue import uncertainty
 from agent.audit.reader import CallTexts
+from agent.labels.book import LabelRow
+from agent.labels.items import Item
+from agent.labels.queue import uncertainty
 from screens.panes.call_row import item_cells
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, probability, stage_short, verdict_mark
 

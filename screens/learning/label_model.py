@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.guidelines import Guideline, guideline
-from agent.audit.items import Item, load_items, searched
-from agent.audit.labels import LabelBook, LabelRow
-from agent.audit.queue import Filter, Order, build_queue, passing
 from agent.audit.reader import CallTexts, LogReader
+from agent.labels.book import LabelBook, LabelRow
+from agent.labels.guidelines import Guideline, guideline
+from agent.labels.items import Item, load_items, searched
+from agent.labels.queue import Filter, Order, build_queue, passing
 from screens.actions import QUEUES as NAMES
 from screens.learning.label_pace import Written, sitting
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from agent.audit.labels import LabelRow
+from agent.labels.book import LabelRow
 
 _BREAK = 120.0
 """Seconds: a longer gap between two labels was a break and counts as this much."""

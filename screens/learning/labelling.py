@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from agent.audit.items import Item
 from agent.audit.log import LogError
+from agent.labels.items import Item
 from screens.learning.label_dialogs import CommentDialog
 from screens.learning.label_model import LabelSession
 from screens.log_screen import LogScreen

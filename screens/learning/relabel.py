@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agent.audit.log import LogError
-from agent.audit.queue import ORDER_WORDS, ORDERS, Filter, Order
+from agent.labels.queue import ORDER_WORDS, ORDERS, Filter, Order
 from screens.actions import bindings
 from screens.keyed import NARROW
 from screens.learning.label_card import label_card, meanings, queue_heading, queue_row

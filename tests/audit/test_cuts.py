@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.export import ExportError, ExportOptions
-from agent.audit.export import export as export_labels
 from agent.audit.history import delete_run
-from agent.audit.labels import LabelBook
 from agent.audit.log import AuditLog, log_path
 from agent.audit.reader import LogReader
 from agent.events import ChecksRun, Envelope, Notice, RunFinished
+from agent.labels.book import LabelBook
+from agent.labels.export import ExportError, ExportOptions
+from agent.labels.export import export as export_labels
 from agent.values import CheckResult
 from agent.workspace import leftovers
-from tests.audit.filled import Filled
 from tests.fakes.cuts import every_moment
+from tests.labels.filled import Filled
 
 CHECKED = ChecksRun(CheckResult("make test", 1, False, 1, 2))
 EVENTS = [Notice("info", "n" * 40), CHECKED, Notice("info", "m"), RunFinished("complete")]

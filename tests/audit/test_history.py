@@ -30,9 +30,9 @@ from agent.state.run_state import RunState
 from agent.values import CheckResult, PlanStep
 from agent.workspace.git import run_git
 from agent.workspace.worktree import Workspace
-from tests.audit.filled import Filled
 from tests.fakes import ScriptedServer
 from tests.fakes.context import run_context
+from tests.labels.filled import Filled
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from agent.audit.export import ExportOptions, export
 from agent.audit.log import log_path
 from agent.audit.reader import LogReader
+from agent.labels.export import ExportOptions, export
 from agent.state.run_state import RunState
 
 OLD = Path(__file__).with_name("old_logs")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from agent.audit.labels import LabelBook
 from agent.events import DiffReady, DiffResolved, Envelope, Event, RunFinished, RunStarted
 from agent.flow.change import decide
 from agent.flow.demo_copies import demo_copies, open_copy
+from agent.labels.book import LabelBook
 from agent.state.run_state import RunState
 from agent.workspace.git import run_git
 from tests.flow.ended import ended_run

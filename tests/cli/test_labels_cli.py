@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.audit.filled import Filled
 from tests.fakes import ScriptedServer
+from tests.labels.filled import Filled
 from tui.cli import cli
 
 

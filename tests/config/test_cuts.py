@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.guidelines import guidelines_folder, save_guideline
 from agent.config.edit import ConfigDraft
 from agent.config.schema import repo_config_path
-from agent.judgment.thresholds import Threshold, save_thresholds, thresholds_path
+from agent.labels.guidelines import guidelines_folder, save_guideline
+from agent.verdict.threshold import Threshold, save_thresholds, thresholds_path
 from tests.fakes.cuts import every_moment
 from tui.commands.settings import write_settings
 

@@ -12,8 +12,8 @@ from agent.config.schema import merge
 from agent.context import RunContext
 from agent.events import Envelope, Event
 from agent.gate import Gate
-from agent.judgment.thresholds import Thresholds
 from agent.models.router import Router
+from agent.verdict.threshold import Thresholds
 from tests.fakes.server import ScriptedServer
 
 

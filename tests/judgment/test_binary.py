@@ -9,8 +9,8 @@ import pytest
 from agent.events import CallFinished, CallStarted, Notice
 from agent.gate import Gate, Stopped
 from agent.judgment.binary import AllOmitted, run_binary_judgment
-from agent.judgment.thresholds import Threshold, Thresholds
 from agent.models.types import ModelError
+from agent.verdict.threshold import Threshold, Thresholds
 from tests.fakes.context import Recorded, run_context
 from tests.fakes.script import Answer, RecordedCall, slow, together
 from tests.fakes.server import ScriptedServer

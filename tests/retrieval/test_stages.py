@@ -11,10 +11,10 @@ from agent.config.schema import Config
 from agent.events import ContextAssembled, FileScoped, FilesGrouped, Notice, StagesRouted, SymbolClassified
 from agent.gate import Gate, PendingVerdict
 from agent.index import Index
-from agent.judgment.thresholds import Threshold, Thresholds
 from agent.retrieval.candidates import find_candidates
 from agent.retrieval.pipeline import retrieve, retrieve_unjudged
 from agent.retrieval.task import analyse
+from agent.verdict.threshold import Threshold, Thresholds
 from tests.fakes.context import run_context
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer

@@ -11,8 +11,8 @@ from textual.widgets import OptionList
 from textual.widgets._footer import FooterKey
 
 from agent import events as ev
-from agent.audit.guidelines import guideline
 from agent.gate import Breakpoint
+from agent.labels.guidelines import guideline
 from agent.stages import binary_stages
 from screens.actions import of_screen
 from screens.history.screen import HistoryScreen
@@ -24,7 +24,7 @@ from screens.run.prompt import prompt_lines
 from screens.run.screen import RunScreen
 from screens.run.session import RunSession
 from screens.text import stage_short, stage_title
-from tests.audit.filled import Filled
+from tests.labels.filled import Filled
 from tests.screens.driving import ReplayApp, ScriptedRun, home_services
 from tests.screens.recorded import ring_buffer, worked_example
 from tests.screens.test_learning import LearningApp, filled, settle  # noqa: F401 - a fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.queue import ORDERS, Filter, build_queue, passing
+from agent.labels.queue import ORDERS, Filter, build_queue, passing
 from screens.learning.label_model import LabelSession, parse_filter
-from tests.audit.filled import Filled
+from tests.labels.filled import Filled
 
 TYPED = (
     "", "f1", "F1.C", "scope f1", "yes", "no", "defaulted", "disputed", "unlabelled", "labelled", "agrees", "disagrees",

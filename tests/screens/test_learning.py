@@ -12,16 +12,16 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agent.audit.items import load_items
 from agent.audit.reader import LogReader
 from agent.events import CallFinished, CallStarted, Envelope, Event, PlanMade, RunFinished, RunStarted, StageStarted
-from agent.judgment.thresholds import load_thresholds, thresholds_path
+from agent.labels.items import load_items
 from agent.values import PlanStep
+from agent.verdict.threshold import load_thresholds, thresholds_path
 from screens.history.replay import ReplayScreen
 from screens.history.screen import HistoryScreen
 from screens.learning.calibrate import CalibrateScreen
 from screens.learning.relabel import RelabelScreen
-from tests.audit.filled import Filled
+from tests.labels.filled import Filled
 from tests.screens.driving import services
 from tests.tui.journey import until
 from tui.app import CraApp

@@ -15,7 +15,7 @@ from agent.values import PlanStep
 from screens.history.screen import HistoryScreen
 from screens.learning.calibrate import CalibrateScreen
 from screens.learning.relabel import RelabelScreen
-from tests.audit.filled import Filled
+from tests.labels.filled import Filled
 from tests.screens.test_learning import LearningApp, settle
 
 Compare = Callable[..., bool]

@@ -14,10 +14,10 @@ import click
 from tui import exit_codes
 
 if TYPE_CHECKING:
-    from agent.audit.export import ExportReport
     from agent.audit.reader import LogReader
-    from agent.audit.scores import StageScore
     from agent.config.schema import Config
+    from agent.labels.export import ExportReport
+    from agent.learning.scores import StageScore
 
 _REPO = click.option(
     "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here)."
@@ -37,8 +37,8 @@ def stats(repo: Path, as_json: bool) -> None:
     """Labels by stage and model: how many, who gave them, how often the model agrees."""
     import msgspec
 
-    from agent.audit.items import load_items
-    from agent.audit.queue import agreement
+    from agent.labels.items import load_items
+    from agent.labels.queue import agreement
 
     reader = _reader(repo)
     items = load_items(reader)
@@ -88,8 +88,8 @@ def stats(repo: Path, as_json: bool) -> None:
 def export_(repo: Path, format_: Any, out: Path, on_conflict: Any, balance: bool, test_fraction: float, seed: int,
             per_stage: bool, strings: bool, natural_only: bool, force: bool, **chosen: Any) -> None:  # fmt: skip
     """Write labels as training pairs: prompt and right answer."""
-    from agent.audit.export import ExportError, ExportOptions, export
-    from agent.audit.pairs import Choice
+    from agent.labels.export import ExportError, ExportOptions, export
+    from agent.labels.pairs import Choice
 
     options = ExportOptions(
         format_, Choice(**chosen), on_conflict, balance, test_fraction, seed, per_stage, strings, not natural_only
@@ -160,9 +160,9 @@ def _aimed(config: Config, model: str, provider: str | None, base_url: str, conc
 async def _evaluate(repo: Path, config: Config, stages: Sequence[str], as_json: bool) -> int:
     import msgspec
 
-    from agent.audit.evaluate import EvaluationError, run_evaluation
     from agent.flow.launch import new_run_id, thresholds_of
     from agent.gate import Gate
+    from agent.learning.evaluate import EvaluationError, run_evaluation
 
     gate, run_id = Gate(), new_run_id()
     loop = asyncio.get_running_loop()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from agent.audit.items import Item
-from agent.audit.scores import Confusion, confusion, labelled
-from agent.judgment.thresholds import Threshold, Thresholds, load_thresholds, save_thresholds, thresholds_path
+from agent.labels.items import Item
+from agent.learning.scores import Confusion, confusion, labelled
+from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, save_thresholds, thresholds_path
 
 MIN_LABELS = 8
 MIN_EACH = 2

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.audit.calibrate import MIN_LABELS, apply_fits, area, best_threshold, curve, fit_all, leave_one_out
-from agent.audit.items import Item, load_items
 from agent.audit.reader import LogReader
-from agent.audit.scores import calibration_error, confusion, score_models
-from agent.judgment.thresholds import Threshold, Thresholds, load_thresholds, save_thresholds, thresholds_path
-from tests.audit.filled import Filled
+from agent.labels.items import Item, load_items
+from agent.learning.calibrate import MIN_LABELS, apply_fits, area, best_threshold, curve, fit_all, leave_one_out
+from agent.learning.scores import calibration_error, confusion, score_models
+from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, save_thresholds, thresholds_path
+from tests.labels.filled import Filled
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from agent.audit.items import Item
+from agent.labels.items import Item
 
 BINS = 10
 """Bins of the calibration error, equally wide over P(yes)."""

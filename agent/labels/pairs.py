@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
-from agent.audit.items import Item, load_items, prompt_key
 from agent.audit.reader import LogReader
 from agent.audit.rows import LabelSource
+from agent.labels.items import Item, load_items, prompt_key
 
 SOURCES: tuple[LabelSource, ...] = ("person", "override", "outcome")
 OnConflict = Literal["skip", "last"]

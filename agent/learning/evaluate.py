@@ -14,24 +14,24 @@ from pathlib import Path
 import msgspec
 
 from agent import __version__
-from agent.audit.items import load_items
 from agent.audit.log import AuditLog
-from agent.audit.pairs import Choice, Pair, load_pairs
 from agent.audit.reader import LogReader
 from agent.audit.rows import CallAnswer, CallDraft
-from agent.audit.scores import StageScore, score_models
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import CallFinished, CallStarted, RunFinished, RunStarted
 from agent.gate import Gate, Stopped
 from agent.judgment.asking import Asked, StageLlm
 from agent.judgment.cache import decoding_options
-from agent.judgment.thresholds import Thresholds
-from agent.judgment.verdict import decide
+from agent.labels.items import load_items
+from agent.labels.pairs import Choice, Pair, load_pairs
+from agent.learning.scores import StageScore, score_models
 from agent.models.budget import check_budget
 from agent.models.router import Router
 from agent.models.types import Completion, CompletionRequest, ModelError
 from agent.values import RunStatus
+from agent.verdict.decide import decide
+from agent.verdict.threshold import Thresholds
 
 Progress = Callable[[int, int], None]
 """(answered, of)."""

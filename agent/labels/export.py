@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.export_formats import Format, encode_rows, is_synthetic, json_lines, row_of, uses
-from agent.audit.export_manifest import manifest
-from agent.audit.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
 from agent.audit.reader import LogReader
+from agent.labels.export_formats import Format, encode_rows, is_synthetic, json_lines, row_of, uses
+from agent.labels.export_manifest import manifest
+from agent.labels.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
 from agent.workspace import leftovers
 
 MANIFEST = "run.toml"

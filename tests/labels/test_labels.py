@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.guidelines import guideline, save_guideline
-from agent.audit.items import load_items
-from agent.audit.labels import LabelBook, label_outcomes
 from agent.audit.log import LogError
-from agent.audit.queue import ORDERS, Filter, agreement, build_queue, uncertainty
 from agent.audit.reader import LogReader
 from agent.events import (
     DiffReady,
@@ -23,7 +19,11 @@ from agent.events import (
     StepFinished,
     StepStarted,
 )
-from tests.audit.filled import Filled
+from agent.labels.book import LabelBook, label_outcomes
+from agent.labels.guidelines import guideline, save_guideline
+from agent.labels.items import load_items
+from agent.labels.queue import ORDERS, Filter, agreement, build_queue, uncertainty
+from tests.labels.filled import Filled
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ import sqlite_utils
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.audit.export import ExportError, ExportOptions, ExportReport, export
-from agent.audit.export_formats import CSV_COLUMNS, FORMATS, encode_rows, row_of
 from agent.audit.history import delete_run
-from agent.audit.pairs import Choice, Pair, balanced, group_runs, load_pairs, split_groups
 from agent.audit.reader import LogReader
-from tests.audit.filled import SYSTEM, Filled
+from agent.labels.export import ExportError, ExportOptions, ExportReport, export
+from agent.labels.export_formats import CSV_COLUMNS, FORMATS, encode_rows, row_of
+from agent.labels.pairs import Choice, Pair, balanced, group_runs, load_pairs, split_groups
+from tests.labels.filled import SYSTEM, Filled
 
 NASTY = 'int x = buf[i];\r\n\t"quoted, text" =cmd\x00é € 漢 {"a": 1}'
 

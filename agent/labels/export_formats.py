@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from agent.audit.pairs import Pair
+from agent.labels.pairs import Pair
 
 Format = Literal["openai-chat", "trl-sft", "trl-dpo", "trl-kto", "systemone", "csv"]
 FORMATS: tuple[Format, ...] = ("openai-chat", "trl-sft", "trl-dpo", "trl-kto", "systemone", "csv")

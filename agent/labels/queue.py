@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from agent.audit.items import STATES, Item, LabelState, searched
+from agent.labels.items import STATES, Item, LabelState, searched
 from agent.models.answers import parse_yes_no
 
 Order = Literal["least_certain", "disagreement", "random", "newest", "oldest"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent.audit.rows import CallVerdict
 from agent.judgment.asking import Asked
-from agent.judgment.thresholds import Threshold, combined_score
 from agent.models.answers import parse_yes_no
+from agent.verdict.threshold import Threshold, combined_score
 
 
 def decide(asked: Asked, threshold: Threshold | None, rank: int | None, default_action: str) -> CallVerdict:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.audit.evaluate import EvaluationError, labelled_set, run_evaluation
 from agent.audit.history import events_of, fold, list_runs
-from agent.audit.items import load_items
 from agent.audit.reader import LogReader
 from agent.config.schema import Config, merge
 from agent.gate import Gate
-from agent.judgment.thresholds import Threshold, Thresholds
+from agent.labels.items import load_items
+from agent.learning.evaluate import EvaluationError, labelled_set, run_evaluation
 from agent.models.types import ModelError
-from tests.audit.filled import Filled
+from agent.verdict.threshold import Threshold, Thresholds
 from tests.fakes import Answer, RecordedCall, ScriptedServer
+from tests.labels.filled import Filled
 
 
 @pytest.fixture

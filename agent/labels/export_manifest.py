@@ -11,11 +11,11 @@ import msgspec
 import tomli_w
 
 from agent import __version__
-from agent.audit.pairs import Pair
 from agent.audit.reader import LogReader
+from agent.labels.pairs import Pair
 
 if TYPE_CHECKING:
-    from agent.audit.export import ExportOptions, ExportReport
+    from agent.labels.export import ExportOptions, ExportReport
 
 DEDUPE_RULE = "one row a prompt (SHA-256 of system and user message); the call labelled last stands for it"
 SPLIT_RULE = "by groups of runs: same repository and task, or a prompt in common; a prompt is never on both sides"
