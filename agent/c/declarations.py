@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent.c.comments import mask
 from agent.c.declarators import KEYWORDS, declared_name, split_declarators
-from agent.c.text import mask
 
 _TOKEN = re.compile(r"[A-Za-z_$][\w$]*|[{}()\[\];,=*:]|\.\.\.|\d[\w.]*|[^\s\w]")
 _DIRECTIVE_LINE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\)*", re.MULTILINE)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from agent.atomic import replace_file
 from agent.c.conditions import FALLBACK_MACROS
-from agent.c.text import BOM, FEATURE_MACROS, CText, Directive
+from agent.c.directives import FEATURE_MACROS, Directive
+from agent.c.text import BOM, CText
 
 _LICENCE = re.compile(r"copyright|licen[cs]e|spdx|\(c\)|all rights reserved|@file|\\file", re.IGNORECASE)
 
@@ -147,7 +148,7 @@ def _after_feature_macros(shape: CText, limit: int) -> int:
 
 
 def _is_guard(shape: CText, d: Directive) -> bool:
-    return shape.guard is not None and d in (shape.directives[shape.guard[0]], shape.directives[shape.guard[1]])
+    return shape.guard is not None and d in (shape.directives[shape.guard.opened], shape.directives[shape.guard.closed])
 
 
 def _after_opening(shape: CText, limit: int) -> int:
@@ -169,7 +170,7 @@ def _after_opening(shape: CText, limit: int) -> int:
 def _opening_directives(shape: CText) -> list[tuple[int, int]]:
     """Lines of the guard's two directives and of pragmas that open the file, before any code."""
     found = []
-    guard = {id(shape.directives[shape.guard[0]]), id(shape.directives[shape.guard[0] + 1])} if shape.guard else set()
+    guard = {id(shape.directives[i]) for i in (shape.guard.opened, shape.guard.defined)} if shape.guard else set()
     last = 0
     for d in shape.directives:
         if shape.masked[last : d.start].strip():

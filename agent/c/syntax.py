@@ -10,7 +10,9 @@ import msgspec
 import tree_sitter
 import tree_sitter_c
 
+from agent.c.comments import without_comments
 from agent.c.declaration_macros import misleads, without_macros
+from agent.c.guards import guard_line
 
 _BLOCKS = frozenset(
     {
@@ -21,11 +23,6 @@ _BLOCKS = frozenset(
 
 
 _ATTRIBUTES = frozenset({"attribute_specifier", "attribute_declaration", "gnu_asm_expression"})
-_GUARD = re.compile(
-    rb"#[ \t]*if(?:ndef[ \t]+|[ \t]+!\s*defined[ \t]*\(?[ \t]*)(?P<asked>\w+)[^\n]*\n"
-    rb"(?:\s|/\*.*?\*/|//[^\n]*)*#[ \t]*define[ \t]+(?P<set>\w+)",
-    re.S,
-)
 _HAS_ATTRIBUTE = re.compile(rb"attribute|\[\[|asm")
 
 
@@ -108,8 +105,7 @@ def text_of(node: tree_sitter.Node) -> str:
 
 def one_line(text: str) -> str:
     """``text`` with comments gone and every run of white space as one space."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
-    return re.sub(r"\s+", " ", text).strip()
+    return re.sub(r"\s+", " ", without_comments(text)).strip()
 
 
 def walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
@@ -206,17 +202,16 @@ def _function(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Nod
         body_end=body.end_byte if body is not None else -1,
         doc=doc,
         doc_start=doc_start,
-        conditional=_conditional(node),
+        conditional=_conditional(source, node),
     )
 
 
-def _conditional(node: tree_sitter.Node) -> bool:
+def _conditional(source: bytes, node: tree_sitter.Node) -> bool:
     parent = node.parent
     while parent is not None:
         if parent.type in ("preproc_if", "preproc_ifdef"):
-            head = (parent.text or b"")[:400]
-            guard = _GUARD.match(head)
-            if b"__cplusplus" not in head.split(b"\n", 1)[0] and not (guard and guard["set"] == guard["asked"]):
+            head = (parent.text or b"")[:400].split(b"\n", 1)[0]
+            if b"__cplusplus" not in head and parent.start_point[0] + 1 != guard_line(source):
                 return True
         parent = parent.parent
     return False

@@ -10,106 +10,16 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from agent.c.comments import mask, noise
 from agent.c.conditions import evaluate
+from agent.c.directives import BRANCHES, CONDITIONALS, Directive, include_of, read_directives
+from agent.c.guards import find_guard
 
-_OPAQUE = re.compile(
-    r"//(?:[^\n\\]|\\\r?\n|\\)*"
-    r"|/\*.*?(?:\*/|\Z)"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'(?:[^'\\\n]|\\.)*'",
-    re.DOTALL,
-)
 _NEWLINE = re.compile("\n")
-_NOT_NEWLINE = re.compile(r"[^\n\r]")
-_DIRECTIVE = re.compile(r"^[ \t\f\v]*(?:#|%:|\?\?=)[ \t\f\v]*([A-Za-z_]\w*)?((?:[^\n\\]|\\\r?\n|\\)*)", re.MULTILINE)
-_INCLUDE_TARGET = re.compile(r'\s*(?:<([^>\n]+)>|"([^"\n]+)")')
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 BOM = "\xef\xbb\xbf"
 """A UTF-8 byte-order mark as Latin-1 text."""
-
-FEATURE_MACROS = frozenset(
-    [
-        "_GNU_SOURCE",
-        "_POSIX_C_SOURCE",
-        "_POSIX_SOURCE",
-        "_XOPEN_SOURCE",
-        "_XOPEN_SOURCE_EXTENDED",
-        "_DEFAULT_SOURCE",
-        "_BSD_SOURCE",
-        "_SVID_SOURCE",
-        "_ISOC99_SOURCE",
-        "_ISOC11_SOURCE",
-        "_ISOC2X_SOURCE",
-        "_LARGEFILE_SOURCE",
-        "_LARGEFILE64_SOURCE",
-        "_FILE_OFFSET_BITS",
-        "_TIME_BITS",
-        "_ATFILE_SOURCE",
-        "_REENTRANT",
-        "_THREAD_SAFE",
-        "_FORTIFY_SOURCE",
-        "_DARWIN_C_SOURCE",
-        "_NETBSD_SOURCE",
-        "_OPENBSD_SOURCE",
-        "__EXTENSIONS__",
-        "_ALL_SOURCE",
-        "_MINIX",
-        "__STDC_FORMAT_MACROS",
-        "__STDC_LIMIT_MACROS",
-        "__STDC_CONSTANT_MACROS",
-        "__STDC_WANT_LIB_EXT1__",
-        "__STDC_WANT_IEC_60559_BFP_EXT__",
-        "__USE_MINGW_ANSI_STDIO",
-        "_CRT_SECURE_NO_WARNINGS",
-        "WIN32_LEAN_AND_MEAN",
-        "_WIN32_WINNT",
-        "WINVER",
-        "NOMINMAX",
-    ]
-)
-"""Macros that change what the headers after them declare (feature_test_macros(7), and their cousins elsewhere)."""
-
-
-def mask(text: str) -> str:
-    """``text`` with comments blanked and the insides of literals blanked; same length, same line breaks."""
-
-    def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        if found[0] == "/":
-            return _NOT_NEWLINE.sub(" ", found)
-        return found[0] + _NOT_NEWLINE.sub(" ", found[1:-1]) + found[-1] if len(found) > 1 else found
-
-    return _OPAQUE.sub(blank, text)
-
-
-@dataclass(slots=True)
-class Directive:
-    """A preprocessor line. ``line``/``end_line`` are 1-based and inclusive; ``end`` is the offset after its newline."""
-
-    keyword: str
-    argument: str
-    line: int
-    end_line: int
-    start: int
-    end: int
-    depth: int = 0
-    live: bool | None = True
-    braces: int = 0
-
-
-@dataclass(slots=True)
-class Include:
-    """An ``#include``. ``live`` is None where only a compiler could tell; ``depth`` 0 is the top level, guard aside."""
-
-    name: str
-    system: bool
-    line: int
-    end_line: int
-    depth: int
-    live: bool | None
-    braces: int
-
 
 @dataclass(slots=True)
 class _Branch:
@@ -142,12 +52,11 @@ class CText:
             self.masked = " " * len(BOM) + self.masked[len(BOM) :]
         self.starts = [0, *map(re.Match.end, _NEWLINE.finditer(text))]
         self.macros: dict[str, str | None] = dict(macros or {})
-        self.directives = self._read_directives()
-        self.guard = self._find_guard()
+        self.directives = read_directives(text, self.masked)
+        self.guard = find_guard(self.directives, self.masked)
         self.defined: dict[str, int] = {}
         self._walk()
-        self.includes = [self._include(d) for d in self.directives if d.keyword in ("include", "include_next", "import")]
-        self.includes = [i for i in self.includes if i.name]
+        self.includes = [found for d in self.directives if (found := include_of(d)) is not None]
 
     @property
     def line_count(self) -> int:
@@ -180,56 +89,11 @@ class CText:
     def opaque_at(self, offset: int) -> bool:
         """Whether ``offset`` is inside a comment or a literal (not at its first character)."""
         if self._opaque is None:
-            spans = [m.span() for m in _OPAQUE.finditer(self.text)]
-            self._opaque = [start for start, _ in spans], [end for _, end in spans]
+            spans = list(noise(self.text))
+            self._opaque = [one.start for one in spans], [one.end for one in spans]
         starts, ends = self._opaque
         place = bisect_right(starts, offset - 1) - 1
         return place >= 0 and offset < ends[place]
-
-    def _read_directives(self) -> list[Directive]:
-        found = []
-        for match in _DIRECTIVE.finditer(self.masked):
-            keyword = match.group(1) or ""
-            end = match.end() + (1 if match.end() < len(self.masked) else 0)
-            argument = (
-                self.text[match.start(2) : match.end(2)]
-                if keyword in ("include", "include_next", "import")
-                else (match.group(2).replace("\\\r\n", " ").replace("\\\n", " ").strip())
-            )
-            first = self.line_of(match.start())
-            last = self.line_of(max(match.start(), match.end() - (1 if match.end() > match.start() else 0)))
-            found.append(Directive(keyword, argument, first, last, match.start(), end))
-        return found
-
-    def _find_guard(self) -> tuple[int, int] | None:
-        """Indexes (first, last) of the directives that are the file's own include guard, or None."""
-        ds = self.directives
-        if len(ds) < 3 or self.masked[: ds[0].start].strip():
-            return None
-        opened = ds[0]
-        if opened.keyword == "ifndef":
-            name = opened.argument.split()[0] if opened.argument.split() else ""
-        elif opened.keyword == "if" and (m := re.fullmatch(r"!\s*defined\s*\(?\s*(\w+)\s*\)?", opened.argument)):
-            name = m.group(1)
-        else:
-            return None
-        second = ds[1]
-        if second.keyword != "define" or not second.argument.split() or second.argument.split()[0] != name:
-            return None
-        if name in FEATURE_MACROS or self.masked[opened.end : second.start].strip():
-            return None
-        depth = 0
-        for index, directive in enumerate(ds):
-            if directive.keyword in ("if", "ifdef", "ifndef"):
-                depth += 1
-            elif directive.keyword in ("else", "elif", "elifdef", "elifndef") and depth == 1:
-                return None
-            elif directive.keyword == "endif":
-                depth -= 1
-                if depth == 0:
-                    after = self.masked[directive.end :].strip()
-                    return (0, index) if index == len(ds) - 1 and not after else None
-        return None
 
     def _walk(self) -> None:
         """Set depth, liveness and brace depth of every directive."""
@@ -237,19 +101,19 @@ class CText:
         self.turns: list[tuple[int, bool | None]] = []
         macros = dict(self.macros)
         braces, last = 0, 0
-        guard_first = self.guard[0] if self.guard else -1
+        guard_first = self.guard.opened if self.guard else -1
         for index, d in enumerate(self.directives):
             live = stack[-1].live if stack else True
             if live is not False:
                 braces = self._count_braces(last, d.start, braces)
             last = d.end
-            if d.keyword in ("if", "ifdef", "ifndef"):
+            if d.keyword in CONDITIONALS:
                 d.depth, d.live, d.braces = self._depth(stack), live, braces
                 condition = True if index == guard_first else _condition(d, macros)
                 stack.append(_Branch(d, live, _both(live, condition), condition))
                 self.turns.append((d.line, stack[-1].live))
                 continue
-            if d.keyword in ("else", "elif", "elifdef", "elifndef") and stack:
+            if d.keyword in BRANCHES and stack:
                 top = stack[-1]
                 condition = True if d.keyword == "else" else _condition(d, macros)
                 if top.taken is True:
@@ -270,7 +134,7 @@ class CText:
             self._remember_macro(d, macros)
 
     def _depth(self, stack: list[_Branch]) -> int:
-        guarded = 1 if self.guard and stack and stack[0].directive is self.directives[self.guard[0]] else 0
+        guarded = 1 if self.guard and stack and stack[0].directive is self.directives[self.guard.opened] else 0
         return len(stack) - guarded
 
     def _count_braces(self, start: int, end: int, braces: int) -> int:
@@ -288,11 +152,6 @@ class CText:
             macros[name] = None if function_like or d.live is None else d.argument[match.end() :].strip()
         elif d.keyword == "undef":
             macros.pop(name, None)
-
-    def _include(self, d: Directive) -> Include:
-        match = _INCLUDE_TARGET.match(d.argument)
-        name = (match.group(1) or match.group(2) or "") if match else ""
-        return Include(name.strip(), bool(match and match.group(1)), d.line, d.end_line, d.depth, d.live, d.braces)
 
 
 def _condition(d: Directive, macros: dict[str, str | None]) -> bool | None:

@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 import msgspec
 
+from agent.c.comments import blanked
 from agent.c.definitions import Piece, pieces_of
 from agent.c.signature import definition_head, prototype_of, same_signature
 from agent.c.stubs import stub_evidence
@@ -162,12 +163,6 @@ def _scan(code: str, name: str) -> str:
         if end > 0 and re.fullmatch(r"[\w\s*]*[\s*]", bare[start : match.start()]):
             return code[start : end + 1].strip()
     return ""
-
-
-def blanked(code: str) -> str:
-    """``code`` with comments and literals as spaces, same length."""
-    pattern = r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
-    return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match[0]), code, flags=re.S)
 
 
 def _open_braces(text: str) -> bool:

@@ -9,17 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent.c import comments
 from agent.c.symbols.branches import Conditionals
 from agent.c.symbols.words import NEVER_DECLARED
-from agent.language.lexical import blank
 from agent.language.symbols import SymbolKind
 
-_NOISE = re.compile(
-    rb"//(?:[^\n\\]|\\.|\\\r?\n)*|/\*.*?(?:\*/|\Z)"
-    rb'|"(?:[^"\\\n]|\\.|\\\r?\n)*(?:"|(?=\n)|\Z)'
-    rb"|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.|\\\r?\n)*(?:'|(?=\n)|\Z)",
-    re.S,
-)
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*", re.M)
 _PIECE = re.compile(
     rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])",
@@ -56,15 +50,9 @@ class _Group:
 
 def blanked(source: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     """Source with comments, strings and character constants blanked (same length), and the comments' (start, end)."""
-    comments: list[tuple[int, int]] = []
-
-    def replace(match: re.Match[bytes]) -> bytes:
-        if match.group()[:1] != b"/":
-            return blank(match)
-        comments.append(match.span())
-        return re.sub(rb"[^\n\\]|\\(?!\r?\n)", b" ", match.group())  # a comment may stand in a macro of many lines
-
-    return _NOISE.sub(replace, source), comments
+    text = source.decode("latin-1")
+    comments_of = [(one.start, one.end) for one in comments.noise(text) if one.comment]
+    return comments.blanked(text).encode("latin-1"), comments_of
 
 
 def directives(code: bytes) -> list[re.Match[bytes]]:

@@ -1,0 +1,65 @@
+"""Comments and literals of C blanked, so that what is left can be read as code.
+
+Works on text of any encoding: decode bytes as Latin-1, and an offset is a byte offset. Text that is no valid C never fails:
+a literal that is not closed ends with its line, a comment that is not closed ends with the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_NOISE = re.compile(
+    r"//(?:[^\n\\]|\\\r?\n|\\)*"
+    r"|/\*.*?(?:\*/|\Z)"
+    r'|"(?:[^"\\\n]|\\\r?\n|\\[^\n])*(?:"|(?=\n)|\\?\Z)'
+    r"|'(?:[^'\\\n]|\\\r?\n|\\[^\n])*(?:'|(?=\n)|\\?\Z)"
+    r"|\b\d[\w.]*'[\w'.]*",  # 1'000'000: the quotes of a number open no literal (C23, 6.4.4.1)
+    re.DOTALL,
+)
+_BLANKED = re.compile(r"[^\n\r\\]|\\(?!\r?\n)")
+
+
+class Noise(NamedTuple):
+    """A comment or a literal: offsets ``start`` and ``end`` (exclusive), and which of the two it is."""
+
+    start: int
+    end: int
+    comment: bool
+
+
+def noise(text: str) -> Iterator[Noise]:
+    """The comments and literals of ``text`` in order."""
+    for match in _NOISE.finditer(text):
+        if not match[0][0].isdigit():
+            yield Noise(match.start(), match.end(), match[0][0] == "/")
+
+
+def without_comments(text: str) -> str:
+    """``text`` with comments blanked; same length, same line breaks, a continued line stays continued."""
+    return _NOISE.sub(lambda match: _blank(match[0]) if match[0][0] == "/" else match[0], text)
+
+
+def mask(text: str) -> str:
+    """``text`` with comments and the insides of literals blanked; same length, same line breaks."""
+    return _NOISE.sub(_masked, text)
+
+
+def blanked(text: str) -> str:
+    """``text`` with comments and whole literals blanked; same length, same line breaks."""
+    return _NOISE.sub(lambda match: match[0] if match[0][0].isdigit() else _blank(match[0]), text)
+
+
+def _masked(match: re.Match[str]) -> str:
+    found = match[0]
+    if found[0] == "/":
+        return _blank(found)
+    if found[0].isdigit():
+        return found
+    closed = len(found) > 1 and found[-1] == found[0]
+    return found[0] + (_blank(found[1:-1]) + found[-1] if closed else _blank(found[1:]))
+
+
+def _blank(piece: str) -> str:
+    return _BLANKED.sub(" ", piece) if "\n" in piece else " " * len(piece)
