@@ -25,8 +25,7 @@ from screens.home.screen import HomeScreen
 from screens.keymap import read_keymap
 from screens.panes.pane_help import pane_help
 from screens.pasting import pasted
-from screens.run.controls import Chosen
-from screens.run.screen import RunScreen
+from screens.run.screen import Chosen, RunScreen
 from screens.run.session import RunSession
 from screens.runner import RunHandle, Services
 from screens.table import has_screen, make_screen

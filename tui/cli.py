@@ -1,4 +1,8 @@
-"""The command line. Standard output is data, standard error narration; heavy imports wait for their command."""
+"""The command line. Standard output is data, standard error narration.
+
+``cra --help`` imports click and nothing else that takes time: a command's module is imported when the command is used, so
+its one-line help stands here (a test compares it with the command's own).
+"""
 
 from __future__ import annotations
 
@@ -12,19 +16,29 @@ import click
 from agent import __version__
 from tui import exit_codes
 
-_COMMANDS = {
-    "demo": "tui.commands.demo:demo",
-    "run": "tui.commands.run:run",
-    "index": "tui.commands.index:index",
-    "models": "tui.commands.models:models",
-    "config": "tui.commands.config:config",
-    "classify": "tui.commands.rows:classify",
-    "signals": "tui.commands.rows:signals",
-    "retrieve": "tui.commands.retrieve:retrieve",
-    "labels": "tui.commands.labels:labels",
-    "evaluate": "tui.commands.labels:evaluate",
-    "serve": "tui.commands.serve:serve",
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": (
+        "tui.commands.demo:demo",
+        "Copy the demo NAME (ring_buffer, token_budget or hash_table), with some history, and open it.",
+    ),
+    "run": ("tui.commands.run:run", "Carry out TASK on a repository."),
+    "index": ("tui.commands.index:index", "Index REPO (default: here): files, symbols, references, history, search."),
+    "models": ("tui.commands.models:models", "List, fetch and check models."),
+    "config": ("tui.commands.config:config", "Write, show or find the configuration."),
+    "classify": ("tui.commands.rows:classify", 'Classify the compiler failures of a JSONL FILE ("-" for standard input).'),
+    "signals": (
+        "tui.commands.rows:signals",
+        'Extract the failure signals of recorded outputs in a JSONL FILE ("-" for standard input).',
+    ),
+    "retrieve": ("tui.commands.retrieve:retrieve", "Find the files and symbols that TASK needs, best first."),
+    "labels": ("tui.commands.labels:labels", "Count labels, or write them as training files."),
+    "evaluate": (
+        "tui.commands.labels:evaluate",
+        "Ask every labelled question again of a model and measure its answers, beside what the log knows of others.",
+    ),
+    "serve": ("tui.commands.serve:serve", "Serve the application to a browser on this machine."),
 }
+"""Name to (``module:attribute``, its help in one line)."""
 
 
 class LazyGroup(click.Group):
@@ -32,23 +46,20 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order a newcomer meets them."""
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
-        place = _COMMANDS.get(cmd_name)
-        if place is None:
+        if cmd_name not in COMMANDS:
             return None
-        module, name = place.split(":")
+        module, name = COMMANDS[cmd_name][0].split(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Every command with its whole first sentence, wrapped where click would cut it."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, command.get_short_help_str(limit=1000)) for name, command in commands if command is not None]
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl([(name, said) for name, (_, said) in COMMANDS.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Name the nearest command when one is mistyped."""
@@ -62,7 +73,7 @@ class LazyGroup(click.Group):
             if Path(args[0]).is_dir():
                 place = shlex.quote(args[0])
                 raise click.UsageError(f"{args[0]!r} is a folder. To open it: cra --repo {place}", ctx) from None
-            close = nearest(args[0], _COMMANDS)
+            close = nearest(args[0], COMMANDS)
             if close:
                 raise click.UsageError(f"No such command {args[0]!r}. Did you mean {close!r}?", ctx) from None
             raise error from None
@@ -91,10 +102,6 @@ def cli(ctx: click.Context, info: bool, repo: str) -> None:
 
 def main() -> None:
     """Entry point: every expected fault is a sentence and an exit code, never a traceback."""
-    from agent.audit.log import LogError
-    from agent.config.errors import ConfigError
-    from agent.models.types import ModelError
-
     try:
         sys.exit(cli.main(standalone_mode=False))
     except click.exceptions.Exit as stop:
@@ -106,14 +113,25 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(exit_codes.USAGE)
-    except ConfigError as error:
-        _fail(str(error), exit_codes.USAGE)
-    except (ModelError, LogError) as error:
-        hint = getattr(error, "hint", "")
-        _fail(f"{error} {hint}".strip(), exit_codes.MISSING)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(exit_codes.NOT_SOLVED)
+    except Exception as error:
+        code = _code_of(error)
+        if code is None:
+            raise
+        _fail(f"{error} {getattr(error, 'hint', '')}".strip(), code)
+
+
+def _code_of(error: Exception) -> int | None:
+    """The exit code of a fault that is expected, None for any other. The imports are slow: only a fault pays for them."""
+    from agent.audit.log import LogError
+    from agent.config.errors import ConfigError
+    from agent.models.types import ModelError
+
+    if isinstance(error, ConfigError):
+        return exit_codes.USAGE
+    return exit_codes.MISSING if isinstance(error, ModelError | LogError) else None
 
 
 def _fail(text: str, code: int) -> None:

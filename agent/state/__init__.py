@@ -1,0 +1,1 @@
+"""The state of a run, folded from its events: what the panes, the reports and the history read."""

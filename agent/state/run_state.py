@@ -1,30 +1,76 @@
-"""What is shown of a run: a pure fold over its events. No I/O; the same code serves a live, a replayed and a resumed run."""
+"""What is shown of a run: one record and its fold.
+
+Everything that a person sees of a run is computed from its events by :meth:`RunState.apply`, without I/O: the same code
+serves a live, a replayed and a resumed run.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from agent import events as ev
-from agent.state.fold import HANDLERS
-from agent.state.parts import Activity, Adjustment, Call, CompileEntry, FunctionState, Stage, StepState, SymbolState
-from agent.state.shown import Shown
-
-__all__ = [
-    "Activity",
-    "Adjustment",
-    "Call",
-    "CompileEntry",
-    "FunctionState",
-    "RunState",
-    "Stage",
-    "StepState",
-    "SymbolState",
-]
+from agent.stages import activity_of
+from agent.state.records import Activity, Adjustment, Call, CompileEntry, FunctionState, Stage, StepState, SymbolState
+from agent.values import CheckResult, FailureSignal, RunStatus
 
 
 @dataclass(slots=True)
-class RunState(Shown):
+class RunState:
     """Everything the panes read. Feed it with :meth:`apply`; two equal event sequences give two equal states."""
+
+    run_id: str = ""
+    task: str = ""
+    repo: str = ""
+    branch: str = ""
+    worktree: str = ""
+    model: str = ""
+    model_note: str = ""
+    """What is said of the model's server while it loads, or serves another program first."""
+    t: float = 0.0
+    activity: Activity = "idle"
+    status: RunStatus | None = None
+    reason: str = ""
+    calls: list[Call] = field(default_factory=list)
+    call_index: dict[int, int] = field(default_factory=dict)
+    stages: dict[str, Stage] = field(default_factory=dict)
+    current_stage: str = ""
+    index: ev.IndexRefreshed | None = None
+    analysis: ev.TaskAnalysed | None = None
+    files: dict[str, ev.FileScoped] = field(default_factory=dict)
+    overruled: dict[tuple[str, str], bool] = field(default_factory=dict)
+    """What a person said, by stage and item, where that is not what the model said."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    passes: dict[int, ev.CascadePass] = field(default_factory=dict)
+    symbols: dict[str, SymbolState] = field(default_factory=dict)
+    context: ev.ContextAssembled | None = None
+    steps: dict[str, StepState] = field(default_factory=dict)
+    plan_how: str = ""
+    parts: tuple[str, ...] = ()
+    plan_notes: tuple[str, ...] = ()
+    functions: dict[str, FunctionState] = field(default_factory=dict)
+    compiles: list[CompileEntry] = field(default_factory=list)
+    edits: list[ev.EditApplied | ev.EditRejected] = field(default_factory=list)
+    signals: tuple[FailureSignal, ...] = ()
+    adjustments: list[Adjustment] = field(default_factory=list)
+    baseline: CheckResult | None = None
+    checks: CheckResult | None = None
+    newly_passing: tuple[str, ...] = ()
+    newly_failing: tuple[str, ...] = ()
+    checks_running: str = ""
+    diff: ev.DiffReady | None = None
+    diff_choice: str = ""
+    waiting: ev.GateWaiting | None = None
+    notices: list[tuple[float, ev.Notice]] = field(default_factory=list)
+    log: list[tuple[float, ev.Event]] = field(default_factory=list)
+    finished: ev.RunFinished | None = None
+
+    def symbol(self, name: str) -> SymbolState:
+        """The symbol of this name, from now on one of :attr:`symbols`."""
+        found = self.symbols.get(name)
+        if found is None:
+            found = self.symbols[name] = SymbolState(name)
+        return found
 
     def apply(self, envelope: ev.Envelope) -> None:
         """Fold one event in. Unknown kinds only reach the log."""
@@ -34,7 +80,7 @@ class RunState(Shown):
         kind = type(event)
         if kind is not ev.CallFinished and kind is not ev.CallStarted:
             self.log.append((envelope.t, event))
-        handler = HANDLERS.get(kind)
+        handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, event)
 
@@ -47,3 +93,306 @@ class RunState(Shown):
     def live(self) -> bool:
         """Whether the run is going on."""
         return bool(self.task) and self.finished is None
+
+
+# -- events of the run as a whole, folded into the state
+
+
+def _run_started(state: RunState, e: ev.RunStarted) -> None:
+    state.task, state.repo, state.branch, state.model, state.worktree = e.task, e.repo, e.branch, e.model, e.worktree
+    state.activity = "indexing"
+    state.finished, state.status, state.reason = None, None, ""  # a run that was stopped or killed goes on
+    state.waiting, state.checks_running, state.diff_choice = None, "", ""
+
+
+def _run_finished(state: RunState, e: ev.RunFinished) -> None:
+    state.finished, state.status, state.reason = e, e.status, e.reason
+    state.activity, state.model_note = e.status, ""
+    state.waiting = None
+    state.checks_running = ""
+
+
+def _stage_started(state: RunState, e: ev.StageStarted) -> None:
+    state.stages.pop(e.stage, None)
+    state.stages[e.stage] = Stage(e.stage, e.title or e.stage.replace("_", " "), e.total)
+    state.current_stage = e.stage
+    state.activity = "planning" if e.stage in ("plan", "adjustment") else "indexing" if e.stage == "index" else "judging"
+
+
+def _stage_finished(state: RunState, e: ev.StageFinished) -> None:
+    stage = state.stages.setdefault(e.stage, Stage(e.stage, e.stage.replace("_", " ")))
+    stage.done, stage.ms, stage.counts, stage.note = True, e.ms, dict(e.counts), e.note
+
+
+def _notice(state: RunState, e: ev.Notice) -> None:
+    state.notices.append((state.t, e))
+
+
+def _model_status(state: RunState, e: ev.ModelStatus) -> None:
+    if state.waiting is not None:
+        return  # calls asked ahead of the person: what is waited for is the person
+    if e.status == "loading":
+        state.activity, state.model_note = "loading model", e.text
+    elif e.status == "waiting":
+        state.activity, state.model_note = "waiting for the model server", e.text
+    else:
+        state.model_note = ""
+        if state.activity in ("loading model", "waiting for the model server"):
+            asked = next((call for call in reversed(state.calls[-64:]) if not call.done), None)
+            state.activity = "judging" if asked is None else activity_of(asked.stage, asked.binary)
+
+
+# -- calls, folded into the stream and their stage
+
+
+def _call_started(state: RunState, e: ev.CallStarted) -> None:
+    state.call_index[e.call_id] = len(state.calls)
+    state.calls.append(Call(e.call_id, e.stage, e.item, e.model, e.binary, e.attempt))
+    if state.waiting is None:  # what is asked ahead of the person changes nothing of what is waited for
+        state.activity = activity_of(e.stage, e.binary)
+
+
+def _call_finished(state: RunState, e: ev.CallFinished) -> None:
+    place = state.call_index.get(e.call_id)
+    if place is None:
+        return
+    call = state.calls[place]
+    call.done = True
+    call.verdict, call.p_yes, call.score, call.threshold = e.verdict, e.p_yes, e.score, e.threshold
+    call.source, call.defaulted, call.cached, call.overridden = e.source, e.defaulted, e.cached, e.overridden
+    call.ms, call.prompt_tokens, call.cached_tokens = e.ms, e.prompt_tokens, e.cached_tokens
+    call.completion_tokens, call.explanation, call.error = e.completion_tokens, e.explanation, e.error
+    if e.model:
+        call.model = e.model
+    if e.overridden and e.verdict is not None:
+        state.overruled[e.stage, e.item] = e.verdict
+    elif state.overruled:
+        state.overruled.pop((e.stage, e.item), None)
+    stage = state.stages.get(e.stage)
+    if stage is not None:
+        stage.asked += 1
+        if e.verdict:
+            stage.yes += 1
+    if e.verdict is not None and e.stage.startswith("precision_pass"):
+        state.symbol(e.item).passes[int(e.stage[-1])] = e.verdict
+
+
+# -- what retrieval found, folded into the state
+
+
+def _indexed(state: RunState, e: ev.IndexRefreshed) -> None:
+    state.index = e
+
+
+def _analysed(state: RunState, e: ev.TaskAnalysed) -> None:
+    state.analysis = e
+
+
+def _file_scoped(state: RunState, e: ev.FileScoped) -> None:
+    state.files[e.path] = e
+
+
+def _grouped(state: RunState, e: ev.FilesGrouped) -> None:
+    state.groups = e.groups
+
+
+def _cascade_pass(state: RunState, e: ev.CascadePass) -> None:
+    state.passes[e.pass_no] = e
+
+
+def _classified_symbol(state: RunState, e: ev.SymbolClassified) -> None:
+    symbol = state.symbol(f"{e.path}:{e.symbol}" if e.path else e.symbol)
+    symbol.path, symbol.kind, symbol.detail_level, symbol.reason = e.path, e.kind, e.detail_level, e.reason
+
+
+def _assembled(state: RunState, e: ev.ContextAssembled) -> None:
+    state.context = e
+
+
+# -- the plan, its steps and its adjustments, folded into the state
+
+
+def _plan_made(state: RunState, e: ev.PlanMade) -> None:
+    known = state.steps
+    state.steps = {  # a plan that grew keeps what its steps have come to
+        step.id: known[step.id] if step.id in known and known[step.id].step == step else StepState(step) for step in e.steps
+    }
+    state.plan_how, state.parts, state.plan_notes = e.how, e.parts, e.notes
+
+
+def _step_started(state: RunState, e: ev.StepStarted) -> None:
+    if e.step_id in state.steps:
+        state.steps[e.step_id].status = "running"
+    state.activity = "writing"
+
+
+def _step_finished(state: RunState, e: ev.StepFinished) -> None:
+    if e.step_id in state.steps:
+        step = state.steps[e.step_id]
+        step.status, step.detail, step.commit = ("done" if e.ok else "failed"), e.detail, e.commit
+
+
+def _signals(state: RunState, e: ev.FailureSignals) -> None:
+    state.signals = e.signals
+
+
+def _adjustment_started(state: RunState, e: ev.AdjustmentStarted) -> None:
+    state.adjustments.append(Adjustment(e.round_no, e.failures, e.remaining, e.executed, e.expected_calls))
+    state.activity = "planning"
+
+
+def _viability(state: RunState, e: ev.ViabilityVerdict) -> None:
+    if state.adjustments:
+        state.adjustments[-1].viability[e.step_id] = e.viable
+
+
+def _root_cause(state: RunState, e: ev.RootCauseVerdict) -> None:
+    if state.adjustments:
+        state.adjustments[-1].root_causes[e.failure, e.step_id] = e.caused
+
+
+def _new_step(state: RunState, e: ev.NewStepVerdict) -> None:
+    if state.adjustments:
+        state.adjustments[-1].new_steps[e.failure] = e.needed
+
+
+def _adjusted(state: RunState, e: ev.PlanAdjusted) -> None:
+    if state.adjustments:
+        last = state.adjustments[-1]
+        last.before, last.after, last.rationale, last.changes, last.calls = (
+            e.before, e.after, e.rationale, e.changes, e.calls,
+        )  # fmt: skip
+    kept = {step.id for step in e.after}
+    for step in e.before:
+        if step.id not in kept and step.id in state.steps:
+            state.steps[step.id].status = "dropped"
+    for step in e.after:
+        old = state.steps.get(step.id)
+        if old is None or old.status in ("pending", "failed"):
+            state.steps[step.id] = StepState(step)
+
+
+# -- functions, compiles and edits, folded into the state
+
+
+def _function_started(state: RunState, e: ev.FunctionStarted) -> None:
+    state.functions[e.symbol] = FunctionState(e.symbol, e.path, "writing", e.attempt, e.max_attempts)
+    state.activity = "writing"
+
+
+def _function_done(state: RunState, e: ev.FunctionImplemented) -> None:
+    function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
+    function.status, function.attempt = "done", e.attempts
+
+
+def _function_failed(state: RunState, e: ev.FunctionFailed) -> None:
+    function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
+    function.status, function.reason, function.attempt = "failed", e.reason, e.attempts
+
+
+def _compile_started(state: RunState, e: ev.CompileStarted) -> None:
+    state.activity = "compiling"
+
+
+def _compiled(state: RunState, e: ev.CompileFinished) -> None:
+    entry = CompileEntry("compile", e.file, e.symbol, e.ok, e.link, e.diagnostics, e.ms)
+    state.compiles.append(entry)
+
+
+def _error_classified(state: RunState, e: ev.ErrorClassified) -> None:
+    state.compiles.append(
+        CompileEntry("classified", e.file, e.symbol, category=e.category, how=e.how, path=e.path, text=e.context)
+    )
+
+
+def _include(state: RunState, e: ev.IncludeAdded) -> None:
+    text = e.text or f"#include <{e.header}>"
+    state.compiles.append(CompileEntry("include", e.file, e.symbol, e.kept, text=text, how=e.how, line=e.line))
+
+
+def _recovery(state: RunState, e: ev.RecoveryDone) -> None:
+    state.compiles.append(
+        CompileEntry(
+            "recovery", e.file, e.symbol, e.ok, category=e.category, text=e.action, attempt_consumed=e.attempt_consumed
+        )
+    )
+
+
+def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
+    state.edits.append(e)
+
+
+# -- checks, the diff and what waits for a person, folded into the state
+
+
+def _checks_started(state: RunState, e: ev.ChecksStarted) -> None:
+    state.checks_running = e.command
+    state.activity = "testing"
+
+
+def _checks(state: RunState, e: ev.ChecksRun) -> None:
+    state.baseline, state.checks_running = e.baseline, ""
+    if e.now is not None:
+        state.checks, state.newly_passing, state.newly_failing = e.now, e.newly_passing, e.newly_failing
+
+
+def _diff(state: RunState, e: ev.DiffReady) -> None:
+    state.diff = e
+
+
+def _diff_resolved(state: RunState, e: ev.DiffResolved) -> None:
+    state.diff_choice = e.choice
+
+
+def _gate_waiting(state: RunState, e: ev.GateWaiting) -> None:
+    state.waiting = e
+    state.activity = "waiting for you"
+
+
+def _gate_resolved(state: RunState, e: ev.GateResolved) -> None:
+    state.waiting = None
+    state.activity = "judging"
+
+
+_HANDLERS: dict[type, Callable[..., None]] = {
+    ev.RunStarted: _run_started,
+    ev.RunFinished: _run_finished,
+    ev.StageStarted: _stage_started,
+    ev.StageFinished: _stage_finished,
+    ev.Notice: _notice,
+    ev.ModelStatus: _model_status,
+    ev.CallStarted: _call_started,
+    ev.CallFinished: _call_finished,
+    ev.IndexRefreshed: _indexed,
+    ev.TaskAnalysed: _analysed,
+    ev.FileScoped: _file_scoped,
+    ev.FilesGrouped: _grouped,
+    ev.CascadePass: _cascade_pass,
+    ev.SymbolClassified: _classified_symbol,
+    ev.ContextAssembled: _assembled,
+    ev.PlanMade: _plan_made,
+    ev.StepStarted: _step_started,
+    ev.StepFinished: _step_finished,
+    ev.FailureSignals: _signals,
+    ev.AdjustmentStarted: _adjustment_started,
+    ev.ViabilityVerdict: _viability,
+    ev.RootCauseVerdict: _root_cause,
+    ev.NewStepVerdict: _new_step,
+    ev.PlanAdjusted: _adjusted,
+    ev.FunctionStarted: _function_started,
+    ev.FunctionImplemented: _function_done,
+    ev.FunctionFailed: _function_failed,
+    ev.CompileStarted: _compile_started,
+    ev.CompileFinished: _compiled,
+    ev.ErrorClassified: _error_classified,
+    ev.IncludeAdded: _include,
+    ev.RecoveryDone: _recovery,
+    ev.EditApplied: _edit,
+    ev.EditRejected: _edit,
+    ev.ChecksStarted: _checks_started,
+    ev.ChecksRun: _checks,
+    ev.DiffReady: _diff,
+    ev.DiffResolved: _diff_resolved,
+    ev.GateWaiting: _gate_waiting,
+    ev.GateResolved: _gate_resolved,
+}

@@ -6,7 +6,8 @@ import difflib
 
 from textual.content import Content
 
-from agent.state.run_state import Adjustment, RunState
+from agent.state.records import Adjustment
+from agent.state.run_state import RunState
 from agent.values import PlanStep
 from screens.panes.base import Pane
 from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural

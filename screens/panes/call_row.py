@@ -9,7 +9,7 @@ from functools import lru_cache
 from rich.cells import cell_len
 from textual.content import Content
 
-from agent.state.run_state import Call
+from agent.state.records import Call
 from screens.text import (
     ACCENT,
     BAD,

@@ -11,7 +11,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from agent.state.run_state import Call, RunState
+from agent.state.records import Call
+from agent.state.run_state import RunState
 from screens.painting import PaintedView
 from screens.panes.call_row import Columns, filtered, haystack, heading, row
 from screens.text import MUTED

@@ -12,7 +12,7 @@ from textual.timer import Timer
 
 from agent.audit.reader import CallTexts
 from agent.events import CallProgress
-from agent.state.run_state import Call
+from agent.state.records import Call
 from screens.lines import LinesView
 from screens.panes.call_row import verdict_cell
 from screens.run.writing import Writing

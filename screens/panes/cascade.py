@@ -7,7 +7,8 @@ from itertools import islice
 from textual.content import Content
 
 from agent.events import FileScoped
-from agent.state.run_state import RunState, SymbolState
+from agent.state.records import SymbolState
+from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.text import (
     ACCENT,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state.run_state import CompileEntry, RunState
+from agent.state.records import CompileEntry
+from agent.state.run_state import RunState
 from agent.values import Diagnostic
 from screens.panes.base import Pane
 from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, line, one_line, plural

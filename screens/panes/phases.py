@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state.run_state import RunState, Stage, StepState
+from agent.state.records import Stage, StepState
+from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, keep_tail, line, one_line, plural
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state.run_state import FunctionState, RunState, StepState
+from agent.state.records import FunctionState, StepState
+from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.panes.phases import STEP_MARKS
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural

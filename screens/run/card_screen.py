@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 
 from agent import events as ev
 from agent.audit.reader import CallTexts
-from agent.state.run_state import Call
+from agent.state.records import Call
 from screens import STYLES
 from screens.panes.card import Card, call_title
 from screens.run.session import RunSession

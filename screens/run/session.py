@@ -8,7 +8,8 @@ from typing import Any
 
 from agent.events import CallFinished, CallProgress, CallStarted, Envelope, Event, GateWaiting, RunFinished
 from agent.gate import Gate
-from agent.state.run_state import Call, RunState
+from agent.state.records import Call
+from agent.state.run_state import RunState
 from screens.run.writing import WritingNow
 from screens.runner import RunHandle
 

@@ -9,7 +9,6 @@ from agent.config.schema import Config, Ui
 from screens.actions import ACTIONS, BY_ID, key_text
 from screens.help import HelpScreen, help_lines
 from screens.keymap import read_keymap
-from screens.run.controls import RunControls
 from screens.run.screen import RunScreen
 from screens.table import SCREENS, has_screen, make_screen
 from tests.screens.driving import ReplayApp, home_services
@@ -26,7 +25,6 @@ def test_ids_are_unique_and_every_run_action_exists() -> None:
         owner = {"run": RunScreen, "app": CraApp}.get(action.group)
         if owner is not None:
             assert hasattr(owner, f"action_{name}"), action.id
-    assert issubclass(RunScreen, RunControls)
 
 
 def test_help_names_every_action_with_the_keys_in_force() -> None:
