@@ -67,6 +67,12 @@ def _code(name: str, short: str, title: str, *, unit: str, pane: Pane = "plan") 
 _TABLE = (
     # What the task needs to know of the repository
     _text("task_analysis", "intent", "Task: what is wanted, in one sentence", unit="tasks", pane="cascade"),
+    _judgment(
+        "task_kind", "bug?", "Task: does it tell of something that does not work?", "tasks", pane="cascade",
+        guideline="""Yes: what the program does today is wrong by the task's own account, and has to be corrected.
+No: the task wants something that the program does not offer yet, or another shape of what works.
+""",
+    ),
     _text("enrichment", "enrich", "Index: purpose and concepts of a file", unit="files", pane="cascade"),
     _text("stage_routing", "routing", "Routing: which optional stages to run", unit="tasks", pane="cascade"),
     _judgment(

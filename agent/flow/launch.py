@@ -21,9 +21,8 @@ from agent.index.scan import list_files
 from agent.languages import language_of
 from agent.models.router import Router
 from agent.models.store import default_thresholds
-from agent.planning.asked_for import FILE_NAME
-from agent.planning.new_c import creates_files
 from agent.run import Run
+from agent.task.intent import read_intent
 from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, thresholds_path
 from agent.workspace.git import top_level
 from agent.workspace.lease import Lease
@@ -153,12 +152,12 @@ def _require_sources(repo: Path, languages: set[str], task: str) -> set[str]:
     """The languages of the files that a task wants made where there are none yet."""
     if languages:
         return set()
-    if not creates_files(task):
+    if not read_intent(task).creates_files:
         raise PreflightError(
             f"There is no C or Python source file in {repo}.",
             "Name a repository that holds some (files that git ignores do not count), or the files to write in the task.",
         )
-    return {language_of(path) for path in FILE_NAME.findall(task)} & CODE
+    return {language_of(path) for path in read_intent(task).files} & CODE
 
 
 async def _require_compiler(config: Config) -> None:

@@ -36,7 +36,7 @@ async def plan_run(
             open_points=open_points(found),
             edges=[*include_edges(found), *call_edges(found)],
             failing_checks=baseline is not None and not baseline.ok and bool(baseline.passed or baseline.failed),
-            repairs=found.repairs,
+            repairs=found.intent.repairs,
             project=project_of(found, earlier or Earlier()),
             around=await asyncio.to_thread(surroundings, found),
         )

@@ -10,7 +10,7 @@ from agent.events import PlanAdjusted, StepFinished, StepStarted
 from agent.flow.isolated_tests import Bench
 from agent.flow.steps import StepRunner
 from agent.models.types import ModelError
-from agent.planning.interface_tests import KIND, asks_for_tests
+from agent.planning.interface_tests import KIND
 from agent.values import CheckResult, PlanStep
 from agent.workspace.protected import is_test_file
 
@@ -32,7 +32,7 @@ async def write_planned_tests(runner: StepRunner) -> None:
     """
     outcome = runner.outcome
     steps = [step for step in outcome.planned if step.kind == KIND]
-    outcome.tests_asked = asks_for_tests(runner.found.task)
+    outcome.tests_asked = runner.found.intent.wants_tests
     if steps:
         async with runner.ctx.stage(STAGE, len(steps), title="tests of the interface") as report:
             kept = [await _Writing(runner, step).carry_out() for step in steps]

@@ -25,16 +25,13 @@ from agent.flow.survey import Survey
 from agent.index import Index
 from agent.planning.adjustment.evidence import symbol_evidence
 from agent.planning.adjustment.operators import shown_as
-from agent.planning.asked_for import REPAIR
 from agent.planning.signals import signals_from_output
+from agent.task.intent import Intent
 from agent.values import CheckResult, PlanStep
 from agent.workspace.checks import compare
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
 
-_ABOUT_CHECKS = re.compile(
-    r"\b(?:tests?|checks?)\s+(?:\w+\s+)?pass\b|\bpass\s+(?:all\s+)?(?:the\s+)?(?:tests?|checks?)\b", re.I
-)
 _BODIES = frozenset({"function", "method", "property", "macro"})
 _WORDS = re.compile(r"[^\W\d]\w*")
 _LOCATED = re.compile(r"^\S+?:\d+:(?:\d+:)?\s*")
@@ -71,12 +68,12 @@ async def failures_left(workspace: Workspace, found: Survey, outcome: Outcome) -
         return None
     done = [step for step in outcome.planned if step.id in outcome.steps_done]
     written = await written_by(workspace, found, done)
-    task = "" if compare(outcome.baseline, now)[0] else found.task
-    return await asyncio.to_thread(bearing_failures, outcome.baseline, now, written, found.index, task)
+    intent = Intent() if compare(outcome.baseline, now)[0] else found.intent
+    return await asyncio.to_thread(bearing_failures, outcome.baseline, now, written, found.index, intent)
 
 
 def bearing_failures(
-    before: CheckResult | None, now: CheckResult, written: Written, index: Index, task: str
+    before: CheckResult | None, now: CheckResult, written: Written, index: Index, intent: Intent
 ) -> tuple[str, ...]:
     """Those of the failures of ``now`` that have to do with what was written: names of checks, or messages where the checks
     have no names. Blocking: reads the index."""
@@ -85,7 +82,7 @@ def bearing_failures(
     named = bool(now.failing)
     failing = now.failing if named else _messages(now)
     old = set() if before is None else set(before.failing if named else _messages(before))
-    if before is None or before.ok or not failing or REPAIR.search(task) or _ABOUT_CHECKS.search(task):
+    if before is None or before.ok or not failing or intent.repairs or intent.about_checks:
         return failing or (f"exit code {now.exit_code}",)
     reader = _Reader(index)
     return tuple(

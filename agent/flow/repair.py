@@ -58,14 +58,14 @@ class Repair:
         code that works."""
         before, best = self.runner.checks.before, self.runner.checks.best
         failed_then = before is not None and not before.ok
-        return failed_then and best is not None and best.ok and self.runner.found.repairs
+        return failed_then and best is not None and best.ok and self.runner.found.intent.repairs
 
     async def _bearing(self, now: CheckResult) -> tuple[str, ...]:
         """The failures that are a reason to write something anew."""
         runner, found = self.runner, self.runner.found
         done = [step for step in runner.executed if step.id in runner.outcome.steps_done]
         written = await written_by(runner.workspace, found, done)
-        return await asyncio.to_thread(bearing_failures, runner.checks.before, now, written, found.index, found.task)
+        return await asyncio.to_thread(bearing_failures, runner.checks.before, now, written, found.index, found.intent)
 
     async def _failed_steps(self) -> bool:
         """Functions that did not come to anything get another try, now that the others are there."""

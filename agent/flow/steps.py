@@ -106,7 +106,7 @@ class StepRunner:
     def _mended(self, queue: list[PlanStep]) -> bool:
         """Whether the checks of a repair, which failed, pass now: the steps that are left were guesses at its place."""
         before, best = self.checks.before, self.checks.best
-        if before is None or before.ok or best is None or not best.ok or not self.found.repairs:
+        if before is None or before.ok or best is None or not best.ok or not self.found.intent.repairs:
             return False
         text = "The checks pass, so the repair is done: what was left of the plan is not needed."
         self.ctx.emit(PlanAdjusted(tuple(queue), (), text, (), 0, "facts"))

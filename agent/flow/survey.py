@@ -6,14 +6,15 @@ import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
 from agent.context import RunContext
 from agent.events import IndexRefreshed
 from agent.index import Index
-from agent.planning.asked_for import REPAIR
-from agent.planning.new_c import creates_files
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.pipeline import retrieve
+from agent.task.intent import Intent, read_intent
 from agent.workspace.protected import is_hidden, is_writable
 from agent.workspace.worktree import Workspace
 
@@ -35,9 +36,9 @@ class Survey:
     types: list[OpenType] = field(default_factory=list)
 
     @property
-    def repairs(self) -> bool:
-        """Whether the task is to mend something, by the words of either phase that reads it."""
-        return bool(REPAIR.search(self.task)) or self.package.facts.kind == "bug"
+    def intent(self) -> Intent:
+        """What the task asks for, its kind as retrieval settled it."""
+        return msgspec.structs.replace(read_intent(self.task), kind=self.package.facts.kind)
 
     def sources(self) -> dict[str, bytes]:
         """Path to content of every indexed file that a model may see, as it is now."""
@@ -77,7 +78,7 @@ async def survey(ctx: RunContext, workspace: Workspace, task: str, hidden: tuple
     Raises:
         NothingToRead: if there is no source file at all.
     """
-    index = await refresh_index(ctx, workspace, hidden, empty=creates_files(task))
+    index = await refresh_index(ctx, workspace, hidden, empty=read_intent(task).creates_files)
     package = await retrieve(ctx, index, task)
     found = Survey(task, workspace.root, index, package, hidden)
     await asyncio.to_thread(found.refresh_open)

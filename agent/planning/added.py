@@ -6,45 +6,20 @@ from those, as every other. Python: the module, or the class, that the task name
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
-from agent.planning.asked_for import FILE_NAME, REPAIR, looks_like_code
 from agent.planning.paths import meant, pair_of
 from agent.planning.schema import Plan, PlanStep
 from agent.planning.targets import Target
+from agent.task.intent import read_intent
+from agent.task.mentions import added_names, looks_like_code, words_in
 from agent.workspace.protected import is_test_file
 
 MOST = 6
 """Functions added by one task without a plan of a model; a task that names more is a library (``new_c``)."""
-
-_NAME = r"[`'\"]?(?P<{0}>[A-Za-z_]\w*(?:\.\w+)?)[`'\"]?(?P<{0}_call>\s?\([^()]*(?:\([^()]*\)[^()]*)*\))?"
-_KIND = r"(?:functions?|methods?|helpers?|routines?|procedures?|propert(?:y|ies))"
-_ADD = r"\b(?:add|creat|introduc|provid|writ|implement|defin|expos|need)(?:e|es|ing|s)?\b"
-_PROSE = r"(?!(?:that|which|who|to|in|into|for|of|with|from|and|or|is|on|by|as|at|it|so|when|where|returning|taking)\b)"
-_FIRST = re.compile(
-    rf"{_ADD}[^.;:\n]{{0,40}}?\b{_KIND}\s+(?P<called>called\s+|named\s+)?{_PROSE}{_NAME.format('a')}"
-    rf"|{_ADD}\s+(?:(?:an?|the|new|another|static|public)\s+)*{_NAME.format('b')}\s+{_KIND}\b"
-    rf"|{_ADD}\s+(?:(?:an?|the|new|another)\s+)*[`'\"]?(?:[\w*]+\s+\**)+(?P<d>[A-Za-z_]\w*)(?P<d_call>\s?\()"
-    rf"|{_ADD}\s+(?:(?:an?|the|new|another)\s+)*{_NAME.format('c')}",
-    re.I,
-)
-_NEXT = re.compile(rf"\s*(?:,\s*(?:and\s+)?|\s+and\s+)(?:an?\s+|the\s+)?{_NAME.format('n')}", re.I)
-_OTHER_WORK = re.compile(
-    r"\b(?:renam|refactor|remov|delet|migrat|deprecat|optimi[sz]|convert|replac|mov)(?:e|es|ed|ing)\b(?!\s*\()"
-    r"|\b(?:option|flag|command[- ]line|subcommand|argument|class|struct|enum|macro|file|module)\s+[`'\"]?--?\w"
-    r"|\bnew\s+(?:file|module|class|header|option|flag|command|struct|type)s?\b",
-    re.I,
-)
-_ALSO = re.compile(
-    r"\b(?:us|call|invok|expos|integrat|wir|hook)(?:e|es|ing|s)?\s+(?:it|them|this|that|the\s+new)\b"
-    r"|\band\s+(?:use|call|make|let|have|change|update|extend|print|show|adapt|pass|return|handle)\b"
-    r"|\b(?:so\s+that|which)\s+\w+\s+(?:uses|calls)\b|\bused?\s+(?:by|in)\b|\bcall(?:ed)?\s+(?:from|in)\b",
-    re.I,
-)
 
 
 @dataclass(frozen=True)
@@ -75,7 +50,8 @@ class Added(msgspec.Struct, frozen=True):
 def find_added(task: str, around: Surroundings) -> Added | None:
     """The functions that ``task`` wants added, with the files they go to; None when it names none, repairs or reshapes
     something, or does not say where and there is no only place."""
-    if REPAIR.search(task) or _OTHER_WORK.search(task):
+    intent = read_intent(task)
+    if intent.repairs or intent.reshapes or intent.adds_no_function:
         return None
     names = _new_names(task, around)
     if not names or len(names) > MOST:
@@ -86,7 +62,7 @@ def find_added(task: str, around: Surroundings) -> Added | None:
         names = tuple(name if "." in name else f"{owner}.{name}" for name in names)
     else:
         files = _home(task, around)
-    return Added(names, files, not _ALSO.search(task)) if files else None
+    return Added(names, files, not intent.wires) if files else None
 
 
 def added_steps(task: str, added: Added) -> tuple[PlanStep, ...]:
@@ -112,21 +88,13 @@ def with_added(plan: Plan, task: str, added: Added) -> Plan:
 
 
 def _new_names(task: str, around: Surroundings) -> tuple[str, ...]:
-    """Names that must be meant as names: written as code, called with parentheses, or said to be what it is called."""
-    text = FILE_NAME.sub(lambda found: " " * len(found.group()), task)
+    """Names that must be meant as names and that nothing has yet."""
     found: dict[str, None] = {}
-    for match in _FIRST.finditer(text):
-        part = next(one for one in "abcd" if match[one] is not None)
-        name, sure = match[part], bool(match[f"{part}_call"] or match["called"] or _quoted(text, match.start(part)))
-        position = match.end()
-        while name is not None:
+    for run in added_names(task):
+        for name, sure in run:
             if not (sure or "." in name or looks_like_code(name)) or not _is_free(name, around):
                 break
             found[name] = None
-            more = _NEXT.match(text, position)
-            name, sure, position = (
-                (more["n"], bool(more["n_call"] or _quoted(text, more.start("n"))), more.end()) if more else (None, False, 0)
-            )
     return tuple(found)
 
 
@@ -134,20 +102,16 @@ def _is_free(name: str, around: Surroundings) -> bool:
     return name.rpartition(".")[2] not in around.names and name not in around.classes
 
 
-def _quoted(text: str, start: int) -> bool:
-    return start > 0 and text[start - 1] in "`'\""
-
-
 def _owner(task: str, around: Surroundings) -> str:
     """The Python class that the task names, if it is one, and only one."""
-    words = set(re.findall(r"[A-Za-z_]\w*", FILE_NAME.sub(" ", task)))
+    words = words_in(task)
     named = [name for name in around.classes if name in words and (name[:1].isupper() or f"`{name}`" in task)]
     return named[0] if len(named) == 1 else ""
 
 
 def _home(task: str, around: Surroundings) -> tuple[str, ...]:
     """Header and source, or the module: of the files that the task names, else the only ones that retrieval included."""
-    named = [path for written in FILE_NAME.findall(task) if (path := meant(written, around.files))]
+    named = [path for written in read_intent(task).files if (path := meant(written, around.files))]
     pool = [path for path in dict.fromkeys(named or around.included) if not is_test_file(path)]
     modules = [path for path in pool if path.endswith(".py")]
     headers = list(dict.fromkeys(header for path in pool if (header := _header_of(path, around.files))))

@@ -13,80 +13,38 @@ The rule, in this order (design section 9, facts first):
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agent.planning.schema import OpenPoint
-from agent.workspace.protected import is_test_file
-
-_OTHER_WORK = re.compile(
-    r"\b(?:renam|refactor|remov|delet|migrat|deprecat|optimi[sz]|convert|replac)(?:e|es|ed|ing|)\b(?!\s*\()"
-    r"|\bport\s+\w+\s+to\b"
-    r"|\b(?:add|creat|introduc)(?:e|ing|)\s+(?:an?|another|new|support|some|unit|more|tests?|logging|docs?|documentation)\b"
-    r"|\bnew\s+(?:function|method|class|file|option|flag|command|feature|module)s?\b",
-    re.I,
-)
-REPAIR = re.compile(
-    r"\b(?:fix(?:es|ing)?|bugs?|buggy|wrong(?:ly)?|incorrect(?:ly)?|off[- ]by[- ]one|crash(?:es|ing)?|leaks?|segfaults?|"
-    r"regressions?|broken|misbehav\w+|debug)\b",
-    re.I,
-)
-_IMPLEMENT = re.compile(
-    r"\bimplement\w*|\bre-?implement\w*|\bstubs?\b|\bstubbed\b|\bunimplemented\b|\bplaceholders?\b|\bNotImplemented\w*"
-    r"|\bnot\s+(?:yet\s+)?(?:implemented|written|defined)\b"
-    r"|\b(?:complete|finish|write|define|fill\s+in|fill\s+out|code)\s+(?:up\s+)?(?:the|all|every|each|this|these|its)\b"
-    r"|\bfill\s+(?:in|out)\b"
-    r"|\bmissing\s+(?:functions?|methods?|bod(?:y|ies)|definitions?|implementations?|parts?|pieces)\b"
-    r"|\bundefined\s+(?:functions?|references?|symbols?)\b"
-    r"|\b(?:functions?|methods?|prototypes?|interface)\s+declared\b|\bdeclared\s+(?:functions?|methods?|in)\b"
-    r"|\btests?\s+(?:\w+\s+)?pass\b|\bpass\s+(?:all\s+)?(?:the\s+)?tests?\b",
-    re.I,
-)
-_WHOLE = re.compile(
-    r"\b(?:all|every|each|everything|whole|rest|remaining)\b|\bstubs\b|\bmissing\s+\w+s\b|\bdeclared\s+in\b"
-    r"|\bthe\s+(?:\w+\s+)?(?:functions|methods|bodies|stubs|prototypes|interface|library|module)\b|\btests?\s+(?:\w+\s+)?pass\b",
-    re.I,
-)
-FILE_NAME = re.compile(r"[\w./+-]*\w\.(?:c|h|py|pyi)\b")
-_OBJECT = re.compile(
-    r"\bimplement(?:ing|s)?\s+(?:the\s+)?(?:functions?\s+|methods?\s+)?[`'\"]?([A-Za-z_][\w.]*)(\s*\()?", re.I
-)
-_OBJECTS = re.compile(
-    r"\b(?:implement|complete|finish|write|define|fix)(?:ing|s|es)?\s+"
-    r"(.*?)(?:[.;:\n]|\b(?:in|of|for|with|so|from|as|to|that)\b|$)",
-    re.I,
-)
-_MARKED = re.compile(r"[`'\"]([A-Za-z_][\w.]*)(?:\(\))?[`'\"]|\b([A-Za-z_][\w.]*)\(|\b(?:struct|union)\s+(\w+)")
-_NAME = re.compile(r"[A-Za-z_]\w*")
+from agent.task.intent import read_intent
+from agent.task.mentions import code_names, implemented_names, last_part, looks_like_code, object_names, words_in
 
 
 def asked_for(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
     """The open points that the task asks to have written, in their order; empty when the rule says it is not for facts."""
-    if not points or _OTHER_WORK.search(task):
+    intent = read_intent(task)
+    if not points or intent.other_work:
         return ()
     named = named_points(task, points)
-    implementing = bool(_IMPLEMENT.search(task))
-    if REPAIR.search(task):
+    if intent.repairs and not (intent.about_checks and intent.completes):
         return named
-    if not implementing or _wants_something_new(task, points):
+    if not intent.completes or _wants_something_new(task, points):
         return ()
-    if named and not _WHOLE.search(task):
+    if named and not intent.whole:
         return named
-    files = [path for path in FILE_NAME.findall(task) if not is_test_file(path)]
+    files = intent.source_files
     return tuple(p for p in points if not files or any(_lives_in(p, path) for path in files))
 
 
 def named_points(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
     """Open points named in the task. A name that could be an English word counts only where it must be meant: written as
     code, or a function right after the verb ("implement insert, lookup and size")."""
-    prose = set(_NAME.findall(FILE_NAME.sub(" ", task)))
-    marked = {_last(name) for found in _MARKED.findall(task) for name in found if name}
-    objects = {name for found in _OBJECTS.findall(FILE_NAME.sub(" ", task)) for name in _NAME.findall(found)}
-    whole = bool(_WHOLE.search(task))
+    prose, marked, objects = words_in(task), code_names(task), object_names(task)
+    whole = read_intent(task).whole
 
     def meant(point: OpenPoint) -> bool:
-        name = _last(point.name)
+        name = last_part(point.name)
         if name in marked or (name in prose and looks_like_code(name)):
             return True
         return point.kind == "function" and name in objects and not whole
@@ -94,18 +52,9 @@ def named_points(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...
     return tuple(point for point in points if meant(point))
 
 
-def looks_like_code(name: str) -> bool:
-    """Whether a name cannot be an English word: it holds an underscore, a digit, or a capital behind its first letter."""
-    return "_" in name.strip("_") or any(c.isdigit() or c.isupper() for c in name[1:])
-
-
 def _wants_something_new(task: str, points: Sequence[OpenPoint]) -> bool:
-    names = {_last(p.name) for p in points}
-    for found in _OBJECT.finditer(task):
-        name, call = _last(found[1]), found[2]
-        if (call or looks_like_code(name)) and name not in names and not FILE_NAME.fullmatch(found[1]):
-            return True
-    return False
+    names = {last_part(p.name) for p in points}
+    return any(last_part(name) not in names for name in implemented_names(task))
 
 
 def _lives_in(point: OpenPoint, path: str) -> bool:
@@ -118,6 +67,3 @@ def _lives_in(point: OpenPoint, path: str) -> bool:
             return True
     return False
 
-
-def _last(name: str) -> str:
-    return name.rstrip(".").rsplit(".", 1)[-1]

@@ -7,39 +7,21 @@ there yet. A test file that exists is nobody's target: the tests asked for go in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 import msgspec
 
-from agent.planning.asked_for import FILE_NAME, REPAIR
 from agent.planning.paths import meant, pair_of
 from agent.planning.schema import Plan, PlanStep
 from agent.planning.test_location import Project, place_for_test
+from agent.task.intent import read_intent
 from agent.workspace.protected import is_hidden, is_test_file
 
 KIND: Final = "test_implement"
 MOST = 3
 """Test steps in one plan: each costs a generation of some hundred tokens and a run."""
-
-_VERB = r"\b(?:add|writ|creat|extend|provid|includ|generat|implement)(?:e|es|ing|s)?\s+"
-_BETWEEN = r"(?:(?!(?:so|that|until|to|pass|make|code|support|for|running|run|in)\b)[\w`./-]+\s+){0,4}?"
-_NOT_A_RESULT = r"(?!\s+(?:\w+\s+)?(?:pass|fail|succeed)(?:es)?\b)"
-_ONE_TEST = r"test\b(?=\s+(?:for|of|that|which|cases?|suite|file)\b|\s*(?:[.,;:)]|$))"
-_TESTS = rf"(?:(?:unit|regression)[- ]?)?(?:tests\b{_NOT_A_RESULT}|{_ONE_TEST})"
-_ASKS = re.compile(
-    rf"{_VERB}{_BETWEEN}{_TESTS}|\b(?:with|including|plus)\s+(?:unit\s+|some\s+|its\s+|their\s+)?tests\b{_NOT_A_RESULT}"
-    r"(?!\s+(?:in|that|under)\b)|\band\s+(?:unit\s+)?tests\s+(?:for|of)\b|\btest\s+coverage\b",
-    re.I,
-)
-_OTHER = re.compile(r"\b(?:implement|fix|refactor|renam|remov|delet|chang|mak|creat|writ|add|updat|replac|complet)\w*", re.I)
-
-
-def asks_for_tests(task: str) -> bool:
-    """Whether a task wants tests written (not: that tests pass)."""
-    return bool(_ASKS.search(task))
 
 
 def plan_only_tests(task: str, project: Project | None) -> Plan | None:
@@ -48,12 +30,10 @@ def plan_only_tests(task: str, project: Project | None) -> Plan | None:
     if project is not None and project.earlier.open and project.earlier.rest_done:
         steps = tuple(msgspec.structs.replace(step, depends_on=()) for step in project.earlier.open)
         return Plan(steps, "facts", (), ("All else was done before the run was stopped.",))
-    found = _ASKS.search(task)
-    if project is None or found is None or REPAIR.search(task) or _OTHER.search(task, found.end()):
+    intent = read_intent(task)
+    if project is None or not intent.only_tests:
         return None
-    if not re.fullmatch(r"(?:please\s+)?", task[: found.start()].strip(), re.I):
-        return None
-    named = [meant(path, project.paths) for path in FILE_NAME.findall(task) if not is_test_file(path)]
+    named = [meant(path, project.paths) for path in intent.source_files]
     interfaces = list(dict.fromkeys(_interface_of(path, project) for path in named))
     if not interfaces or "" in interfaces or len(interfaces) > MOST:
         return None
@@ -69,7 +49,7 @@ def set_tests_apart(plan: Plan, task: str, project: Project | None, enabled: boo
     steps = plan.steps
     settled: list[PlanStep] = []
     notes: list[str] = []
-    wanted = enabled or asks_for_tests(task)
+    wanted = enabled or read_intent(task).wants_tests
     by_id = {step.id: step for step in steps}
     code_left = any(not _only_tests(step) for step in steps)
     gone: set[str] = set()
@@ -96,7 +76,7 @@ def set_tests_apart(plan: Plan, task: str, project: Project | None, enabled: boo
 def with_test_steps(plan: Plan, task: str, known: Collection[str], project: Project | None, enabled: bool) -> Plan:
     """``plan`` with a test step at its end for each interface it brings; where the task asks for tests and nothing is new,
     for what the plan changes. ``known`` are the names of what is there or declared."""
-    asked = asks_for_tests(task)
+    asked = read_intent(task).wants_tests
     if project is None or not (enabled or asked):
         return plan
     plan = _taken_up(plan, project.earlier.open)

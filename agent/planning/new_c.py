@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import msgspec
 
-from agent.planning.asked_for import FILE_NAME, REPAIR
 from agent.planning.paths import ends_with
 from agent.planning.schema import Plan, PlanStep, inside
+from agent.task.intent import read_intent
 from agent.workspace.protected import is_test_file
-
-_CREATE = re.compile(r"\b(?:write|creat|implement|build|mak|add|provid|develop|design)(?:e|es|ing|s)?\b", re.I)
-
-
-def creates_files(task: str) -> bool:
-    """Whether a task names source files that it wants made: then a repository without any is a fair beginning."""
-    named = [path for path in FILE_NAME.findall(task) if inside(path) and not is_test_file(path)]
-    return bool(named) and bool(_CREATE.search(task)) and not REPAIR.search(task)
 
 
 def plan_new_c(task: str, files: Sequence[str]) -> Plan | None:
@@ -28,9 +19,10 @@ def plan_new_c(task: str, files: Sequence[str]) -> Plan | None:
     Which files these are is written in the task and which exist is known: there is nothing to ask a model. ``files`` are
     the repository's own files that the task may touch.
     """
-    named = tuple(dict.fromkeys(path.removeprefix("./") for path in FILE_NAME.findall(task)))
+    intent = read_intent(task)
+    named = tuple(dict.fromkeys(path.removeprefix("./") for path in intent.files))
     sources = tuple(path for path in named if _is_c(path) and inside(path) and not is_test_file(path))
-    if not _CREATE.search(task) or REPAIR.search(task) or len(sources) != len([p for p in named if not is_test_file(p)]):
+    if not intent.creates or intent.repairs or len(sources) != len([p for p in named if not is_test_file(p)]):
         return None
     if not any(path.endswith(".h") for path in sources) or any(_exists(path, files) for path in sources):
         return None

@@ -9,7 +9,6 @@ import msgspec
 from agent.context import RunContext
 from agent.events import PlanMade
 from agent.planning.added import Surroundings, added_steps, find_added, with_added
-from agent.planning.asked_for import REPAIR
 from agent.planning.decomposed import decomposed_plan
 from agent.planning.facts import plan_from_facts
 from agent.planning.interface_tests import plan_only_tests, set_tests_apart, with_test_steps
@@ -19,6 +18,7 @@ from agent.planning.open_steps import split_open
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_steps, ordered, repair_ids
 from agent.planning.targets import Menu, build_menu
 from agent.planning.test_location import Project
+from agent.task.intent import read_intent
 
 MAX_SUSPECTS = 8
 """Symbols tried in a repair; each costs a generation and a run of the checks."""
@@ -45,7 +45,7 @@ async def make_plan(
     better than a model which of the symbols it is. What remains goes to the model: many small decisions with
     ``decomposed_planning``, else one call.
 
-    ``repairs`` says that the task is to mend something, where its own words do not (``asked_for.REPAIR``).
+    ``repairs`` says that the task is to mend something, where its own words do not (``agent.task.intent``).
     ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
     ``edges`` the known uses among symbols and files, ``project`` all files, for the place of new tests (None: no tests are
     planned; see ``interface_tests``), ``around`` what there is, for functions that the task wants added.
@@ -56,7 +56,7 @@ async def make_plan(
         Stopped: if the person stopped the run.
     """
     tests = ctx.config.coding.interface_tests
-    repairs = repairs or bool(REPAIR.search(task))
+    repairs = repairs or read_intent(task).repairs
     plan = plan_only_tests(task, project) or plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
     added = None if plan is not None else find_added(task, around or Surroundings())
     if added is not None and added.alone:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from agent.planning.asked_for import FILE_NAME
 from agent.planning.paths import ends_with
 from agent.planning.schema import KnownSymbol, OpenPoint, inside
+from agent.task.intent import read_intent
 from agent.values import Value
 from agent.workspace.protected import is_test_file
 
 MAX_TARGETS = 40
 """Longer menus cost more than they help: a grammar of every file is slow, and a small model picks the first anyway."""
 
-_WANTS_TESTS = re.compile(r"\b(?:add|write|create|extend|update|fix)\s+(?:\w+\s+){0,3}tests?\b|\btest\s+coverage\b", re.I)
-_WANTS_FILES = re.compile(
-    r"\bnew\s+(?:file|module|header|package)\b|\b(?:creat|add)\w*\s+(?:an?\s+)?(?:file|module|header)\b", re.I
-)
 _LEVELS = {"primary": 0, "supporting": 1, "": 2, "type_context": 3}
 
 
@@ -78,8 +73,9 @@ def build_menu(
 
     Files of tests are no targets unless the task asks for tests: a model that may edit tests edits tests.
     """
-    tests = bool(_WANTS_TESTS.search(task))
-    mentioned = [path for path in FILE_NAME.findall(task) if inside(path)]
+    intent = read_intent(task)
+    tests = intent.wants_tests or intent.edits_tests
+    mentioned = [path for path in intent.files if inside(path)]
     all_files = [*files, *(p for p in mentioned if not any(ends_with(f, p) for f in files))]
     ranked = sorted((s for s in symbols if s.writable), key=lambda s: _LEVELS.get(s.level, 2))
     opened = [Target(p.path, p.name, "not written yet") for p in open_points]
@@ -91,7 +87,7 @@ def build_menu(
     for target in found[: MAX_TARGETS - min(len(all_files), 12)] + [Target(path) for path in all_files]:
         if inside(target.path) and (tests or not is_test_file(target.path)):
             unique.setdefault(target.key, target)
-    return Menu(tuple(unique.values())[:MAX_TARGETS], bool(_WANTS_FILES.search(task)) or not unique)
+    return Menu(tuple(unique.values())[:MAX_TARGETS], intent.new_files or not unique)
 
 
 def _is_primary(symbol: KnownSymbol, holders: set[tuple[str, str]]) -> bool:

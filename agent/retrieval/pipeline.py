@@ -25,6 +25,8 @@ from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
 from agent.retrieval.task import analyse
 from agent.retrieval.types import TaskFacts
+from agent.task.intent import read_intent
+from agent.task.kind import settle_kind
 
 if TYPE_CHECKING:
     from agent.context import RunContext
@@ -126,6 +128,8 @@ async def _analyse(ctx: RunContext, index: Index, task: str, judge: bool, previo
         if previous is not None and previous.facts.text == task:
             facts = previous.facts
         elif judge:
+            intent = msgspec.structs.replace(read_intent(task), kind=facts.kind)
+            facts = msgspec.structs.replace(facts, kind=await settle_kind(ctx, task, intent))
             facts = msgspec.structs.replace(facts, intent=await ask_intent(ctx, facts))
         files, symbols = facts.mentioned_files, facts.mentioned_symbols
         ctx.emit(TaskAnalysed(facts.intent, facts.kind, facts.keywords, files, symbols))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from agent.index.words import identifiers, query_words
 from agent.languages import language_of, parser_for
-from agent.retrieval.types import TaskFacts, TaskKind
+from agent.retrieval.types import TaskFacts
+from agent.task.intent import TaskKind, read_intent
 
 if TYPE_CHECKING:
     from agent.index import Index
@@ -34,43 +35,14 @@ _ERROR_LINE = re.compile(
     re.MULTILINE,
 )
 
-_BUG = (
-    "fix bug bugs crash\\w* fail\\w* errors? wrong\\w* incorrect\\w* broken breaks? leak\\w* overflow\\w* corrupt\\w* "
-    "missing lost loses disappear\\w* never regression off.by.one hang\\w* deadlock\\w* segfault\\w* should silently "
-    "unexpected\\w*"
-)
-
-
-def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
-
-
-_KINDS: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
-    ("implement", _words(
-        r"\bimplement(?:s|ing)?\b.*\b(?:declar\w+|stubs?|header|prototypes?|contracts?|functions? (?:in|of))\b|"
-        r"\bfill in\b.*\b(?:stubs?|functions?|bod(?:y|ies))\b|\bwrite the (?:functions?|bodies)\b")),
-    ("test", _words(r"^\W*(?:please\s+)?(?:add|write|extend|create|cover)\b[^.]{0,40}\btests?\b|\btest coverage\b")),
-    ("docs", _words(
-        r"^\W*(?:please\s+)?(?:document\b|(?:add|write|update|fix|improve)\b[^.]{0,30}"
-        r"\b(?:docs?|documentation|docstrings?|readme)\b)")),
-    ("refactor", _words(
-        r"\b(?:refactor|rename|clean ?up|restructure|reorgani[sz]|simplify|deduplicat)|\bextract\b[^.]*\binto\b")),
-    ("bug", _words(rf"\b(?:{_BUG.replace(' ', '|')})\b|\binstead of\b|\bno effect\b|\bdoes not\b|\bdoesn't\b")),
-)  # fmt: skip
-_WRITE = _words(r"^\W*(?:please\s+)?(?:write|create|implement|build|make)\b")
-_FEATURE = _words(
-    r"^\W*(?:please\s+)?(?:add|support|allow|let|introduce|provide|implement)\b|\bplease support\b|\badd an? \w+"
-)
-
 
 def analyse(text: str, index: Index) -> TaskFacts:
     """Kind, keywords, error lines, and the files and symbols of the repository that the task names."""
     paths = [entry.path for entry in index.files()]
     named, missing = _named_paths(text, paths)
     names = tuple(identifiers(_without_paths(text, paths)))
-    kind = kind_of(text)
-    if missing and kind == "feature" and _WRITE.search(text):
-        kind = "implement"
+    intent = read_intent(text)
+    kind: TaskKind = "implement" if missing and intent.kind == "feature" and intent.creates else intent.kind
     traces = tuple(_traces(text, paths))
     return TaskFacts(
         text=text,
@@ -83,16 +55,6 @@ def analyse(text: str, index: Index) -> TaskFacts:
         traces=traces,
         error_lines=tuple(dict.fromkeys(m.group().strip()[:300] for m in _ERROR_LINE.finditer(text)))[:8],
     )
-
-
-def kind_of(text: str) -> TaskKind:
-    """What sort of change is asked for, by its words; a request that fits nothing is a feature."""
-    for kind, pattern in _KINDS:
-        if kind == "bug" and _FEATURE.search(text):
-            return "feature"
-        if pattern.search(text):
-            return kind
-    return "feature"
 
 
 def match_path(wanted: str, paths: Iterable[str]) -> list[str]:

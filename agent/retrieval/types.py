@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
+from agent.task.intent import TaskKind
 from agent.values import DetailLevel, Value
-
-TaskKind = Literal["bug", "feature", "refactor", "implement", "test", "docs"]
 
 
 class TaskFacts(Value, frozen=True):

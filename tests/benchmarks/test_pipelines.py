@@ -11,9 +11,9 @@ import pytest
 from agent.flow.launch import open_run
 from agent.flow.plan import open_points
 from agent.flow.survey import survey
-from agent.planning.asked_for import REPAIR
 from agent.planning.facts import plan_from_facts
 from agent.planning.new_c import plan_new_c
+from agent.task.intent import read_intent
 from agent.workspace.demo import create_demo, list_demos
 from benchmarks.pipeline_rows import Row, append_row, read_rows, table
 from benchmarks.pipeline_run import OPEN, TOGGLES
@@ -87,7 +87,7 @@ async def test_open_words_leave_the_plan_to_the_model_whatever_the_demo(tmp_path
             run = await open_run(OPEN[demo.name], repo, extra={"models": models}, hidden=demo.hidden)
             found = await survey(run.ctx, run.workspace, run.task, demo.hidden)
             await run.aclose()
-            assert plan_from_facts(run.task, open_points(found)) is None and not REPAIR.search(run.task)
+            assert plan_from_facts(run.task, open_points(found)) is None and not read_intent(run.task).repairs
             assert plan_new_c(run.task, [path for path in found.package.included_files if found.writable(path)]) is None
 
 

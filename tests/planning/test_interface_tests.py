@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.planning.interface_tests import asks_for_tests, grown, plan_only_tests, with_test_steps
+from agent.planning.interface_tests import grown, plan_only_tests, with_test_steps
 from agent.planning.plan import make_plan
 from agent.planning.schema import KnownSymbol, OpenPoint, Plan, PlanStep, check_steps
 from agent.planning.test_location import Earlier, Project, place_for_test
+from agent.task.intent import read_intent
 from agent.workspace.protected import is_test_file
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer
@@ -172,7 +173,7 @@ def test_a_name_that_is_taken_on_the_disk_or_hidden_is_never_used() -> None:
     ],
 )
 def test_who_asks_for_tests(task: str, asks: bool) -> None:
-    assert asks_for_tests(task) is asks
+    assert read_intent(task).wants_tests is asks
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent.index import Index
-from agent.retrieval.task import analyse, kind_of, match_path
+from agent.retrieval.task import analyse, match_path
+from agent.task.intent import read_intent
 from tests.retrieval.repos import write
 
 FILES = {
@@ -44,7 +45,7 @@ def index(tmp_path: Path) -> Iterator[Index]:
     ],
 )
 def test_kind_by_words(text: str, kind: str) -> None:
-    assert kind_of(text) == kind
+    assert read_intent(text).kind == kind
 
 
 def test_a_path_is_matched_by_its_ending_in_whole_components(index: Index) -> None:

@@ -1,0 +1,1 @@
+"""What a task asks for, read off its words once and handed to every phase."""
