@@ -24,6 +24,8 @@ _LOCATED = re.compile(r"^(?P<file>[^\s:()][^:()]*)[:(]\d+")
 _PYTEST_END = re.compile(r"=+ short test summary|(?:=+ )?\d+ \w+.* in [\d.]+ ?s")
 _DETAIL = re.compile(r"^E   ")
 _COLLECTING = re.compile(r"(?:!!!!|_____).*collect|ImportError while loading conftest ")
+_VERDICT = re.compile(r"(?:.* )?(?:ok|OK|PASS(?:ED)?|FAIL(?:ED)?|passed|failed|skipped|SKIPPED|XFAIL|XPASS)\b")
+"""A line that ends a test, in the words of any runner."""
 _TEST_TARGET = re.compile(r"(?:\S*[-_/])?(?:tests?|check)(?:[-_]\S*)?")
 
 
@@ -183,6 +185,7 @@ def _runtime(lines: list[str], tracebacks: bool) -> list[Hit]:
     stops = ((number, say.MAKE_STOPPED.match(line)) for number, line in enumerate(lines))
     hits += [Hit(number, "runtime_error") for number, stop in stops if stop and death(int(stop["code"]))]
     hits += [Hit(number, "runtime_error", "timeout") for number, line in enumerate(lines) if say.TIMEOUT.search(line)]
+    hits += _unfinished_test(lines)
     starts = [number for number, line in enumerate(lines) if say.TRACEBACK.match(line)]
     for start in starts[-1:] if tracebacks else ():
         raised = _raised(lines, start + 1, len(lines))
@@ -192,6 +195,19 @@ def _runtime(lines: list[str], tracebacks: bool) -> list[Hit]:
         if say.THROWN.match(line) and any(say.STACK_FRAME.match(after) for after in lines[number + 1 : number + 4]):
             hits.append(Hit(number, "runtime_error", "traceback"))
     return hits
+
+
+def _unfinished_test(lines: list[str]) -> list[Hit]:
+    """The last test that a runner began, when nothing after it speaks of a test: the runner died within it."""
+    begun = [(number, match) for number, line in enumerate(lines) if (match := say.TEST_BEGINS.match(line))]
+    if not begun:
+        return []
+    number, match = begun[-1]
+    name = next(filter(None, match.groups()))
+    after = lines[number + 1 :]
+    if any(name in line or say.TEST.search(line) or say.PASSED.search(line) or _VERDICT.match(line) for line in after):
+        return []
+    return [Hit(number, "runtime_error", "unfinished")]
 
 
 def _raised(lines: list[str], start: int, end: int) -> int | None:

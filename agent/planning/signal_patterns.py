@@ -74,6 +74,8 @@ TEST = _any(
     r"^=* ?no tests (?:ran|collected).* in [\d.]+ ?s",
     r"^(?:FAILED|ERROR) \S+\.py(?:::\S+.*)?(?: - .*)?$",
     r"^\S+\.py::\S.* (?:FAILED|ERROR)(?:\s+\[\s*\d+%\])?$",
+    r"^\[gw\d+\](?: \[\s*\d+%\])? (?:FAILED|ERROR) \S+",
+    r"^(?:\S+\.py )?[.sxXRFE]*[FE][.sxXRFE]*\s+\[\s*\d+%\]$",
     r"^!+ (?:Interrupted: |stopping after )",
     r"^ERROR: (?:file or directory not found|not found): ",
     r"^FAILED \((?:failures|errors|unexpected successes)=\d+",
@@ -144,14 +146,27 @@ TEST_PLACE = re.compile(r"\btest_\w+|\w_tests?\b|\btests?/|\btests?\.c\b")
 
 PATCH = _any(
     own_words.PATCH,
-    r"^error: patch failed: |: patch does not apply$|^error: corrupt patch at |^error: while searching for:",
-    r"^error: (?:No valid patches in input|unrecognized input|git diff header lacks|cannot apply binary patch)",
-    r"^error: .*: (?:does not exist in index|does not match index|already exists in (?:working directory|index))",
-    r"^error: \S+: No such file or directory$|^error: can't open patch ",
-    r"^error: (?:could not apply|Failed to merge in the changes)|^Patch failed at \d+",
+    r"^(?:error|fatal): (?:corrupt (?:binary )?patch at |patch failed: |patch with only garbage at "
+    r"|patch fragment without header|unrecognized (?:input|binary patch)"
+    r"|No valid patches in input|git apply: bad git-diff|git diff header lacks"
+    r"|invalid mode on line|inconsistent (?:old|new) (?:filename|mode)|removal patch leaves file contents|binary patch "
+    r"|cannot apply binary patch|the patch applies to|recount: unexpected line|unable to find filename in patch"
+    r"|sha1 information is lacking|could not build fake ancestor|repository lacks the necessary blob|patch '|Rejected hunk"
+    r"|could not apply|could not parse patch|Failed to merge in the changes|can't open patch|while searching for:"
+    r"|(?:new|deleted) file .+ (?:depends on old|still has) contents|affected file |cannot read the current contents of"
+    r"|[Yy]our local changes to the following files would be overwritten|cherry-pick is not possible)",
+    r"^error: .+: (?:patch does not apply|does not exist in index|does not match index"
+    r"|already exists in (?:working directory"
+    r"|index)|wrong type|not a git patch|cannot checkout|has been (?:deleted/)?renamed)\b",
+    r"^error: \S+: No such file or directory$",
+    r"^Patch (?:failed at \d+|format detection failed|is empty)|^Rejected hunk #\d+|^Applying patch .* with [1-9]\d* reject",
+    r"^patch: \*{4} |^missing header for (?:unified|context) diff at line|^No file to patch\. +Skipping patch"
+    r"|^(?:The next patch|File \S+ is not empty after patch|Ignoring potentially dangerous file name)\b.*",
+    r"^Patch \S+ (?:does not apply|can be reverse-applied)|^abort: patch failed to apply|^unable to find '.+' for patching"
+    r"|^apply_patch verification failed|^Invalid (?:patch|context)\b",
     tongue.PATCH,
     r"^CONFLICT \(|^Automatic merge failed",
-    r"^Hunk #\d+ FAILED|\d+ out of \d+ hunks? (?:FAILED|ignored)",
+    r"^Hunk #\d+ (?:FAILED|failed) |\d+ out of \d+ hunks? (?:FAILED|failed|ignored)",
     r"can't find file to patch at input line|malformed patch at line|Only garbage was found in the patch input",
     r"^Reversed \(or previously applied\) patch detected|^patch unexpectedly ends in middle of line",
     _caseless(
@@ -169,27 +184,60 @@ PATCH = _any(
 )
 """An edit that did not apply."""
 
+_SANITIZER = r"(?:\w*Sanitizer|libFuzzer|[AHLMTU][A-Z]?W?[Ss][Aa][Nn])"
+
 SANITIZER = _any(
-    r"==\d+==\s?ERROR: \w*Sanitizer: |WARNING: (?:Thread|Memory)Sanitizer: |^SUMMARY: \w*Sanitizer: ",
-    r"^\S+:\d+(?::\d+)?: runtime error: ",
+    rf"^==\d+==\s?(?:ERROR|FATAL): {_SANITIZER}\b|==\d+==\s?ERROR: \w*Sanitizer: |^FATAL: {_SANITIZER}: ",
+    rf"^(?:==\d+==\s?)?{_SANITIZER}:? ?(?:DEADLYSIGNAL|SIG[A-Z]+\b|CHECK failed\b|nested bug\b|\w+ rss limit exhausted)",
+    r"WARNING: (?:Thread|Memory)Sanitizer: |^SUMMARY: \w*Sanitizer: |has encountered a fatal error\.?$",
+    r"^(?:\S+:\d+(?::\d+)?|<unknown>): runtime error: |^ubsan: [a-z][\w-]+(?: by 0x[0-9a-f]+| at .+)?$|^UBSAN: \S",
     r"^==\d+== (?:Invalid (?:read|write|free)|Conditional jump or move depends|Process terminating|Use of uninitialised"
     r"|ERROR SUMMARY: [1-9])",
+    r"^\*\*\* GWP-ASan detected a memory error|^mimalloc: (?:error|assertion failed): |^Scudo ERROR: ",
 )
-"""Sanitizers and valgrind; these speak up even when the exit code is 0 (compiler notes, 14)."""
+"""Sanitizers, hardened allocators and valgrind; these speak up even when the exit code is 0, as UBSan's does."""
+
+_SHELL = r"(?:\S+: (?:(?:line )?\d+: ?)?)?(?:\[\d+\]\s*[-+]?\s+)?(?:\d+:? +)?"
+"""What a shell puts in front: its own or the script's name and the line, the number of the job, that of the process."""
+_DIED = (
+    r"(?:[Aa]bort(?:ed)?(?: trap)?|[Kk]illed|[Tt]erminated|[Hh]angup|[Qq]uit|[Aa]larm clock|[Bb]ad system call"
+    r"|[Ii]nvalid system call"
+    r"|[Mm]emory fault|[Ss]egmentation (?:fault|violation)|[Bb]us error|[Ff]loating (?:point )?exception"
+    r"|[Ii]llegal (?:hardware )?instruction|[Tt]race(?:/(?:breakpoint|BPT))? trap|(?:IOT|EMT) (?:trap|instruction)"
+    r"|[Ss]tack fault|(?:CPU time|(?:cpu|file size) limit|File size) (?:limit )?exceeded)"
+)
+"""The words of strsignal and of shells for a death by signal (bash, dash, ksh, zsh; glibc, macOS, BSD)."""
+_SIGNAL_NAME = r"(?:SIG[A-Z]+\d?\b|<Signals\.SIG|(?:SEGV|ABRT|BUS|FPE|ILL|TRAP|KILL)\b)"
+_ENDED_BY = r"\b(?i:terminated|killed|died|dumped|stopped|exited|crashed|interrupted|failed)"
+_ENDED_BY += r" (?i:by|with|from|on|due to|because of)"
 
 CRASH = _any(
-    r"\b(?:Segmentation fault|Bus error|Floating point exception|Illegal instruction|Trace/breakpoint trap)\b",
-    r"^(?:\S+: line \d+: +\d+ )?(?:Aborted|Killed|Terminated|Hangup)\b(?:\s|$)",
+    r"\b(?:Segmentation fault|Bus error|Floating point exception|Illegal instruction|Trace/(?:breakpoint|BPT) trap"
+    r"|Abort trap)\b",
+    rf"^{_SHELL}{_DIED}(?:: \d+)?(?:\s*\((?:core dumped|coredump)\))?(?:\s{{2,}}\S.*|\s*$|\s+\./.*)",
     r"^\S+: (?:\S+ \d+: +|\d+ 行: +|第 \d+ 行： +)\d+ [^\d:]+ {2,}\S",
+    rf"{_ENDED_BY} (?:an? |the )?(?:unhandled |fatal )?(?:signal:? ?(?:\d+\b|{_SIGNAL_NAME})|{_SIGNAL_NAME})",
+    rf"\b(?i:received|caught|got|uncaught|unhandled|fatal|deadly) signal:? ?(?:\d+\b|{_SIGNAL_NAME})|^\+\+\+ killed by SIG",
+    r"\bcode=(?:killed|dumped), (?:signal|status)=|^timeout: the monitored command dumped core",
+    r"(?i:exit(?:ed)?(?: with)? (?:code|status)|status code):? (?:13[1-9]|-(?:[4-8]|11)|-1073741\d{3}|0xC0000\w{3})\b",
     r"^\S+: (?:line )?\d*:? ?\S+: (?:unbound variable|parameter not set)$|^.+ at \S+ line \d+\.$",
-    r"\(core dumped\)|^\*\*\* (?:stack smashing|buffer overflow) detected",
+    r"\((?:core dumped|coredump)\)|^\*\*\* (?:stack smashing|buffer overflow) detected",
     r"^(?:double free or corruption|free\(\): |malloc\(\): |munmap_chunk\(\): |corrupted |realloc\(\): |malloc_consolidate)",
     r"^terminate called |^libc\+\+abi: |^Fatal Python error: |^fatal error: (?:all goroutines|unexpected signal)",
-    r"panicked at |^panic: |^goroutine \d+ \[running\]|^Exception in thread \"",
+    r"panicked at |^panic: |^goroutine \d+ \[running\]|^Exception in thread \"|^Unhandled exception at 0x",
+    r"^\[gw\d+\] node down: |^replacing crashed worker gw\d+",
     r"error while loading shared libraries|symbol lookup error|dyld(?:\[\d+\])?: Library not loaded",
     r"^(?:fatal: )?[Oo]ut of memory\b|^MemoryError\b|Cannot allocate memory",
 )
 """A program that died."""
+
+TEST_BEGINS = re.compile(
+    r"^\[ RUN      \] (?P<gtest>\S+)|^=== RUN\s+(?P<go>\S+)|^Test Case '(?P<xctest>[^']+)' started"
+    r"|^\s+Start\s+\d+: (?P<ctest>\S+)"
+    r"|^(?P<pytest>\S+\.py::\S+) *$|^test (?P<rust>[\w:]+) \.\.\. *$|^(?P<unittest>\w+ \([\w.]+\)) \.\.\. *$"
+    r"|^.*[Ee]ntering test case \"(?P<boost>[^\"]+)\""
+)
+"""A runner begins a test: GoogleTest and cmocka, Go, XCTest, CTest, pytest -v, Rust, unittest -v, Boost.Test."""
 
 TIMEOUT = _any(
     _caseless(r"\btimed out\b|\btime(?:out| limit)(?: of \S+ \w+)? (?:expired|exceeded|reached)|^timeout: (?!\s*\d)"),

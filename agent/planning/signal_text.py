@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.log_text import without_escapes, without_stamps
+
 _LONG = 200_000
 _ENDS = 1000
 _MOST_TELLING = 50
@@ -12,7 +14,6 @@ _TELLING = re.compile(
     r"|sanitizer|\*\*\*|timed out|not ok|conflict|reject|panic|[✗✘✖❌]"
 )
 _LONGEST_LINE = 1000  # some patterns take time with the square of a line's length
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
 def window(lines: list[str], centre: int, cap: int, start: int = 0, end: int | None = None) -> str:
@@ -45,8 +46,9 @@ def last_line(text: str) -> int:
 
 
 def prepared(text: str) -> str:
-    """Without colour codes, long lines cut; of a very long text both ends, and what lies around telling words."""
-    lines = [line[:_LONGEST_LINE] for line in _ANSI.sub("", text).replace("\0", "").splitlines()]
+    """Without colour codes and time stamps, long lines cut; of a very long text both ends, and what lies around telling
+    words."""
+    lines = [line[:_LONGEST_LINE] for line in without_stamps(without_escapes(text)).splitlines()]
     if len(text) > _LONG:
         lines = _ends_and_telling(lines)
     return "\n".join(lines)
