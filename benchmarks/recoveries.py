@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
     events: tuple[Event, ...]
 
 
-async def recover(row: dict[str, Any], root: Path) -> Outcome:
+def recover(row: dict[str, Any], root: Path) -> Outcome:
     """Write a row's files into ``root``, recover its file, and run its check."""
     for name, text in row["files"].items():
         path = root / name
@@ -38,6 +38,20 @@ async def recover(row: dict[str, Any], root: Path) -> Outcome:
     if row.get("prep"):
         subprocess.run(["sh", "-c", row["prep"]], cwd=root, check=True, capture_output=True)
     events: list[Event] = []
+    said = asyncio.run(_recovered(row, root, events))
+    checked = subprocess.run(["sh", "-c", row["check"]], cwd=root, check=False, capture_output=True, text=True)
+    why = []
+    if checked.returncode:
+        why.append(f"check: {(checked.stdout + checked.stderr).strip()[:600]}")
+    if row.get("need_context") and row["need_context"] not in said:
+        why.append(f"not said: {row['need_context']}")
+    if row.get("forbid_context") and row["forbid_context"] in said:
+        why.append(f"said: {row['forbid_context']}")
+    return Outcome(not why, "; ".join(why), said, tuple(events))
+
+
+async def _recovered(row: dict[str, Any], root: Path, events: list[Event]) -> str:
+    """What the recovery has to say for the retry prompt."""
     build = Build(root, extra_flags=row.get("flags") or (), emit=events.append)
     try:
         recovery = Recovery(build, decomposed=True)
@@ -48,15 +62,7 @@ async def recover(row: dict[str, Any], root: Path) -> Outcome:
             said += f"\n{linked.context}"
     finally:
         build.close()
-    checked = subprocess.run(["sh", "-c", row["check"]], cwd=root, check=False, capture_output=True, text=True)
-    why = []
-    if checked.returncode:
-        why.append(f"check: {(checked.stdout + checked.stderr).strip()[:600]}")
-    if row.get("need_context") and row["need_context"] not in said:
-        why.append(f"not said: {row['need_context']}")
-    if row.get("forbid_context") and row["forbid_context"] in said:
-        why.append(f"said: {row['forbid_context']}")
-    return Outcome(not why, "; ".join(why), said, tuple(events))
+    return said
 
 
 def main() -> None:
@@ -71,7 +77,7 @@ def main() -> None:
     right = 0
     for row in rows:
         with tempfile.TemporaryDirectory(prefix="cra-recoveries-") as folder:
-            outcome = asyncio.run(recover(row, Path(folder)))
+            outcome = recover(row, Path(folder))
             right += outcome.right
             print(f"{row['id']:6s} {row.get('kind', ''):24s} {'right' if outcome.right else 'WRONG: ' + outcome.why}")
             if options.show:
