@@ -61,7 +61,10 @@ class RankedSymbol(msgspec.Struct, frozen=True):
 
 
 class RefreshReport(msgspec.Struct, frozen=True):
-    """What a refresh found: totals after it, files re-read (``changed``), skipped files by reason, time in ms."""
+    """What a refresh found: totals after it, files re-read (``changed``), skipped files by reason, time in ms.
+
+    ``unread`` names the sources among the skipped, each with its reason.
+    """
 
     files: int
     symbols: int
@@ -71,3 +74,4 @@ class RefreshReport(msgspec.Struct, frozen=True):
     ms: int = 0
     languages: dict[str, int] = {}
     submodules: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
 # ruff: noqa: SIM905
-"""What a file is about, told without a model: purpose, domain, concepts and public surface (A23's deterministic part)."""
+"""What a file is about, told without a model: purpose, domain, concepts and public surface."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def _concepts(parsed: ParsedFile) -> tuple[str, ...]:
     """The words that most symbols share, most frequent first, ties in order of appearance."""
     counts: Counter[str] = Counter()
     for symbol in parsed.symbols:
-        counts.update({w for w in split_identifier(symbol.name) if len(w) > 2 and w not in _DULL and not w.isdigit()})
+        words = dict.fromkeys(split_identifier(symbol.name))  # in order: ties must not depend on the hash seed
+        counts.update([w for w in words if len(w) > 2 and w not in _DULL and not w.isdigit()])
     return tuple(word for word, _ in counts.most_common(_MAX_CONCEPTS))
 
 

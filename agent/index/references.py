@@ -4,74 +4,42 @@ from __future__ import annotations
 
 import posixpath
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TypeVar
 
 from agent.index.entries import IndexedSymbol, LibrarySymbol
+from agent.index.extract import FUNCTION, MAX_SYMBOLS, PRIVATE, PROTOTYPE, unpacked, unpacked_links
 from agent.index.resolve import Resolver
-from agent.index.store import Store
+from agent.index.store import Store, file_number
+from agent.languages import Reference
+
+T = TypeVar("T")
+
+KEPT_FILES = 2000
+"""Files whose symbols and uses are kept in memory between refreshes."""
 
 MAX_CALLERS = 500
 """Sites looked at for one name; a name used more often is too common to tell anything."""
 
 _CALLABLE = ("function", "method", "class", "macro", "property")
-_COLUMNS = (
-    "files.path, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, "
-    "s.body_start, s.body_end, s.doc_start, s.static"
-)
-
-
-def symbol_of(row: tuple[Any, ...]) -> IndexedSymbol:
-    """A symbol from a row of ``select_symbols``."""
-    path, name, kind, line, end_line, start, end, signature, doc, parent, body_start, body_end, doc_start, static = row
-    return IndexedSymbol(
-        name,
-        kind,
-        line,
-        end_line,
-        start,
-        end,
-        signature,
-        doc,
-        parent,
-        body_start,
-        body_end,
-        doc_start,
-        bool(static),
-        path,
-    )
-
-
-def select_symbols(store: Store, where: str, parameters: Iterable[object] = ()) -> list[IndexedSymbol]:
-    """Symbols by an SQL condition over ``s`` (symbols) and ``files``, in file and position order."""
-    sql = (
-        f"SELECT {_COLUMNS} FROM symbols s JOIN files ON files.id = s.file_id WHERE {where} ORDER BY "
-        "files.path, s.start, s.end DESC"
-    )
-    return [symbol_of(row) for row in store.rows(sql, tuple(parameters))]
-
 
 def write_edges(store: Store, resolver: Resolver, only: Iterable[str] | None = None) -> None:
     """Resolves includes and imports of all files, or of ``only``, and replaces their edges in one transaction."""
-    ids_sql = "SELECT path, id FROM files WHERE skipped = ''"
-    sql = (
-        "SELECT files.id, files.path, r.kind, r.target, r.system FROM refs r JOIN files ON files.id = r.file_id "
-        "WHERE r.kind IN ('include', 'import')"
-    )
-    ids: dict[str, int] = {}
+    sql = "SELECT f.id, f.path, c.links FROM files f JOIN contents c ON c.file_id = f.id"
     if only is None:
-        ids, chosen, rows = dict(store.rows(ids_sql)), None, store.rows(sql)
+        chosen, rows = None, store.rows(sql)
     else:
-        chosen = [row[0] for path in only for row in store.rows("SELECT id FROM files WHERE path = ?", (path,))]
-        rows = [row for number in chosen for row in store.rows(f"{sql} AND r.file_id = ?", (number,))]
-    edges = set()
-    for file_id, path, kind, target, system in rows:
-        found = resolver.include(target, path, bool(system)) if kind == "include" else resolver.imported(target, path)
-        if found and found not in ids:
-            ids.update(store.rows(f"{ids_sql} AND path = ?", (found,)))
-        if found in ids:
-            edges.add((file_id, ids[found], kind))
+        chosen = [file_number(path) for path in only]
+        rows = [row for number in chosen for row in store.rows(f"{sql} WHERE f.id = ?", (number,))]
+    edges: set[tuple[int, int, str]] = set()
+    for number, path, links in rows:
+        for link in unpacked_links(links):
+            include = link.kind == "include"
+            found = resolver.include(link.target, path, link.system) if include else resolver.imported(link.target, path)
+            if found:
+                edges.add((number, file_number(found), link.kind))
     with store.writing() as db:
         _replace_edges(db, chosen, edges)
 
@@ -89,7 +57,7 @@ def _is_package(path: str) -> bool:
 
 
 class References:
-    """Questions about uses, answered from the store. ``forget()`` after every refresh: answers are cached between them."""
+    """Questions about symbols and uses. ``forget()`` after every refresh: answers are cached between them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -100,6 +68,38 @@ class References:
         self._reach: dict[str, dict[str, int]] = {}
         self._defined: dict[str, list[IndexedSymbol]] = {}
         self._resolved: dict[tuple[str, str], list[IndexedSymbol]] = {}
+        self._symbols: OrderedDict[str, list[IndexedSymbol]] = OrderedDict()
+        self._uses: OrderedDict[str, list[tuple[bool, str, int, str]]] = OrderedDict()
+
+    def symbols(self, path: str) -> list[IndexedSymbol]:
+        """The symbols of one file in order of position."""
+        return _kept(self._symbols, path, lambda: self._unpacked_symbols(path))
+
+    def _unpacked_symbols(self, path: str) -> list[IndexedSymbol]:
+        rows = self._store.rows("SELECT symbols FROM contents WHERE file_id = ?", (file_number(path),))
+        found = [(*row, path) for row in unpacked(rows[0][0])] if rows else []
+        return [IndexedSymbol(*fields) for fields in found]
+
+    def _uses_in(self, path: str) -> list[tuple[bool, str, int, str]]:
+        """(called, name, line, enclosing symbol) of every name used in a file, in order."""
+        return _kept(self._uses, path, lambda: self._unpacked_uses(path))
+
+    def _unpacked_uses(self, path: str) -> list[tuple[bool, str, int, str]]:
+        rows = self._store.rows("SELECT uses FROM contents WHERE file_id = ?", (file_number(path),))
+        return [(bool(c), n, at, source) for c, n, at, source in unpacked(rows[0][0])] if rows else []
+
+    def _links_of(self, path: str) -> list[Reference]:
+        rows = self._store.rows("SELECT links FROM contents WHERE file_id = ?", (file_number(path),))
+        return unpacked_links(rows[0][0]) if rows else []
+
+    def paths_naming(self, name: str) -> list[str]:
+        """Files that declare or define ``name``, by path."""
+        sql = "SELECT f.path FROM names n JOIN files f ON f.id = n.file_id WHERE n.name = ? ORDER BY f.path"
+        return [row[0] for row in self._store.rows(sql, (name,))]
+
+    def has_function(self, name: str) -> bool:
+        """Whether a function of this name is defined anywhere."""
+        return bool(self._store.rows(f"SELECT 1 FROM names WHERE name = ? AND kinds & {FUNCTION} LIMIT 1", (name,)))
 
     def targets(self, path: str) -> list[str]:
         """Project files that ``path`` includes or imports."""
@@ -136,7 +136,8 @@ class References:
     def defined(self, name: str) -> list[IndexedSymbol]:
         """Everything called ``name``, unqualified."""
         if name not in self._defined:
-            self._defined[name] = select_symbols(self._store, "s.name = ?", (name,))
+            found = [s for path in self.paths_naming(name) for s in self.symbols(path) if s.name == name]
+            self._defined[name] = found
         return self._defined[name]
 
     def resolve(self, name: str, path: str) -> list[IndexedSymbol]:
@@ -165,11 +166,8 @@ class References:
     def _aliases_in(self, path: str) -> dict[str, str]:
         """The names that ``path`` imports, each with the last part of what it stands for."""
         if path not in self._aliases:
-            sql = (
-                "SELECT r.alias, r.target FROM refs r JOIN files ON files.id = r.file_id WHERE "
-                "files.path = ? AND r.kind = 'import'"
-            )
-            self._aliases[path] = {alias: target.rpartition(".")[2] for alias, target in self._store.rows(sql, (path,))}
+            imports = [link for link in self._links_of(path) if link.kind == "import"]
+            self._aliases[path] = {link.alias: link.target.rpartition(".")[2] for link in imports}
         return self._aliases[path]
 
     def _choose(self, name: str, path: str) -> list[IndexedSymbol]:
@@ -206,12 +204,10 @@ class References:
 
     def callees(self, symbol: IndexedSymbol) -> list[IndexedSymbol]:
         """Project functions, classes and macros called in ``symbol``, in order of first call."""
-        sql = (
-            "SELECT r.target FROM refs r JOIN files ON files.id = r.file_id WHERE files.path = ? AND "
-            "r.source = ? AND r.kind = 'call' ORDER BY r.line, r.rowid"
-        )
         found: dict[tuple[str, int], IndexedSymbol] = {}
-        for (name,) in self._store.rows(sql, (symbol.path, symbol.qualified)):
+        for called, name, _, source in self._uses_in(symbol.path):
+            if not called or source != symbol.qualified:
+                continue
             for callee in self.resolve(name, symbol.path):
                 if callee.kind in _CALLABLE and (callee.path, callee.start) != (symbol.path, symbol.start):
                     found.setdefault((callee.path, callee.start), callee)
@@ -226,32 +222,47 @@ class References:
                 by_file[path].add(source)
         found: dict[tuple[str, int], IndexedSymbol] = {}
         for path, sources in by_file.items():
-            for user in select_symbols(self._store, "files.path = ?", (path,)):
+            for user in self.symbols(path):
                 if user.qualified in sources and user.kind != "prototype" and (user.path, user.start) not in wanted:
                     found.setdefault((user.path, user.start), user)
         return list(found.values())
 
     def _sites(self, symbol: IndexedSymbol) -> list[tuple[str, str, str]]:
         """(path, enclosing symbol, name used) of every use of the symbol's name or of a name it was imported as."""
-        sql = (
-            "SELECT DISTINCT files.path, r.source, r.target FROM refs r JOIN files ON files.id = r.file_id "
-            "WHERE r.target = ? AND r.kind IN ('call', 'use') AND r.source <> '' {} "
-            "ORDER BY files.path <> ?, files.is_test, files.path LIMIT ?"
-        )
-        renamed = (
-            "SELECT DISTINCT r.file_id, files.path, r.alias FROM refs r JOIN files ON files.id = r.file_id "
-            "WHERE r.kind = 'import' AND r.target LIKE ? AND r.alias NOT IN ('', ?)"
-        )
-        sites = []
+        sites: list[tuple[str, str, str]] = []
         names = [symbol.name]
+        sql = (
+            "SELECT f.path, r.alias FROM renames r JOIN files f ON f.id = r.file_id WHERE r.name = ? AND r.alias <> ? "
+            "ORDER BY f.path, r.alias"
+        )
         for name in names:  # grows: a package may hand a name on under another, and so on
-            sites += self._store.rows(sql.format(""), (name, symbol.path, MAX_CALLERS))
-            for file_id, path, alias in self._store.rows(renamed, (f"%.{name}", name)):
-                if _is_package(path) and alias not in names:
+            for path in self._paths_using(name, symbol.path):
+                sites += self._sites_in(path, name)
+                if len(sites) >= MAX_CALLERS:
+                    break
+            for path, alias in self._store.rows(sql, (name, name)):
+                if alias in names:
+                    continue
+                if _is_package(path):
                     names.append(alias)
-                elif alias not in names:
-                    sites += self._store.rows(sql.format("AND r.file_id = ?"), (alias, file_id, symbol.path, MAX_CALLERS))
-        return sites
+                else:
+                    sites += self._sites_in(path, alias)
+        return sites[:MAX_CALLERS]
+
+    def _sites_in(self, path: str, name: str) -> list[tuple[str, str, str]]:
+        found = dict.fromkeys((path, source, name) for _, used, _, source in self._uses_in(path) if used == name and source)
+        return list(found)
+
+    def _paths_using(self, name: str, first: str) -> list[str]:
+        """Files in whose text the name stands, the symbol's own first, tests last."""
+        rows = self._store.rows("SELECT rowid FROM words WHERE words MATCH ?", (f'body : "{name.lower()}"',))
+        bases = {row // MAX_SYMBOLS * MAX_SYMBOLS for (row,) in rows}
+        found = [
+            (path != first, test, path)
+            for base in bases
+            for path, test in self._store.rows("SELECT path, is_test FROM files WHERE row_base = ?", (base,))
+        ]
+        return [path for _, _, path in sorted(found)]
 
     def _definitions_of(self, symbol: IndexedSymbol) -> set[tuple[str, int]]:
         if symbol.kind != "prototype":
@@ -266,23 +277,22 @@ class References:
         header = path.endswith(".h")
         if not header and not path.endswith(".c"):
             return None
-        mine, theirs = ("prototype", "function") if header else ("function", "prototype")
-        sql = (
-            "SELECT f2.path, count(DISTINCT a.name) FROM symbols a JOIN files f1 ON f1.id = "
-            "a.file_id JOIN symbols b ON b.name = a.name "
-            "JOIN files f2 ON f2.id = b.file_id WHERE f1.path = ? AND a.kind = ? AND a.static = 0 "
-            "AND b.kind = ? AND b.static = 0 "
-            "AND f2.path <> f1.path GROUP BY f2.path"
-        )
+        mine, theirs = ("prototype", FUNCTION) if header else ("function", PROTOTYPE)
         suffix = ".c" if header else ".h"
-        scores = {other: count for other, count in self._store.rows(sql, (path, mine, theirs)) if other.endswith(suffix)}
+        scores: Counter[str] = Counter()
+        sql = (
+            f"SELECT f.path FROM names n JOIN files f ON f.id = n.file_id WHERE n.name = ? AND n.kinds & {theirs} "
+            f"AND NOT n.kinds & {PRIVATE} AND f.path <> ?"
+        )
+        for name in dict.fromkeys(s.name for s in self.symbols(path) if s.kind == mine and not s.static):
+            scores.update(other for (other,) in self._store.rows(sql, (name, path)) if other.endswith(suffix))
         stem = posixpath.splitext(posixpath.basename(path))[0]
         for (other,) in self._store.rows(
             "SELECT path FROM files WHERE skipped = '' AND (path = ? OR path LIKE ?)",
             (stem + suffix, f"%/{stem}{suffix}"),
         ):
             if posixpath.basename(other) == stem + suffix:
-                scores[other] = scores.get(other, 0) + 1000
+                scores[other] += 1000
         here = posixpath.dirname("/" + path)
         return min(scores, key=lambda p: (-scores[p], -len(posixpath.commonpath([here, "/" + p])), p), default=None)
 
@@ -290,22 +300,30 @@ class References:
         """Names the files take from outside the project: system headers and what is called but defined nowhere here;
         installed packages and what is imported from them."""
         found: dict[tuple[str, str, str], LibrarySymbol] = {}
-        sql = (
-            "SELECT r.kind, r.target, r.line, r.system FROM refs r JOIN files ON files.id = r.file_id "
-            "WHERE files.path = ? ORDER BY r.line, r.rowid"
-        )
         for path in paths:
             python = path.endswith((".py", ".pyi"))
-            for kind, target, line, system in self._store.rows(sql, (path,)):
-                if kind == "import" and not target.startswith(".") and not resolver.imported(target, path):
-                    item = LibrarySymbol(
-                        target.rsplit(".", 1)[-1], path, line, target.rpartition(".")[0] or target, "import"
-                    )
-                elif kind == "include" and not resolver.include(target, path, bool(system)):
-                    item = LibrarySymbol(target, path, line, target, "header")
-                elif kind == "call" and not python and not self.defined(target):
-                    item = LibrarySymbol(target, path, line, kind="call")
-                else:
-                    continue
-                found.setdefault((path, item.kind, item.module + item.name), item)
+            for link in self._links_of(path):
+                target, line = link.target, link.line
+                if link.kind == "include" and not resolver.include(target, path, link.system):
+                    found.setdefault((path, "header", target), LibrarySymbol(target, path, line, target, "header"))
+                elif link.kind == "import" and not target.startswith(".") and not resolver.imported(target, path):
+                    module, name = target.rpartition(".")[0] or target, target.rsplit(".", 1)[-1]
+                    found.setdefault((path, "import", module + name), LibrarySymbol(name, path, line, module, "import"))
+            for called, name, line, _ in self._uses_in(path):
+                if called and not python and not self.paths_naming(name):
+                    found.setdefault((path, "call", name), LibrarySymbol(name, path, line, kind="call"))
         return list(found.values())
+
+
+def _kept(cache: OrderedDict[str, list[T]], path: str, make: Callable[[], list[T]]) -> list[T]:
+    """The entry of a bounded cache, made where it is missing."""
+    if path in cache:
+        with suppress(KeyError):  # another thread may forget at any time
+            cache.move_to_end(path)
+            return cache[path]
+    made = make()
+    cache[path] = made
+    while len(cache) > KEPT_FILES:
+        with suppress(KeyError):
+            cache.popitem(last=False)
+    return made

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from agent.index import history, scan, search
 from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, Ranked, RankedSymbol, RefreshReport
-from agent.index.references import References, select_symbols
+from agent.index.references import References
 from agent.index.resolve import Resolver
 from agent.index.store import IndexUnavailable, Store, remove_file
 from agent.index.update import Progress, Updater
+from agent.languages import language_of, parser_for
 
 _FILE_COLUMNS = (
     "f.path, f.language, f.lines, f.size, f.is_test, coalesce(e.purpose, f.purpose), coalesce(e.domain, f.domain), "
@@ -101,6 +102,8 @@ class Index:
 
     def _refresh(self, progress: Progress | None) -> RefreshReport:
         began = time.monotonic()
+        if self._store.outgrown():
+            self._store.rebuild()
         self._updater.forget_if_limits_changed()
         listing = self._listing()
         known = self._store.known()
@@ -153,9 +156,11 @@ class Index:
             )
         )
         [(files,)] = self._store.rows("SELECT count(*) FROM files WHERE skipped = ''")
-        [(symbols,)] = self._store.rows("SELECT count(*) FROM symbols")
+        [(symbols,)] = self._store.rows("SELECT coalesce(sum(symbols), 0) FROM files")
         ms = round((time.monotonic() - began) * 1000)
-        return RefreshReport(files, symbols, changed, gone, dict(skipped), ms, languages, tuple(listing.submodules))
+        left_out = self._store.rows("SELECT path, skipped FROM files WHERE skipped <> '' ORDER BY path")
+        unread = tuple(f"{path}: {reason}" for path, reason in left_out if parser_for(language_of(path)) is not None)
+        return RefreshReport(files, symbols, changed, gone, dict(skipped), ms, languages, tuple(listing.submodules), unread)
 
     # files
 
@@ -217,7 +222,14 @@ class Index:
 
     def symbols(self, path: str | None = None) -> list[IndexedSymbol]:
         """Symbols of one file, or of all, in file and position order."""
-        return select_symbols(self._store, "1") if path is None else select_symbols(self._store, "files.path = ?", (path,))
+        if path is not None:
+            return self._references.symbols(path)
+        paths = [row[0] for row in self._store.rows("SELECT path FROM files WHERE symbols > 0 ORDER BY path")]
+        return [symbol for each in paths for symbol in self._references.symbols(each)]
+
+    def has_function(self, name: str) -> bool:
+        """Whether a function of this name is defined in the project."""
+        return self._references.has_function(name)
 
     def find_symbols(self, name: str) -> list[IndexedSymbol]:
         """Symbols by name (``close``) or qualified name (``Client.close``), exact; definitions before prototypes."""
@@ -265,8 +277,8 @@ class Index:
 
     def search_files(self, query: str, limit: int = 20, *, tests: bool = False) -> list[Ranked]:
         """Source files by likelihood for a task in plain words; test files only when ``tests``."""
-        return search.rank_files(self._store, query, limit, tests)
+        return search.rank_files(self._store, query, limit, tests=tests)
 
     def search_symbols(self, query: str, paths: Iterable[str] | None = None, limit: int = 20) -> list[RankedSymbol]:
         """Symbols by likelihood, of ``paths`` or of the best-ranked files."""
-        return search.rank_symbols(self._store, query, limit, paths)
+        return search.rank_symbols(self._store, self._references, query, limit, paths)

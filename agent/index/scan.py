@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import stat
 import subprocess
 import tempfile
+import tokenize
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +24,8 @@ _NEVER = frozenset((PRIVATE, ".git", ".hg", ".svn"))
 _CLUTTER = frozenset(
     "node_modules __pycache__ .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .eggs .cache".split()
 )
+_MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
+          (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
 _TEST_FOLDERS = frozenset("test tests testing t spec specs unittest unittests testsuite".split())
 
 
@@ -113,8 +118,7 @@ def _place(root: Path, name: str, mode: str, listing: Listing, inside: Callable[
     if _NEVER.intersection(name.split("/")):
         return
     if mode == "160000":
-        listing.submodules.append(name.rstrip("/"))
-        listing.skipped["submodule"] += 1
+        _enter(root, name, listing)
         return
     try:
         name.encode("utf-8")
@@ -135,6 +139,19 @@ def _place(root: Path, name: str, mode: str, listing: Listing, inside: Callable[
         listing.paths.append(name)
 
 
+def _enter(root: Path, name: str, listing: Listing) -> None:
+    """Adds the files of a submodule that is checked out. A repository that merely lies inside is not part of this one."""
+    listing.submodules.append(name.rstrip("/"))
+    folder = root / name
+    if name.endswith("/") or folder.is_symlink() or not (folder / ".git").exists():
+        listing.skipped["submodule"] += 1
+        return
+    inner = list_files(folder)
+    listing.paths += [f"{name}/{path}" for path in inner.paths]
+    listing.submodules += [f"{name}/{path}" for path in inner.submodules]
+    listing.skipped.update(inner.skipped)
+
+
 def _inside(root: str, folder: str) -> bool:
     """False when a folder on the way is a link that leads out of the root."""
     real = os.path.realpath(os.path.join(root, folder))
@@ -142,23 +159,50 @@ def _inside(root: str, folder: str) -> bool:
 
 
 def read_source(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, str]:
-    """(content, "") or (b"", reason for leaving it out)."""
+    """(content as UTF-8, "") or (b"", reason for leaving it out)."""
+    data, reason, _ = read_encoded(path, max_bytes)
+    return data, reason
+
+
+def read_encoded(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, str, str]:
+    """(content as UTF-8, reason for leaving it out or "", the encoding it was in where that is not UTF-8).
+
+    A byte order mark decides, then a Python source's declaration (PEP 263), then whether it is UTF-8; what is left is read
+    as Latin-1, in which every byte is a character.
+    """
     try:
-        size = path.stat().st_size
-        if size > max_bytes:
-            return b"", "too large"
+        if path.stat().st_size > max_bytes:
+            return b"", "too large", ""
         data = path.read_bytes()
     except (OSError, ValueError):
-        return b"", "unreadable"
+        return b"", "unreadable", ""
     if len(data) > max_bytes:
-        return b"", "too large"
-    if b"\0" in data:
-        return b"", "binary"
+        return b"", "too large", ""
+    marked = next((name for mark, name in _MARKS if data.startswith(mark)), "")
+    if not marked and b"\0" in data:
+        return b"", "binary", ""
+    if data.isascii():
+        return data, "", ""
+    for encoding in (marked, _declared(data) if path.suffix in (".py", ".pyi") else "", "utf-8", "latin-1"):
+        try:
+            if encoding == "utf-8":
+                data.decode("utf-8")
+                return data, "", ""
+            if encoding:
+                return data.decode(encoding).encode("utf-8"), "", encoding
+        except (UnicodeError, LookupError):
+            if encoding == marked:
+                return b"", "binary", ""
+    return b"", "unreadable", ""
+
+
+def _declared(data: bytes) -> str:
+    """The encoding that a Python source declares in its first two lines, "" for UTF-8 or one that nobody knows."""
     try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return b"", "not UTF-8"
-    return data, ""
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except (SyntaxError, UnicodeError):
+        return ""
+    return "" if encoding.startswith("utf-8") else encoding
 
 
 def is_test(path: str) -> bool:

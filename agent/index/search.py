@@ -1,56 +1,236 @@
-"""Which files and symbols a task in plain words is about: several rankings, fused by reciprocal rank."""
+"""Which files and symbols a task in plain words is about: several rankings, fused by reciprocal rank.
+
+The tables hold each word once a row, and a row is a symbol, so that a word's count in a file is the number of its symbols
+that have the word. All statistics are taken over the rows that are live now, whatever the tables hold besides.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+import msgspec
 
 from agent.index.entries import Ranked, RankedSymbol
-from agent.index.references import select_symbols
-from agent.index.store import UNSEARCHED, Store
-from agent.index.words import fts_query, identifiers, query_words
+from agent.index.extract import MAX_SYMBOLS, UNSEARCHED, unpacked_lengths
+from agent.index.references import References
+from agent.index.store import Store, file_number
+from agent.index.words import identifiers, query_words
 from agent.languages import languages
 
 RRF = 15
 """The constant of reciprocal rank fusion: smaller than the usual 60, because code search needs only the first places."""
 
 WEIGHTS = {"names": 1.0, "text": 1.0, "symbols": 1.0, "history": 1.0, "mentioned": 1.5, "neighbours": 0.3}
-"""A name given exactly is stronger evidence than words; an include or import edge alone is weak.
+"""A name given exactly is stronger evidence than words; an include or import edge alone is weak."""
 
-Measured on 360 past commits of eight projects: .83, .91 and .97 of the changed files in the first 5, 10 and 20, the best
-single ranking .76, .86 and .93; values near these do about as well.
-"""
+K1, B = 1.2, 0.75
+"""The usual BM25 constants (Robertson and Zaragoza 2009)."""
+
+NAME, HEAD = 3.0, 2.0
+"""What a word in a symbol's name, and in its signature or comment, counts of one in its body."""
+
+PATH, NAMES, HEADS = 4.0, 2.0, 1.0
+"""The same for a file's path, the names in it, and its comments."""
 
 _DEPTH = 200
 _COMMITS = 60
-_SYMBOL_DEPTH = 2000
 _NEIGHBOURS_OF = 8
-_MOST_PATHS = 20_000
 _PLACE_HALVES = 30
 """A symbol in the file at this place counts half of one in a file at the top."""
 
 
-def rank_files(store: Store, query: str, limit: int, tests: bool = False) -> list[Ranked]:
+class _File(msgspec.Struct):
+    """A live file of the search, and its words by row."""
+
+    path: str
+    is_test: bool
+    words: int
+    rows: int
+
+
+class _Hits(msgspec.Struct):
+    """The rows that have one query word, by column."""
+
+    name: frozenset[int]
+    head: frozenset[int]
+    body: frozenset[int]
+
+
+class Search:
+    """One query over one state of the store."""
+
+    def __init__(self, store: Store, query: str, tests: bool | None) -> None:
+        self._store = store
+        self.query = query
+        known: list[object] = list(languages())
+        where = "" if tests is None else f" AND is_test = {int(tests)}"
+        sql = (
+            "SELECT row_base, path, is_test, words, symbols + 1 FROM files WHERE row_base <> 0 AND language IN "
+            f"({','.join('?' * len(known))}){where}"
+        )
+        self.files = {base: _File(path, bool(test), words, rows) for base, path, test, words, rows in store.rows(sql, known)}
+        self.paths = {file.path: base for base, file in self.files.items()}
+        self.hits = {word: hits for word in query_words(query) if (hits := self._hits(word)) is not None}
+        self._rows = sum(file.rows for file in self.files.values())
+
+    def _hits(self, word: str) -> _Hits | None:
+        found = [self._matching(column, word) for column in ("name", "head", "body")]
+        return _Hits(*found) if any(found) else None
+
+    def _matching(self, column: str, word: str) -> frozenset[int]:
+        rows = self._store.rows("SELECT rowid FROM words WHERE words MATCH ?", (f'{column} : "{word}"',))
+        return frozenset(row for (row,) in rows if row // MAX_SYMBOLS * MAX_SYMBOLS in self.files)
+
+    def by_names(self) -> list[str]:
+        """Files by path, names and comments."""
+        counts: dict[str, Counter[int]] = {}
+        for word, hits in self.hits.items():
+            counts[word] = Counter()
+            for row in hits.name:
+                base = _base(row)
+                counts[word][base] += PATH if row == base else NAMES  # type: ignore[assignment]
+            for row in hits.head:
+                counts[word][_base(row)] += HEADS  # type: ignore[assignment]
+        return self._by_counts(counts, {base: file.rows for base, file in self.files.items()})
+
+    def by_text(self) -> list[str]:
+        """Files by everything in them."""
+        counts = {word: Counter(_base(row) for row in hits.body | hits.name) for word, hits in self.hits.items()}
+        return self._by_counts(counts, {base: file.words for base, file in self.files.items()})
+
+    def _by_counts(self, counts: Mapping[str, Counter[int]], lengths: Mapping[int, int]) -> list[str]:
+        mean = max(1.0, sum(lengths.values()) / max(1, len(lengths)))
+        scores: dict[int, float] = defaultdict(float)
+        for found in counts.values():
+            weight = idf(len(found), len(self.files))
+            for base, count in found.items():
+                scores[base] += weight * bm25(count, lengths[base] / mean)
+        return self._ordered(scores)[:_DEPTH]
+
+    def symbol_scores(self) -> dict[int, float]:
+        """Row → score of the symbols that have a word of the query."""
+        lengths = self._lengths()
+        mean = max(1.0, sum(file.words for file in self.files.values()) / max(1, self._rows))
+        scores: dict[int, float] = defaultdict(float)
+        for hits in self.hits.values():
+            rows = hits.body | hits.head | hits.name
+            weight = idf(len(rows), self._rows)
+            for row in rows:
+                base = _base(row)
+                if row != base:
+                    count = (row in hits.body) + HEAD * (row in hits.head) + NAME * (row in hits.name)
+                    scores[row] += weight * bm25(count, lengths[base][row - base] / mean)
+        return scores
+
+    def _lengths(self) -> dict[int, list[int]]:
+        found = {}
+        wanted = {_base(row) for hits in self.hits.values() for row in (*hits.body, *hits.head, *hits.name)}
+        for base in wanted:
+            sql = "SELECT lengths FROM contents WHERE file_id = ?"
+            [(blob,)] = self._store.rows(sql, (file_number(self.files[base].path),)) or [(b"",)]
+            lengths = list(unpacked_lengths(blob))
+            found[base] = lengths + [0] * (self.files[base].rows - len(lengths))
+        return found
+
+    def by_best_symbol(self, scores: Mapping[int, float]) -> list[str]:
+        """Files by their best symbol: one function that fits says more than many words spread over a file."""
+        best: dict[int, float] = {}
+        for row, score in scores.items():
+            base = _base(row)
+            best[base] = max(best.get(base, 0.0), score)
+        return self._ordered(best)[:_DEPTH]
+
+    def by_history(self) -> list[str]:
+        """Files of the commits whose messages match best; a commit's weight is shared among its files."""
+        [(commits, words)] = self._store.rows("SELECT count(*), coalesce(avg(words), 1.0) FROM commits WHERE width > 0")
+        matching = {
+            word: [row for (row,) in self._store.rows("SELECT rowid FROM messages WHERE messages MATCH ?", (f'"{word}"',))]
+            for word in query_words(self.query)
+        }
+        wanted = {row for rows in matching.values() for row in rows}
+        lengths = dict(self._store.rows("SELECT id, words FROM commits")) if wanted else {}
+        weights: dict[int, float] = defaultdict(float)
+        for rows in matching.values():
+            weight = idf(len(rows), commits)
+            for row in rows:
+                weights[row] += weight * bm25(1, lengths.get(row, words) / words)
+        scores: dict[str, float] = defaultdict(float)
+        sql = "SELECT f.path FROM commit_files c JOIN files f ON f.id = c.file_id WHERE c.commit_id = ?"
+        for commit in sorted(weights, key=lambda row: (-weights[row], -row))[:_COMMITS]:
+            paths = [path for (path,) in self._store.rows(sql, (commit,)) if path in self.paths]
+            for path in paths:
+                scores[path] += weights[commit] / len(paths) ** 0.5
+        return _best(scores)[:_DEPTH]
+
+    def by_mention(self) -> list[str]:
+        """Files that define what the request names exactly, rarer names first."""
+        scores: dict[str, float] = defaultdict(float)
+        sql = "SELECT f.path FROM names n JOIN files f ON f.id = n.file_id WHERE n.name = ? AND n.kinds & 5 ORDER BY f.path"
+        for name in identifiers(self.query):
+            last = name.replace("::", ".").replace("->", ".").rpartition(".")[2]
+            paths = [path for (path,) in self._store.rows(sql, (last,)) if path in self.paths]
+            for path in paths[:20]:
+                scores[path] += 1 / len(paths)
+        return _best(scores)
+
+    def by_neighbours(self, top: Iterable[Ranked]) -> list[str]:
+        """Files that include, import or are used by the best so far; a file with many neighbours vouches less for each."""
+        sql = (
+            "SELECT DISTINCT f.path FROM edges e JOIN files f ON f.id = e.source + e.target - ?1 "
+            "WHERE (e.source = ?1 OR e.target = ?1) AND e.source <> e.target"
+        )
+        scores: dict[str, float] = defaultdict(float)
+        for ranked in top:
+            paths = [path for (path,) in self._store.rows(sql, (file_number(ranked.path),)) if path in self.paths]
+            for path in paths:
+                scores[path] += ranked.score / len(paths) ** 0.5
+        return _best(scores)
+
+    def _ordered(self, scores: Mapping[int, float]) -> list[str]:
+        return _best({self.files[base].path: score for base, score in scores.items()})
+
+
+def idf(having: int, among: int) -> float:
+    """How telling a word is that ``having`` of ``among`` documents have: rare words count more."""
+    return math.log(1 + (among - having + 0.5) / (having + 0.5)) if among >= having else 0.0
+
+
+def bm25(count: float, relative_length: float) -> float:
+    """BM25's saturation of a count in a document of so many times the average length."""
+    return count * (K1 + 1) / (count + K1 * (1 - B + B * relative_length))
+
+
+def _base(row: int) -> int:
+    return row // MAX_SYMBOLS * MAX_SYMBOLS
+
+
+def _best(scores: Mapping[str, float]) -> list[str]:
+    return sorted(scores, key=lambda path: (-scores[path], path))
+
+
+def rank_files(store: Store, query: str, limit: int, *, tests: bool = False) -> list[Ranked]:
     """The most likely files first. ``tests`` chooses test files instead of all others; the two are never mixed."""
-    return _rank_files(store, query, tests)[:limit]
-
-
-def _rank_files(store: Store, query: str, tests: bool) -> list[Ranked]:
-    match = fts_query(query_words(query))
-    if not match:
+    if not query_words(query):
         return []
+    search = Search(store, query, tests)
+    return _rank_files(search, search.symbol_scores())[:limit]
+
+
+def _rank_files(search: Search, symbols: Mapping[int, float]) -> list[Ranked]:
     lists = {
-        "names": _by_names(store, match, tests),
-        "text": _by_text(store, match, tests),
-        "symbols": list(dict.fromkeys(path for path, _, _ in _symbol_hits(store, match, tests, None))),
-        "history": _by_history(store, match, tests),
-        "mentioned": _by_mention(store, query, tests),
+        "names": search.by_names(),
+        "text": search.by_text(),
+        "symbols": search.by_best_symbol(symbols),
+        "history": search.by_history(),
+        "mentioned": search.by_mention(),
     }
-    lists["neighbours"] = _by_neighbours(store, fuse(lists, WEIGHTS)[:_NEIGHBOURS_OF], tests)
+    lists["neighbours"] = search.by_neighbours(fuse(lists, WEIGHTS)[:_NEIGHBOURS_OF])
     return fuse(lists, WEIGHTS)
 
 
-def fuse(lists: dict[str, list[str]], weights: dict[str, float]) -> list[Ranked]:
+def fuse(lists: Mapping[str, list[str]], weights: Mapping[str, float]) -> list[Ranked]:
     """Reciprocal rank fusion: Σ weight / (RRF + rank), ties by path. Reasons name each list with the place in it."""
     scores: dict[str, float] = defaultdict(float)
     places: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -58,137 +238,55 @@ def fuse(lists: dict[str, list[str]], weights: dict[str, float]) -> list[Ranked]
         for place, path in enumerate(ranked, 1):
             scores[path] += weights[name] / (RRF + place)
             places[path].append((place, name))
-    order = sorted(scores, key=lambda path: (-scores[path], path))
+    order = _best(scores)
     return [Ranked(p, round(scores[p], 6), tuple(f"{name} #{place}" for place, name in sorted(places[p]))) for p in order]
 
 
-def _scope(tests: bool) -> tuple[str, list[object]]:
-    known = list(languages())
-    return f"f.is_test = ? AND f.skipped = '' AND f.language IN ({','.join('?' * len(known))})", [int(tests), *known]
-
-
-def _by_names(store: Store, match: str, tests: bool) -> list[str]:
-    where, parameters = _scope(tests)
-    sql = (
-        f"SELECT f.path FROM names_fts JOIN files f ON f.id = names_fts.rowid WHERE names_fts MATCH ? AND {where} "
-        "ORDER BY bm25(names_fts, 4.0, 2.0, 1.0), f.path LIMIT ?"
-    )
-    return [row[0] for row in store.rows(sql, [match, *parameters, _DEPTH])]
-
-
-def _by_text(store: Store, match: str, tests: bool) -> list[str]:
-    where, parameters = _scope(tests)
-    sql = (
-        f"SELECT f.path FROM text_fts JOIN files f ON f.id = text_fts.rowid WHERE text_fts MATCH ? AND {where} "
-        "ORDER BY bm25(text_fts), f.path LIMIT ?"
-    )
-    return [row[0] for row in store.rows(sql, [match, *parameters, _DEPTH])]
-
-
-def _by_history(store: Store, match: str, tests: bool) -> list[str]:
-    """Files of the commits whose messages match best; a commit's weight is shared among its files."""
-    commits = store.rows(
-        "SELECT rowid, -bm25(commits_fts) FROM commits_fts WHERE commits_fts MATCH ? ORDER BY 2 DESC, 1 DESC LIMIT ?",
-        (match, _COMMITS),
-    )
-    scores: dict[str, float] = defaultdict(float)
-    where, parameters = _scope(tests)
-    for commit, weight in commits:
-        sql = f"SELECT f.path FROM commit_files c JOIN files f ON f.path = c.path WHERE c.commit_id = ? AND {where}"
-        paths = [row[0] for row in store.rows(sql, [commit, *parameters])]
-        for path in paths:
-            scores[path] += weight / len(paths) ** 0.5
-    return sorted(scores, key=lambda path: (-scores[path], path))[:_DEPTH]
-
-
-def _by_mention(store: Store, query: str, tests: bool) -> list[str]:
-    """Files that define what the request names exactly, rarer names first."""
-    where, parameters = _scope(tests)
-    scores: dict[str, float] = defaultdict(float)
-    for name in identifiers(query):
-        last = name.replace("::", ".").replace("->", ".").rpartition(".")[2]
-        sql = (
-            "SELECT DISTINCT f.path FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.name = ? AND "
-            f"s.kind <> 'prototype' AND {where}"
-        )
-        paths = [row[0] for row in store.rows(sql, [last, *parameters])]
-        for path in paths[:20]:
-            scores[path] += 1 / len(paths)
-    return sorted(scores, key=lambda path: (-scores[path], path))
-
-
-def _by_neighbours(store: Store, top: list[Ranked], tests: bool) -> list[str]:
-    """Files that include, import or are used by the best so far; a file with many neighbours vouches less for each."""
-    where, parameters = _scope(tests)
-    sql = (
-        "SELECT DISTINCT f.path FROM files me JOIN edges e ON e.source = me.id OR e.target = me.id "
-        f"JOIN files f ON f.id = e.source + e.target - me.id WHERE me.path = ? AND f.id <> me.id AND {where}"
-    )
-    scores: dict[str, float] = defaultdict(float)
-    for ranked in top:
-        paths = [row[0] for row in store.rows(sql, [ranked.path, *parameters])]
-        for path in paths:
-            scores[path] += ranked.score / len(paths) ** 0.5
-    return sorted(scores, key=lambda path: (-scores[path], path))
-
-
-def _symbol_hits(store: Store, match: str, tests: bool, paths: list[str] | None) -> list[tuple[str, int, float]]:
-    """(path, symbol id, BM25 score) of symbols whose name, head or body match, best first."""
-    if paths is None:
-        where, parameters = _scope(tests)
-    else:
-        where, parameters = f"f.path IN ({','.join('?' * len(paths))})", list(paths)
-    sql = (
-        "SELECT f.path, s.id, -bm25(symbols_fts, 3.0, 2.0, 1.0) AS score FROM symbols_fts "
-        "JOIN symbols s ON s.id = symbols_fts.rowid JOIN files f ON f.id = s.file_id "
-        f"WHERE symbols_fts MATCH ? AND {where} ORDER BY score DESC, f.path, s.start LIMIT ?"
-    )
-    return [(path, symbol, score) for path, symbol, score in store.rows(sql, [match, *parameters, _SYMBOL_DEPTH])]
-
-
-def rank_symbols(store: Store, query: str, limit: int, paths: Iterable[str] | None = None) -> list[RankedSymbol]:
+def rank_symbols(
+    store: Store, references: References, query: str, limit: int, paths: Iterable[str] | None = None
+) -> list[RankedSymbol]:
     """The most likely symbols first: of ``paths``, or of all files but tests.
 
     BM25 over name, signature with doc, and body, weighed down with the place of the file; names given exactly come first.
     """
-    match = fts_query(query_words(query))
-    if not match:
+    if not query_words(query):
         return []
-    chosen = None if paths is None else list(dict.fromkeys(paths))[:_MOST_PATHS]
-    places = {ranked.path: place for place, ranked in enumerate(_rank_files(store, query, False), 1)}
-    hits = {symbol: (path, score) for path, symbol, score in _symbol_hits(store, match, False, chosen)}
-    named = _named(store, query, chosen)
-    best = max((score for _, score in hits.values()), default=1.0)
-    scores: dict[int, float] = {}
-    for symbol, path in [*((i, p) for i, (p, _) in hits.items()), *named.items()]:
-        words = hits.get(symbol, ("", 0.0))[1]
-        score = words + (best if symbol in named else 0.0)
-        scores[symbol] = score / (1.0 + places.get(path, _DEPTH) / _PLACE_HALVES)
-    found: dict[tuple[str, str], RankedSymbol] = {}
-    for number in sorted(scores, key=lambda i: (-scores[i], i)):
+    chosen = None if paths is None else set(paths)
+    search = Search(store, query, False if chosen is None else None)
+    hits = search.symbol_scores()
+    places = {ranked.path: place for place, ranked in enumerate(_rank_files(search, hits), 1)}
+    named = _named(references, query, search.paths)
+    best = max(hits.values(), default=1.0)
+    scores: dict[tuple[str, int], float] = {(search.files[_base(row)].path, row % MAX_SYMBOLS): s for row, s in hits.items()}
+    for key in named:
+        scores[key] = scores.get(key, 0.0) + best
+    for key in scores:
+        scores[key] /= 1.0 + places.get(key[0], _DEPTH) / _PLACE_HALVES
+    found: dict[str, RankedSymbol] = {}
+    for path, place in sorted(scores, key=lambda key: (-scores[key], key)):
         if len(found) >= limit:
             break
-        [symbol_found] = select_symbols(store, "s.id = ?", (number,))
-        reasons = [reason for reason, holds in (("mentioned", number in named), ("words", number in hits)) if holds]
-        place = places.get(symbol_found.path)
-        reasons += [f"file #{place}"] if place else []
-        key = (symbol_found.path, symbol_found.qualified)
-        found.setdefault(key, RankedSymbol(symbol_found, round(scores[number], 6), tuple(reasons)))
+        if chosen is not None and path not in chosen:
+            continue
+        symbol = references.symbols(path)[place - 1]
+        reasons = [r for r, holds in (("mentioned", (path, place) in named), ("words", True)) if holds]
+        reasons += [f"file #{places[path]}"] if path in places else []
+        found.setdefault(symbol.key, RankedSymbol(symbol, round(scores[path, place], 6), tuple(reasons)))
     return list(found.values())
 
 
-def _named(store: Store, query: str, paths: list[str] | None) -> dict[int, str]:
-    """Symbols that the request names exactly: id → path."""
-    where, parameters = ("f.is_test = 0", []) if paths is None else (f"f.path IN ({','.join('?' * len(paths))})", paths)
-    kinds = ",".join("?" * len(UNSEARCHED))
-    sql = (
-        "SELECT s.id, f.path, s.parent FROM symbols s JOIN files f ON f.id = s.file_id "
-        f"WHERE s.name = ? AND s.kind NOT IN ({kinds}) AND {where} LIMIT 50"
-    )
-    found: dict[int, str] = {}
+def _named(references: References, query: str, paths: Mapping[str, int]) -> set[tuple[str, int]]:
+    """(path, place) of the symbols that the request names exactly."""
+    found: set[tuple[str, int]] = set()
     for name in identifiers(query):
         parent, _, last = name.replace("::", ".").replace("->", ".").rpartition(".")
-        rows = store.rows(sql, [last, *UNSEARCHED, *parameters])
-        exact = [row for row in rows if parent and row[2] == parent]
-        found.update({symbol: path for symbol, path, _ in exact or rows})
+        hits = [
+            (path, place, symbol.parent)
+            for path in references.paths_naming(last)[:20]
+            if path in paths
+            for place, symbol in enumerate(references.symbols(path), 1)
+            if symbol.name == last and symbol.kind not in UNSEARCHED
+        ]
+        exact = [hit for hit in hits if parent and hit[2] == parent]
+        found.update((path, place) for path, place, _ in exact or hits)
     return found

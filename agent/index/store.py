@@ -1,7 +1,12 @@
-"""The index database, rebuilt from the repo at any time: files, symbols, references, edges, commits, full text."""
+"""The index database, rebuilt from the repo at any time: files, symbols, references, edges, commits, search rows.
+
+A file's number is made from its path and its rows' number from path and content, so that a first build, a later refresh and
+builds at the same time write the same tables. Source text is not kept: the search tables hold words without the text.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import threading
@@ -11,54 +16,49 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agent.index.extract import MAX_SYMBOLS, Extract, unpacked
 from agent.index.intact import is_cut_short
-from agent.index.words import searchable
-from agent.language.symbols import ParsedFile, Symbol
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raised whenever tables or what parsers store in them change; another version on disk is thrown away."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
-  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, language TEXT NOT NULL DEFAULT '', lines INTEGER NOT NULL DEFAULT 0,
-  size INTEGER NOT NULL DEFAULT 0, mtime_ns INTEGER NOT NULL DEFAULT 0, sha TEXT NOT NULL DEFAULT '',
-  is_test INTEGER NOT NULL DEFAULT 0, skipped TEXT NOT NULL DEFAULT '', errors INTEGER NOT NULL DEFAULT 0,
-  doc TEXT NOT NULL DEFAULT '', purpose TEXT NOT NULL DEFAULT '', domain TEXT NOT NULL DEFAULT '',
-  concepts TEXT NOT NULL DEFAULT '[]', surface TEXT NOT NULL DEFAULT '[]');
-CREATE TABLE symbols (
-  id INTEGER PRIMARY KEY, file_id INTEGER NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, line INTEGER NOT NULL,
-  end_line INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,
-  parent TEXT NOT NULL, body_start INTEGER NOT NULL, body_end INTEGER NOT NULL, doc_start INTEGER NOT NULL,
-  static INTEGER NOT NULL);
-CREATE INDEX symbols_file ON symbols (file_id);
-CREATE INDEX symbols_name ON symbols (name);
-CREATE TABLE refs (
-  file_id INTEGER NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL, line INTEGER NOT NULL, source TEXT NOT NULL,
-  system INTEGER NOT NULL, alias TEXT NOT NULL);
-CREATE INDEX refs_file ON refs (file_id, kind);
-CREATE INDEX refs_target ON refs (target);
-CREATE INDEX refs_import ON refs (target, alias) WHERE kind = 'import';
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, row_base INTEGER NOT NULL DEFAULT 0, language TEXT NOT NULL DEFAULT '',
+  lines INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL DEFAULT 0, sha TEXT NOT NULL DEFAULT '',
+  encoding TEXT NOT NULL DEFAULT '', is_test INTEGER NOT NULL DEFAULT 0, skipped TEXT NOT NULL DEFAULT '',
+  errors INTEGER NOT NULL DEFAULT 0, symbols INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
+  purpose TEXT NOT NULL DEFAULT '', domain TEXT NOT NULL DEFAULT '', concepts TEXT NOT NULL DEFAULT '[]',
+  surface TEXT NOT NULL DEFAULT '[]');
+CREATE INDEX files_rows ON files (row_base);
+CREATE TABLE contents (
+  file_id INTEGER PRIMARY KEY, symbols BLOB NOT NULL, links BLOB NOT NULL, uses BLOB NOT NULL, lengths BLOB NOT NULL);
+CREATE TABLE names (
+  name TEXT NOT NULL, file_id INTEGER NOT NULL, kinds INTEGER NOT NULL, PRIMARY KEY (name, file_id)) WITHOUT ROWID;
+CREATE TABLE renames (
+  name TEXT NOT NULL, alias TEXT NOT NULL, file_id INTEGER NOT NULL, PRIMARY KEY (name, alias, file_id)) WITHOUT ROWID;
 CREATE TABLE edges (
   source INTEGER NOT NULL, target INTEGER NOT NULL, kind TEXT NOT NULL, PRIMARY KEY (source, target, kind)) WITHOUT ROWID;
 CREATE INDEX edges_target ON edges (target);
 CREATE TABLE enrichment (
   sha TEXT PRIMARY KEY, purpose TEXT NOT NULL, domain TEXT NOT NULL, concepts TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE commits (
-  id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, time INTEGER NOT NULL, width INTEGER NOT NULL,
-  message TEXT NOT NULL);
+CREATE TABLE commits (id INTEGER PRIMARY KEY, sha TEXT NOT NULL, width INTEGER NOT NULL, words INTEGER NOT NULL);
 CREATE TABLE commit_files (
-  commit_id INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (path, commit_id)) WITHOUT ROWID;
+  file_id INTEGER NOT NULL, commit_id INTEGER NOT NULL, PRIMARY KEY (file_id, commit_id)) WITHOUT ROWID;
 CREATE INDEX commit_files_commit ON commit_files (commit_id);
-CREATE VIRTUAL TABLE names_fts USING fts5 (path, names, docs, tokenize = "porter unicode61 tokenchars '_'");
-CREATE VIRTUAL TABLE text_fts USING fts5 (body, tokenize = "porter unicode61 tokenchars '_'");
-CREATE VIRTUAL TABLE symbols_fts USING fts5 (name, doc, body, tokenize = "porter unicode61 tokenchars '_'");
-CREATE VIRTUAL TABLE commits_fts USING fts5 (message, tokenize = "porter unicode61 tokenchars '_'");
+CREATE TABLE stamps (file_id INTEGER PRIMARY KEY, mtime_ns INTEGER NOT NULL);
+CREATE TABLE left_over (row_base INTEGER PRIMARY KEY, rows INTEGER NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (
+  name, head, body, content = '', detail = 'column', columnsize = 0, tokenize = "porter ascii tokenchars '_'");
+CREATE VIRTUAL TABLE messages USING fts5 (
+  message, content = '', detail = 'none', columnsize = 0, tokenize = "porter ascii tokenchars '_'");
 """
+# words: one row a file and one a symbol, numbered row_base + place, each word once. Rows of replaced content cannot be
+# deleted from a table without text, and need not be: they belong to no file. ``left_over`` remembers them in case the
+# content comes back, and the tables are built afresh when they are many.
 
-
-UNSEARCHED = ("prototype", "enumerator")
-"""Kinds that are no search results of their own: what they declare or belong to is."""
+_MOST_LEFT_OVER = 20_000
 
 
 class IndexUnavailable(RuntimeError):
@@ -74,23 +74,6 @@ class Known:
     size: int
     sha: str
     skipped: str
-
-
-@dataclass(slots=True)
-class FileRow:
-    """One file as it is written to the index."""
-
-    path: str
-    language: str
-    lines: int
-    size: int
-    mtime_ns: int
-    sha: str
-    is_test: bool
-    purpose: str = ""
-    domain: str = ""
-    concepts: tuple[str, ...] = ()
-    surface: tuple[str, ...] = ()
 
 
 class Store:
@@ -205,100 +188,80 @@ class Store:
 
     def known(self, paths: list[str] | None = None) -> dict[str, Known]:
         """What is remembered of all paths, or of these."""
-        sql = "SELECT path, id, mtime_ns, size, sha, skipped FROM files"
+        sql = "SELECT path, id, coalesce(mtime_ns, -1), size, sha, skipped FROM files LEFT JOIN stamps ON file_id = id"
         rows = self.rows(sql) if paths is None else [r for p in paths for r in self.rows(f"{sql} WHERE path = ?", (p,))]
         return {path: Known(*rest) for path, *rest in rows}
 
+    def outgrown(self) -> bool:
+        """Whether rows of replaced content have become so many that the tables should be built afresh."""
+        [(left,)] = self.rows("SELECT coalesce(sum(rows), 0) FROM left_over")
+        if left <= _MOST_LEFT_OVER:
+            return False
+        [(live,)] = self.rows("SELECT coalesce(sum(symbols), 0) FROM files")
+        return bool(left > live)
 
-def put_file(db: sqlite3.Connection, row: FileRow, parsed: ParsedFile, source: bytes) -> int:
-    """Writes a file with all its rows in place of what was there; the id of a path stays. Call inside ``writing()``."""
-    file_id = _upsert(db, row.path)
+
+def file_number(path: str) -> int:
+    """The number of a path, the same in every index: 62 bits of its digest."""
+    return int.from_bytes(hashlib.sha256(path.encode("utf-8", "surrogateescape")).digest()[:8], "big") >> 2
+
+
+def _row_base(path: str, sha: str) -> int:
+    digest = hashlib.sha256(f"{path}\0{sha}".encode()).digest()
+    return (int.from_bytes(digest[:8], "big") >> 2) // MAX_SYMBOLS * MAX_SYMBOLS
+
+
+def put_file(db: sqlite3.Connection, found: Extract, mtime_ns: int) -> None:
+    """Writes a file with all its rows in place of what was there. Call inside ``writing()``."""
+    number, base = file_number(found.path), _row_base(found.path, found.sha) if found.rows else 0
+    _clear(db, number)
     db.execute(
-        "UPDATE files SET language=?, lines=?, size=?, mtime_ns=?, sha=?, is_test=?, skipped='', errors=?, doc=?, "
-        "purpose=?, domain=?, concepts=?, surface=? WHERE id=?",
-        (row.language, row.lines, row.size, row.mtime_ns, row.sha, row.is_test, parsed.errors, parsed.doc, row.purpose,
-         row.domain, json.dumps(row.concepts), json.dumps(row.surface), file_id),
+        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?)",
+        (number, found.path, base, found.language, found.lines, found.size, found.sha, found.encoding, found.is_test,
+         found.errors, found.symbol_count, found.words, found.purpose, found.domain, json.dumps(found.concepts),
+         json.dumps(found.surface)),
     )  # fmt: skip
-    _put_symbols(db, file_id, parsed, source)
-    db.executemany(
-        "INSERT INTO refs VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(file_id, r.kind, r.target, r.line, r.source, r.system, r.alias) for r in parsed.references],
-    )
-    names = " ".join(dict.fromkeys(s.name for s in parsed.symbols))
-    docs = "\n".join([parsed.doc, *(s.doc for s in parsed.symbols if s.doc)])
+    db.execute("INSERT INTO stamps VALUES (?, ?)", (number, mtime_ns))
+    if not found.rows:
+        return
     db.execute(
-        "INSERT INTO names_fts (rowid, path, names, docs) VALUES (?, ?, ?, ?)",
-        (file_id, searchable(row.path), searchable(names), searchable(docs)),
+        "INSERT INTO contents VALUES (?, ?, ?, ?, ?)", (number, found.symbols, found.links, found.uses, found.lengths)
     )
-    text = searchable(source.decode("utf-8", "replace"))
-    db.execute("INSERT INTO text_fts (rowid, body) VALUES (?, ?)", (file_id, text))
-    return file_id
+    db.executemany("INSERT INTO names VALUES (?, ?, ?)", [(name, number, kinds) for name, kinds in found.names])
+    db.executemany("INSERT INTO renames VALUES (?, ?, ?)", [(name, alias, number) for name, alias in found.renames])
+    if db.execute("DELETE FROM left_over WHERE row_base = ?", (base,)).rowcount < 1:
+        db.executemany(
+            "INSERT INTO words (rowid, name, head, body) VALUES (?, ?, ?, ?)",
+            [(base + place, name, head, body) for place, name, head, body in found.rows],
+        )
 
 
-def _put_symbols(db: sqlite3.Connection, file_id: int, parsed: ParsedFile, source: bytes) -> None:
-    [(next_id,)] = db.execute("SELECT coalesce(max(id), 0) + 1 FROM symbols").fetchall()
-    numbered = list(enumerate(parsed.symbols, next_id))
-    db.executemany(
-        "INSERT INTO symbols VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(i, file_id, s.name, s.kind, s.line, s.end_line, s.start, s.end, s.signature, s.doc, s.parent, s.body_start,
-          s.body_end, s.doc_start, s.static) for i, s in numbered],
-    )  # fmt: skip
-    members: dict[str, list[Symbol]] = {}
-    for symbol in parsed.symbols:
-        members.setdefault(symbol.parent, []).append(symbol)
-    texts = []
-    for i, s in numbered:
-        if s.kind not in UNSEARCHED:
-            body = _own_text(s, source, members.get(s.qualified, []))
-            head = searchable(f"{s.signature} {s.doc}")
-            texts.append((i, searchable(f"{s.parent} {s.name}"), head, searchable(body)))
-    db.executemany("INSERT INTO symbols_fts (rowid, name, doc, body) VALUES (?, ?, ?, ?)", texts)
-
-
-def _own_text(symbol: Symbol, source: bytes, members: list[Symbol]) -> str:
-    """A symbol's source without that of its members, which stand for themselves."""
-    pieces, at = [], symbol.start
-    for member in members:
-        if at <= member.start and member.end <= symbol.end:
-            pieces.append(source[at : member.start])
-            at = member.end
-    pieces.append(source[at : symbol.end])
-    return b" ".join(pieces).decode("utf-8", "replace")
-
-
-def put_skipped(db: sqlite3.Connection, path: str, reason: str, mtime_ns: int, size: int) -> None:
+def put_skipped(db: sqlite3.Connection, found: Extract, mtime_ns: int) -> None:
     """Remembers why a file was left out, so that it is not read again until it changes."""
-    file_id = _upsert(db, path)
+    number = file_number(found.path)
+    _clear(db, number)
     db.execute(
-        "UPDATE files SET skipped=?, mtime_ns=?, size=?, sha='', language='', lines=0, is_test=0, "
-        "errors=0, doc='', purpose='', domain='', "
-        "concepts='[]', surface='[]' WHERE id=?",
-        (reason, mtime_ns, size, file_id),
+        "INSERT INTO files (id, path, size, skipped) VALUES (?, ?, ?, ?)", (number, found.path, found.size, found.reason)
     )
+    db.execute("INSERT INTO stamps VALUES (?, ?)", (number, mtime_ns))
 
 
-def remove_file(db: sqlite3.Connection, file_id: int) -> None:
+def remove_file(db: sqlite3.Connection, number: int) -> None:
     """Takes a file and everything known about it out."""
-    _clear(db, file_id)
-    db.execute("DELETE FROM edges WHERE source = ? OR target = ?", (file_id, file_id))
-    db.execute("DELETE FROM files WHERE id = ?", (file_id,))
+    _clear(db, number)
+    db.execute("DELETE FROM edges WHERE source = ? OR target = ?", (number, number))
 
 
-def _upsert(db: sqlite3.Connection, path: str) -> int:
-    found = db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
-    if found is None:
-        return int(db.execute("INSERT INTO files (path) VALUES (?)", (path,)).lastrowid or 0)
-    _clear(db, found[0])
-    return int(found[0])
-
-
-def _clear(db: sqlite3.Connection, file_id: int) -> None:
-    for sql in (
-        "DELETE FROM symbols_fts WHERE rowid IN (SELECT id FROM symbols WHERE file_id = ?)",
-        "DELETE FROM symbols WHERE file_id = ?",
-        "DELETE FROM refs WHERE file_id = ?",
-        "DELETE FROM edges WHERE source = ?",
-        "DELETE FROM names_fts WHERE rowid = ?",
-        "DELETE FROM text_fts WHERE rowid = ?",
-    ):
-        db.execute(sql, (file_id,))
+def _clear(db: sqlite3.Connection, number: int) -> None:
+    old = db.execute("SELECT row_base, symbols FROM files WHERE id = ?", (number,)).fetchone()
+    if old is None:
+        return
+    if old[0]:
+        db.execute("INSERT OR REPLACE INTO left_over VALUES (?, ?)", (old[0], old[1] + 1))
+    [symbols] = db.execute("SELECT symbols FROM contents WHERE file_id = ?", (number,)).fetchone() or [b""]
+    db.executemany("DELETE FROM names WHERE name = ? AND file_id = ?", {(s[0], number) for s in unpacked(symbols)})
+    db.execute("DELETE FROM renames WHERE file_id = ?", (number,))
+    for table in ("contents", "stamps"):
+        db.execute(f"DELETE FROM {table} WHERE file_id = ?", (number,))
+    db.execute("DELETE FROM edges WHERE source = ?", (number,))
+    db.execute("DELETE FROM files WHERE id = ?", (number,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -11,17 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.c.include_paths import include_paths, is_build_file
-from agent.index import scan
-from agent.index.metadata import describe
+from agent.index.extract import Extract
 from agent.index.references import write_edges
 from agent.index.resolve import Resolver
-from agent.index.store import FileRow, Known, Store, put_file, put_skipped
-from agent.languages import ParsedFile, language_of, parse_file
+from agent.index.store import Known, Store, file_number, put_file, put_skipped, remove_file
+from agent.index.workers import Job, extracted
 
 Progress = Callable[[int, int, str], None]
 """Called with files done, files to do and the path at hand."""
 
-_BATCH = 64
+_BATCH = 256
 _RACY_NS = 2_000_000_000
 
 
@@ -40,12 +38,12 @@ class Updater:
         limit = str(self._max_file_bytes)
         if self._store.meta("max_file_bytes") != limit:
             with self._store.writing() as db:
-                db.execute("UPDATE files SET mtime_ns = -1")
+                db.execute("UPDATE stamps SET mtime_ns = -1")
                 db.execute("INSERT OR REPLACE INTO meta VALUES ('max_file_bytes', ?)", (limit,))
 
     def read(self, paths: list[str], known: dict[str, Known], progress: Progress | None) -> list[str]:
-        """Reads and writes what differs from what is known, in batches of one transaction; returns the changed paths."""
-        work: list[tuple[str, os.stat_result]] = []
+        """Reads and writes what differs from what is known, many files in one transaction; returns the changed paths."""
+        jobs: list[Job] = []
         for path in paths:
             try:
                 now = os.stat(os.path.join(self.root, path))
@@ -53,37 +51,18 @@ class Updater:
                 continue
             before = known.get(path)
             if before is None or before.mtime_ns != now.st_mtime_ns or before.size != now.st_size:
-                work.append((path, now))
+                jobs.append((path, before.sha if before else ""))
         changed: list[str] = []
-        for at in range(0, len(work), _BATCH):
+        results = extracted(self.root, jobs, self._max_file_bytes)
+        for at in range(0, len(jobs), _BATCH):
             with self._store.writing() as db:
-                for offset, (path, now) in enumerate(work[at : at + _BATCH]):
-                    if self._take(db, path, now, known.get(path)):
+                for number, (path, _) in enumerate(jobs[at : at + _BATCH], at + 1):
+                    found = next(results)
+                    if found is not None and _take(db, found, known.get(path)):
                         changed.append(path)
                     if progress:
-                        progress(at + offset + 1, len(work), path)
+                        progress(number, len(jobs), path)
         return changed
-
-    def _take(self, db: sqlite3.Connection, path: str, now: os.stat_result, before: Known | None) -> bool:
-        """Reads one file and writes it; False when its content is what was known."""
-        data, reason = scan.read_source(self.root / path, self._max_file_bytes)
-        # A file written within the clock's grain may change again without its time changing: look again next time.
-        mtime = now.st_mtime_ns if time.time_ns() - now.st_mtime_ns > _RACY_NS else -1
-        if reason:
-            put_skipped(db, path, reason, mtime, now.st_size)
-            return before is None or before.skipped != reason
-        sha = hashlib.sha256(data).hexdigest()
-        if before is not None and before.sha == sha:
-            db.execute("UPDATE files SET mtime_ns = ?, size = ? WHERE id = ?", (mtime, len(data), before.id))
-            return False
-        parsed = _parse(path, data)
-        about = describe(path, parsed)
-        row = FileRow(
-            path, language_of(path), _count_lines(data), len(data), mtime, sha, scan.is_test(path),
-            about.purpose, about.domain, about.concepts, about.surface,
-        )  # fmt: skip
-        put_file(db, row, parsed, data)
-        return True
 
     def relate(self, changed: list[str], *, rebuild: bool) -> None:
         """Brings the edges up to date: of the changed files, or of all when files came, went or search paths changed."""
@@ -100,13 +79,18 @@ class Updater:
             write_edges(self._store, self.resolver, changed)
 
 
-def _count_lines(data: bytes) -> int:
-    return data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
-
-
-def _parse(path: str, data: bytes) -> ParsedFile:
-    """What the language's parser says; a parser that stumbles over a file leaves it searchable as text."""
-    try:
-        return parse_file(path, data)
-    except Exception:  # any parser, any input: one odd file must not cost the whole index
-        return ParsedFile(language=language_of(path), symbols=(), errors=1)
+def _take(db: sqlite3.Connection, found: Extract, before: Known | None) -> bool:
+    """Writes one file; False when its content is what was known."""
+    # A file written within the clock's grain may change again without its time changing: look again next time.
+    mtime = found.mtime_ns if time.time_ns() - found.mtime_ns > _RACY_NS else -1
+    if found.reason:
+        remove_file(db, file_number(found.path))
+        put_skipped(db, found, mtime)
+        return before is None or before.skipped != found.reason
+    if found.same:
+        number = file_number(found.path)
+        db.execute("UPDATE files SET size = ? WHERE id = ?", (found.size, number))
+        db.execute("INSERT OR REPLACE INTO stamps VALUES (?, ?)", (number, mtime))
+        return False
+    put_file(db, found, mtime)
+    return True

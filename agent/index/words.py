@@ -46,9 +46,9 @@ def _expanded(word: str) -> str:
     return word.lower() if len(parts) < 2 else f"{word.lower()} {' '.join(parts)}"
 
 
-def searchable(text: str) -> str:
-    """Text with every identifier followed by its parts, for the full-text tables."""
-    return " ".join([_expanded(word) for word in _WORD.findall(text)])
+def terms(text: str) -> str:
+    """The different words of a text, identifiers whole and split, for a full-text row. In order of appearance."""
+    return " ".join(dict.fromkeys(map(_expanded, _WORD.findall(text))))
 
 
 def query_words(text: str, limit: int = 60) -> list[str]:
@@ -59,12 +59,6 @@ def query_words(text: str, limit: int = 60) -> list[str]:
             if part not in STOP_WORDS and len(part) > 1 and not (part.isdigit() and len(part) > 4):
                 found.setdefault(part)
     return list(found)[:limit]
-
-
-def fts_query(words: list[str]) -> str:
-    """An FTS5 expression that matches any of the words, each quoted so that nothing in it is an operator."""
-    quoted = ['"' + word.replace('"', '""') + '"' for word in words]
-    return " OR ".join(quoted)
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*")

@@ -63,7 +63,7 @@ def candidates_of(index: Index, entry: FileEntry) -> list[Document]:
         document
         for document in documents_of(index, entry)
         if document.symbol.kind != "prototype"
-        or not any(s.kind == "function" for s in index.find_symbols(document.symbol.name))
+        or not index.has_function(document.symbol.name)
     ]
 
 

@@ -46,8 +46,8 @@ async def _index(repo: Path, enrich: bool) -> None:
         )
         for reason, count in sorted(report.skipped.items()):
             click.echo(f"  skipped: {count} {reason}")
-        for name in report.submodules:
-            click.echo(f"  submodule not read: {name}")
+        for line in report.unread:
+            click.echo(f"  not read: {line}")
         if enrich:
             await _enrich(opened, repo)
     finally:

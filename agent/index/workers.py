@@ -1,0 +1,158 @@
+"""Reading and parsing many files at once: other processes extract, this one writes. A few files are read here.
+
+The processes are plain children that speak MessagePack over their pipes: nothing is forked from a process with threads, and
+the program that uses the index is not imported again in each of them, as the standard library's pools would do.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from agent.index.extract import Extract, extract
+
+Job = tuple[str, str]
+"""A path and the digest of its content as far as it is known."""
+
+BATCH = 16
+ALONE_BELOW = 80
+"""So few files are read faster than another process starts."""
+
+MAX_WORKERS = 8
+_AHEAD = 6
+"""Batches that a worker may be ahead of the writer: keeps memory flat."""
+
+_LENGTH = struct.Struct("<I")
+_encode = msgspec.msgpack.Encoder().encode
+_jobs = msgspec.msgpack.Decoder(list[Job])
+_results = msgspec.msgpack.Decoder(list[Extract | None])
+_COMMAND = "from agent.index.workers import serve; serve()"
+
+
+def extracted(root: Path, jobs: Sequence[Job], max_bytes: int, workers: int | None = None) -> Iterator[Extract | None]:
+    """What each job's file holds, in the order of the jobs; None where it went. ``workers``: 0 for this process alone."""
+    count = min(MAX_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    count = count if workers is None else workers
+    if workers is None and (count < 2 or len(jobs) < ALONE_BELOW):
+        count = 0
+    if not count:
+        yield from (extract(root, path, max_bytes, sha) for path, sha in jobs)
+        return
+    batches = [jobs[at : at + BATCH] for at in range(0, len(jobs), BATCH)]
+    with _Pool(root, max_bytes, batches, min(count, len(batches))) as pool:
+        for number, batch in enumerate(batches):
+            done = pool.take(number)
+            yield from done if done is not None else (extract(root, path, max_bytes, sha) for path, sha in batch)
+
+
+class _Pool:
+    """Workers that take batches in turn. ``take`` hands out results by number; None when the worker did not live to say."""
+
+    def __init__(self, root: Path, max_bytes: int, batches: Sequence[Sequence[Job]], count: int) -> None:
+        self._root, self._max_bytes, self._batches = root, max_bytes, batches
+        self._changed = threading.Condition()
+        self._done: dict[int, list[Extract | None] | None] = {}
+        self._next = self._taken = 0
+        self._stopped = False
+        self._most = _AHEAD * count
+        self._children = [_start(root, max_bytes) for _ in range(count)]
+        self._threads = [threading.Thread(target=self._drive, args=(child,), daemon=True) for child in self._children]
+
+    def __enter__(self) -> _Pool:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+        for child in self._children:
+            if child is not None:
+                child.kill()
+        for thread in self._threads:
+            thread.join()
+        for child in self._children:
+            if child is not None:
+                for pipe in (child.stdin, child.stdout):
+                    if pipe is not None:
+                        pipe.close()
+                child.wait()
+
+    def take(self, number: int) -> list[Extract | None] | None:
+        """The results of a batch; call it for every batch in order."""
+        with self._changed:
+            while number not in self._done and any(thread.is_alive() for thread in self._threads):
+                self._changed.wait(0.5)
+            self._taken = number + 1
+            self._changed.notify_all()
+            return self._done.pop(number, None)
+
+    def _drive(self, child: subprocess.Popen[bytes] | None) -> None:
+        while child is not None:
+            with self._changed:
+                while not self._stopped and self._next < len(self._batches) and self._next - self._taken >= self._most:
+                    self._changed.wait()
+                if self._stopped or self._next >= len(self._batches):
+                    return
+                number = self._next
+                self._next += 1
+            done = _ask(child, self._batches[number])
+            with self._changed:
+                self._done[number] = done
+                self._changed.notify_all()
+            if done is None:
+                return  # it died: this process reads what is left
+
+
+def _start(root: Path, max_bytes: int) -> subprocess.Popen[bytes] | None:
+    home = str(Path(__file__).resolve().parent.parent.parent)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))}
+    command = [sys.executable, "-c", _COMMAND, os.fspath(root), str(max_bytes)]
+    try:
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=home
+        )
+    except OSError:
+        return None
+
+
+def _ask(child: subprocess.Popen[bytes], batch: Sequence[Job]) -> list[Extract | None] | None:
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        _send(child.stdin, _encode(batch))
+        raw = _receive(child.stdout)
+        return None if raw is None else _results.decode(raw)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+
+
+def _send(pipe: IO[bytes], raw: bytes) -> None:
+    pipe.write(_LENGTH.pack(len(raw)))
+    pipe.write(raw)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> bytes | None:
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    raw = pipe.read(length)
+    return raw if len(raw) == length else None
+
+
+def serve() -> None:
+    """The child's loop: batches of jobs in, their extracts out, until the pipe closes."""
+    root, max_bytes = Path(sys.argv[1]), int(sys.argv[2])
+    while (raw := _receive(sys.stdin.buffer)) is not None:
+        results = [extract(root, path, max_bytes, sha) for path, sha in _jobs.decode(raw)]
+        _send(sys.stdout.buffer, _encode(results))
