@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from agent.events import StepFinished, StepStarted
 from agent.planning.schema import StepResult
+from agent.planning.signals import signal_of
 from agent.values import PlanStep
 
 if TYPE_CHECKING:
     from agent.flow.steps import StepRunner
+    from agent.flow.worker import Work
 
 
 def ready_batch(queue: list[PlanStep], done: set[str], limit: int) -> list[PlanStep]:
@@ -33,7 +35,7 @@ async def carry_out_together(runner: StepRunner, steps: list[PlanStep]) -> list[
     lock = asyncio.Lock()
     start = await runner.workspace.head()
 
-    async def write(step: PlanStep) -> tuple[str, str]:
+    async def write(step: PlanStep) -> tuple[str, Work]:
         commits: list[str] = []
 
         async def kept() -> None:
@@ -41,7 +43,7 @@ async def carry_out_together(runner: StepRunner, steps: list[PlanStep]) -> list[
 
         runner.ctx.emit(StepStarted(step.id, step.description))
         work = await runner.worker.do(step, lock=lock, kept=kept)
-        return (commits[-1], "") if work.ok and commits else ("", work.reason)
+        return commits[-1] if work.ok and commits else "", work
 
     await runner.ctx.gate.pass_point()
     async with asyncio.TaskGroup() as group:
@@ -53,11 +55,12 @@ async def carry_out_together(runner: StepRunner, steps: list[PlanStep]) -> list[
         return [(await runner.carry_out(step))[0] for step in steps]
     runner.checks.accept(now)
     await asyncio.to_thread(runner.tree.catch_up)
-    return [_report(runner, step, commit, why) for step, (commit, why) in zip(steps, outcomes, strict=True)]
+    return [_report(runner, step, commit, work) for step, (commit, work) in zip(steps, outcomes, strict=True)]
 
 
-def _report(runner: StepRunner, step: PlanStep, commit: str, why: str) -> StepResult:
+def _report(runner: StepRunner, step: PlanStep, commit: str, work: Work) -> StepResult:
+    why = "" if commit else work.reason
     runner.note(step, ok=bool(commit), why=why)
     files = step.target_files if commit else ()
     runner.ctx.emit(StepFinished(step.id, bool(commit), why, commit, files, rolled_back=not commit))
-    return StepResult(step.id, bool(commit), why)
+    return StepResult(step.id, bool(commit), why, signals=() if commit else (signal_of(work.kind, why),))

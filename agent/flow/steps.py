@@ -19,8 +19,8 @@ from agent.planning.adjustment.adjust import adjust
 from agent.planning.interface_tests import KIND as TESTS
 from agent.planning.interface_tests import grown
 from agent.planning.schema import Plan, PlanError, StepResult
-from agent.planning.signals import as_shown, signals_from_output
-from agent.values import CheckResult, PlanStep
+from agent.planning.signals import as_shown, signal_of, signals_from_output
+from agent.values import CheckResult, FailureCategory, PlanStep
 from agent.workspace.stopped import further
 from agent.workspace.worktree import Workspace
 
@@ -83,7 +83,7 @@ class StepRunner:
         for last in (False, True):
             work = await self.worker.do(step, failure, anew=anew)
             if not work.ok:
-                return await self._fail(step, start, work.reason), ()
+                return await self._fail(step, start, work.reason, kind=work.kind), ()
             now = await self.checked(step)
             if not self.checks.regressed(now) and not (anew and not await self._better(now)):
                 return await self._keep(step, now), work.more
@@ -130,12 +130,19 @@ class StepRunner:
         self.ctx.emit(StepFinished(step.id, True, "", commit, files))
         return StepResult(step.id, True)
 
-    async def _fail(self, step: PlanStep, start: str, reason: str, now: CheckResult | None = None) -> StepResult:
+    async def _fail(
+        self,
+        step: PlanStep,
+        start: str,
+        reason: str,
+        now: CheckResult | None = None,
+        kind: FailureCategory = "test_failure",
+    ) -> StepResult:
         await self.roll_back(start)
         self.note(step, ok=False, why=reason)
         signals = tuple(signals_from_output(now.output, now.command, now.exit_code)) if now is not None else ()
-        if signals:
-            self.ctx.emit(FailureSignals(signals, step.id))
+        signals = signals or (signal_of(kind, reason),)
+        self.ctx.emit(FailureSignals(signals, step.id))
         self.ctx.emit(StepFinished(step.id, False, reason, rolled_back=True))
         return StepResult(step.id, False, reason, signals=signals)
 

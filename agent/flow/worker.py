@@ -20,7 +20,7 @@ from agent.flow.survey import Survey
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.worktree_files import WorkTree
 from agent.planning.signals import as_shown
-from agent.values import PlanStep
+from agent.values import FailureCategory, PlanStep
 from agent.workspace.stopped import further, stopped_at
 
 REWORK_SAMPLES = 4
@@ -29,11 +29,13 @@ the checks choose between them."""
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What became of one step: ``reason`` is a sentence when it failed, ``more`` the steps that its doing brought up."""
+    """What became of one step: ``reason`` is a sentence and ``kind`` the category when it failed, ``more`` the steps that
+    its doing brought up."""
 
     ok: bool
     reason: str = ""
     more: tuple[PlanStep, ...] = ()
+    kind: FailureCategory = "unknown"
 
 
 class Worker:
@@ -116,9 +118,10 @@ class Worker:
 
     async def _edit(self, step: PlanStep, failure: str, anew: bool) -> Work:
         if wants_mending(step, self.checks):
-            return Work(*await mend(step, lambda part: self._edited(part, failure), self.checks, self.tree))
+            kept, reason = await mend(step, lambda part: self._edited(part, failure), self.checks, self.tree)
+            return Work(kept, reason, kind="test_failure")
         done = await self._edited(step, failure, anew and len(step.target_symbols) == 1)
-        return Work(done.ok, done.reason)
+        return Work(done.ok, done.reason, kind=done.kind)
 
     async def _edited(self, step: PlanStep, failure: str, anew: bool = False) -> StepOutcome:
         return await implement_step(
@@ -146,7 +149,7 @@ class Worker:
             added=step.target_symbols,
         )
         if not laid.ok:
-            return Work(False, laid.reason)
+            return Work(False, laid.reason, kind=laid.kind)
         for function in laid.functions:
             self._functions[function.path, function.name] = function
         for item in laid.types:
@@ -194,4 +197,4 @@ def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[
 
 
 def _of_function(result: FunctionResult) -> Work:
-    return Work(result.ok, result.reason)
+    return Work(result.ok, result.reason, kind=result.kind)

@@ -135,10 +135,6 @@ class AdjustmentVerdicts(Value, frozen=True):
         """Ids of the remaining steps that stay."""
         return tuple(step for step, keep in self.step_viability.items() if keep)
 
-    def causes_of(self, failure: int) -> tuple[str, ...]:
-        """Ids of the steps that a failure was attributed to."""
-        return tuple(step for step, failures in self.root_causes.items() if failure in failures)
-
 
 class PlanAdjustment(Value, frozen=True):
     """The remaining steps as revised; an empty tuple means: drop everything.

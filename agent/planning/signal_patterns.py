@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from agent.planning import own_words
 from agent.planning import tool_languages as tongue
 
 _NOT_A_COMPILER = r"(?!.*\b(?:Failure!|check .* (?:has )?failed|is NOT correct))"
@@ -42,7 +41,6 @@ COMPILE = _any(
     r"^(?:g?make)(?:\[\d+\])?: (?:gcc|cc|clang|g\+\+|c\+\+|ld|ar)\S*: (?:No such file|Command not found|not found)",
     r"^configure: error: |^(?:\S+:\d+:\d+: )?invalid-syntax: ",
     r"(?:^|: )(?:line \d+: )?(?:[Ss]yntax|parse) error(?:: | near | before | at )",
-    own_words.COMPILE,
     r"^(?:\S+: )?error: (?:no such file or directory|unrecognized command.line option|unknown argument)",
 )
 """A compiler, an assembler, or the tool that calls them."""
@@ -68,7 +66,6 @@ PYTHON_SYNTAX = re.compile(
 """Python that does not parse."""
 
 TEST = _any(
-    own_words.TEST,
     r"^=+ .*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+ ?s",
     r"^(?:\d+ [a-z]+, )*[1-9]\d* (?:failed|errors?)\b.* in [\d.]+ ?s\b",
     r"^=* ?no tests (?:ran|collected).* in [\d.]+ ?s",
@@ -145,7 +142,6 @@ TEST_PLACE = re.compile(r"\btest_\w+|\w_tests?\b|\btests?/|\btests?\.c\b")
 """A test's function or file, in the words of an assertion."""
 
 PATCH = _any(
-    own_words.PATCH,
     r"^(?:error|fatal): (?:corrupt (?:binary )?patch at |patch failed: |patch with only garbage at "
     r"|patch fragment without header|unrecognized (?:input|binary patch)"
     r"|No valid patches in input|git apply: bad git-diff|git diff header lacks"

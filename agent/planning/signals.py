@@ -15,7 +15,7 @@ from agent.planning.schema import StepResult
 from agent.planning.signal_exit import by_command, death, fallback_message
 from agent.planning.signal_lines import PYTEST_TITLE, Hit, decisive_lines
 from agent.planning.signal_text import last_line, prepared, window
-from agent.values import FailureSignal
+from agent.values import FailureCategory, FailureSignal
 
 MESSAGE_CAP = 500
 """Characters a message may have (seed 001, section 5.2)."""
@@ -53,6 +53,15 @@ def _of_step(result: StepResult) -> list[FailureSignal]:
             return _signals(result.raw_response, found, "raw_response")
         return [FailureSignal("unknown", NO_INFO, "step_failed")]
     return signals_from_output(result.error_info, "", 1, source="error_info")
+
+
+def signal_of(kind: FailureCategory, text: str, source: str = "error_info") -> FailureSignal:
+    """A failure whose kind is known where it happened; ``text`` is cut around its decisive line."""
+    lines = prepared(text).splitlines()
+    if not lines:
+        return FailureSignal(kind, NO_INFO, source)
+    found = next((hit.line for hit in decisive_lines(text, "", None) if hit.category == kind), 0)
+    return FailureSignal(kind, window(lines, found, MESSAGE_CAP), source)
 
 
 def signals_from_output(

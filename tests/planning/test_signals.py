@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.coding.replies.search_replace import Edit, apply_edit
 from agent.planning.schema import StepResult
 from agent.planning.signal_lines import ORDER
 from agent.planning.signals import MESSAGE_CAP, extract_failure_signals, signal_rows, signals_from_output
@@ -227,29 +226,3 @@ def test_bad_rows_are_named(line, words):
     with pytest.raises(ValueError, match=words):
         list(signal_rows([line]))
 
-
-OWN = [
-    ("ring_push was not written in 3 tries: it does not compile: 'x' undeclared", "compile_error"),
-    ("ring_push was not written in 2 tries: The reply was cut off before ring_push was complete.", "unknown"),
-    ("add could not be made in 3 tries: a.py would no longer be valid Python: line 3: invalid syntax", "compile_error"),
-    ("The edit could not be made in 3 tries: The search text does not occur in src/a.c.", "patch_failure"),
-    ("The search text occurs 3 times in a.c. Add lines around it so that it occurs once.", "patch_failure"),
-    ("There is no file src/b.c. Leave the search part empty to create it. Known: a.c.", "patch_failure"),
-    ("it broke checks that passed before. FAIL test_push\nexpected 3, got 4", "test_failure"),
-    ("it did not improve the checks. FAIL test_push", "test_failure"),
-    ("tests/test_a.c is protected: a step may not change the tests that measure it.", "unknown"),
-]
-
-
-@pytest.mark.parametrize(("reason", "category"), OWN)
-def test_what_a_step_says_of_itself(reason, category):
-    (signal,) = extract_failure_signals([StepResult("s1", False, reason)])
-    assert signal.category == category and signal.message.startswith(reason[:60])
-
-
-def test_what_a_step_really_says_when_its_edit_does_not_apply():
-    for search, source in (("nowhere", b"a\n"), ("x", b"x\nx\n"), ("", b"a\n"), ("a", b"a\0")):
-        result = apply_edit(source, Edit("src/a.c", search, "b"))
-        assert not result.ok and categories(extract_failure_signals([StepResult("s1", False, result.reason)])) == [
-            "patch_failure"
-        ]

@@ -10,7 +10,7 @@ import msgspec
 
 from agent.models.types import ModelTarget
 from agent.textfile import lines_of
-from agent.values import Diagnostic
+from agent.values import Diagnostic, FailureCategory
 
 TEMPERATURES = (0.0, 0.4, 0.7, 0.9, 1.0)
 """Added to the stage's own temperature, by attempt: a retry at the same temperature would repeat itself."""
@@ -107,8 +107,9 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class FunctionResult(msgspec.Struct, frozen=True):
-    """How the implementing of one function ended. ``reason`` is a sentence when it did not; ``candidates`` counts those that
-    compiled, ``score`` is that of the chosen one; ``calls`` are the log ids of the model's calls."""
+    """How the implementing of one function ended. ``reason`` is a sentence and ``kind`` the category when it did not;
+    ``candidates`` counts those that compiled, ``score`` is that of the chosen one; ``calls`` are the log ids of the model's
+    calls."""
 
     ok: bool
     name: str
@@ -120,6 +121,7 @@ class FunctionResult(msgspec.Struct, frozen=True):
     candidates: int = 0
     score: float | None = None
     calls: tuple[int, ...] = ()
+    kind: FailureCategory = "unknown"
 
 
 def temperature_for(attempt: int, base: float) -> float:

@@ -21,7 +21,7 @@ from agent.prompts import implement as words
 from agent.python.heads import without_body
 from agent.python.names import undefined_names, with_imports
 from agent.python.stubs import find_py_stubs
-from agent.values import PlanStep
+from agent.values import FailureCategory, PlanStep
 
 LONG_SYMBOL = 120
 """Lines above which a symbol is changed by search/replace: a small model loses its way when it copies so much."""
@@ -31,7 +31,8 @@ SHOWN_FILE = 12_000
 
 
 class StepOutcome(msgspec.Struct, frozen=True):
-    """How a step ended. ``files`` are those it changed; ``reason`` is a sentence when it failed; ``calls`` log ids."""
+    """How a step ended. ``files`` are those it changed; ``reason`` is a sentence and ``kind`` the category when it failed;
+    ``calls`` log ids."""
 
     ok: bool
     step_id: str
@@ -39,6 +40,7 @@ class StepOutcome(msgspec.Struct, frozen=True):
     attempts: int = 0
     reason: str = ""
     calls: tuple[int, ...] = ()
+    kind: FailureCategory = "unknown"
 
 
 async def implement_step(
@@ -98,6 +100,7 @@ class _Step:
         self.before: dict[str, bytes | None] = {}
         self.calls: list[int] = []
         self.tried = 0
+        self.kind: FailureCategory = "unknown"
         self.score: Score | None = None
         self.samples = 1
 
@@ -114,7 +117,7 @@ class _Step:
             raise
         if reason:
             put_back(self.files, self.before)
-            return StepOutcome(False, self.step.id, (), self.tried, reason, tuple(self.calls))
+            return StepOutcome(False, self.step.id, (), self.tried, reason, tuple(self.calls), self.kind)
         changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
         return StepOutcome(True, self.step.id, changed, self.tried, "", tuple(self.calls))
 
@@ -166,6 +169,7 @@ class _Step:
             for result in bad:
                 self.ctx.emit(EditRejected(result.path, result.reason, result.nearest))
             before = measured.before([result.path for result in results])
+            self.kind = "patch_failure"
             trouble = "\n".join(_explained(result) for result in bad) if bad else await self._check(name, results)
             if trouble:
                 continue
@@ -245,6 +249,7 @@ class _Step:
         for one in results:
             problem = self._python_problem(one, name) if one.path.endswith(".py") else ""
             if problem:
+                self.kind = "compile_error"
                 self.ctx.emit(EditRejected(one.path, problem))
                 return problem
         previous = {one.path: content(self.files, one.path) for one in results}
@@ -257,6 +262,7 @@ class _Step:
             if not compiled.ok:
                 trouble = compile_trouble(compiled, path, self.files.read_bytes(path))
                 put_back(self.files, previous)
+                self.kind = "compile_error"
                 return trouble
         return ""
 

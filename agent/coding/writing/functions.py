@@ -32,6 +32,7 @@ from agent.coding.writing.stub_insertion import with_stub
 from agent.context import RunContext
 from agent.events import EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
 from agent.prompts import function_implement as words
+from agent.values import FailureCategory
 
 FIRST_REPLY_TOKENS = 640
 """Longest first reply: a function of fifty lines. A reply cut by it is asked again with all that the stage allows."""
@@ -103,6 +104,7 @@ class _Writer:
         self.is_kept = False
         self.failure = failure
         self.trouble = ""
+        self.kind: FailureCategory = "unknown"
         self.previous = self.original = ""
         self.seen: set[str] = set()
         self.calls: list[int] = []
@@ -147,6 +149,7 @@ class _Writer:
         extracted = await self._ask(attempt)
         if not extracted.ok:
             self.trouble, self.previous = " ".join(extracted.problems), self.original
+            self.kind = "patch_failure"
             self._reject(self.trouble)
             return False
         key = "\n".join([*extracted.helpers, extracted.function_text]).strip()
@@ -290,6 +293,7 @@ class _Writer:
             0,
             self.trial.last.diagnostics,
             calls=tuple(self.calls),
+            kind="compile_error" if first is not None else self.kind,
         )
 
     def _reject(self, reason: str) -> None:

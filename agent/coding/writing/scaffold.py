@@ -33,17 +33,20 @@ from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.prompts import header_gen, interface_enum
+from agent.values import FailureCategory
 
 
 class ScaffoldResult(msgspec.Struct, frozen=True):
     """What was laid down. ``functions`` are the stubs to be written now, in dependency order, ``types`` the structs to be
-    defined before them; ``files`` what changed. ``reason`` is a sentence when it failed (then every file is as before)."""
+    defined before them; ``files`` what changed. ``reason`` is a sentence when it failed (then every file is as before)
+    and ``kind`` its category."""
 
     ok: bool
     files: tuple[str, ...] = ()
     functions: tuple[OpenFunction, ...] = ()
     types: tuple[OpenType, ...] = ()
     reason: str = ""
+    kind: FailureCategory = "unknown"
 
 
 async def scaffold(
@@ -99,6 +102,7 @@ class _Scaffold:
         self.attempts = attempts
         self.before: dict[str, bytes | None] = {}
         self.exact = self._exact()
+        self.kind: FailureCategory = "unknown"
 
     def _exact(self) -> list[Spelled]:
         """Declarations that the task's words hold and that no header of the project has yet."""
@@ -127,7 +131,7 @@ class _Scaffold:
             raise
         if reason:
             put_back(self.files, self.before)
-            return ScaffoldResult(False, reason=reason)
+            return ScaffoldResult(False, reason=reason, kind=self.kind)
         changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
         everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
         mine = [one for one in find_open_functions(everything) if one.path in changed or one.header in changed]
@@ -228,6 +232,7 @@ class _Scaffold:
             have = {one.name for one in functions(existing or b"")}
             needed = {name: does for name, does in wanted.items() if name not in have}
             header = header_from_reply(asked.text, idea.path, needed, exact, finish=asked.finish)
+            self.kind = "patch_failure"
             trouble = header.problem or await self._lay({idea.path: header.text})
             if not trouble:
                 written[idea.path] = header.text
@@ -260,6 +265,7 @@ class _Scaffold:
                 header = header_from_reply(reply, path, {}, self.exact if number == 0 else [], finish=asked.finish)
                 trouble = trouble or header.problem or bad_path(path)
                 laid[path] = header.text
+            self.kind = "patch_failure"
             trouble = trouble or await self._lay(laid)
             if not trouble:
                 return ""
@@ -284,6 +290,7 @@ class _Scaffold:
             if not compiled.ok:
                 trouble = compile_trouble(compiled, source, content(self.files, source) or b"")
                 put_back(self.files, previous)
+                self.kind = "compile_error"
                 return trouble
         for path in (*headers, *dict.fromkeys(sources)):
             self.ctx.emit(EditApplied(path, "scaffold", added=(content(self.files, path) or b"").count(b"\n")))

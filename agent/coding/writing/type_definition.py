@@ -31,7 +31,7 @@ from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
 from agent.prompts import function_implement as words
 from agent.textfile import newline_of, to_newline
-from agent.values import Diagnostic
+from agent.values import Diagnostic, FailureCategory
 
 
 class ExtractedType(msgspec.Struct, frozen=True):
@@ -111,7 +111,7 @@ async def implement_type(
     why = headline(writer.trouble.split("```\n")[-1])
     reason = f"{wanted.spelling} was not defined in {attempts} tries: {why}"
     ctx.emit(FunctionFailed(wanted.spelling, wanted.path, reason, attempts))
-    return FunctionResult(False, wanted.spelling, wanted.path, attempts, reason, calls=tuple(writer.calls))
+    return FunctionResult(False, wanted.spelling, wanted.path, attempts, reason, calls=tuple(writer.calls), kind=writer.kind)
 
 
 class _TypeWriter:
@@ -122,6 +122,7 @@ class _TypeWriter:
         self.compile = compile
         self.task = task
         self.trouble = ""
+        self.kind: FailureCategory = "unknown"
         self.seen: set[str] = set()
         self.calls: list[int] = []
 
@@ -134,6 +135,7 @@ class _TypeWriter:
         if extracted.problem or repeated:
             self.trouble = self.trouble if repeated else extracted.problem
             said = "The reply is the same as one that failed before." if repeated else extracted.problem
+            self.kind = self.kind if repeated else "patch_failure"
             self.ctx.emit(EditRejected(wanted.path, f"{wanted.spelling}: {said}"))
             return ""
         self.seen.add(extracted.text)
@@ -150,7 +152,7 @@ class _TypeWriter:
                 put_back(self.files, {wanted.path: before})
         if stands:
             return extracted.text
-        said = compile_trouble(compiled, wanted.path, placed)
+        said, self.kind = compile_trouble(compiled, wanted.path, placed), "compile_error"
         self.trouble = f"This was wrong:\n```c\n{extracted.text}\n```\n{said}"
         return ""
 
