@@ -12,7 +12,7 @@ CASES = {
     "block comment": ("a /* { \n \" */ b", "a      \n      b"),
     "unclosed block comment": ("a /* {", "a     "),
     "comment in a macro": ("#define A /* x \\\n y */ 1", "#define A      \\\n      1"),
-    "comment mark in a string": ('s = "/* // */"; }', 's =            ; }'),
+    "comment mark in a string": ('s = "/* // */"; }', "s = " + " " * 10 + "; }"),
     "quote in a string": (r's = "\"{"; }', "s =      ; }"),
     "quote as a character": ("c = '\"'; d = '\\''; {", "c =    ; d =     ; {"),
     "string over two lines": ('s = "a\\\n{"; }', "s =   \\\n  ; }"),
