@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from agent.c.symbols import reader as c
+from agent.c.language import C
+from agent.language.base import Language
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
-from agent.python import symbols as python
+from agent.python.language import Python
 
-__all__ = ["ParsedFile", "Reference", "Symbol", "SymbolKind", "language_of", "languages", "parse_file", "parser_for"]
+__all__ = [
+    "LANGUAGES", "ParsedFile", "Reference", "Symbol", "SymbolKind", "language_of", "named", "parse_file", "parser_for",
+]  # fmt: skip
 
 Parser = Callable[[bytes], ParsedFile]
 
-_LANGUAGES: dict[str, tuple[tuple[str, ...], Parser]] = {
-    language.LANGUAGE: (language.EXTENSIONS, language.parse) for language in (c, python)
-}
-_BY_EXTENSION = {extension: name for name, (extensions, _) in _LANGUAGES.items() for extension in extensions}
+LANGUAGES: tuple[Language, ...] = (
+    C(),
+    Python(),
+)
+"""Every language that is read. Adding one is a package beside ``agent/c`` and ``agent/python`` and a line here."""
+
+_BY_NAME = {language.name: language for language in LANGUAGES}
+_BY_SUFFIX = {suffix: language.name for language in LANGUAGES for suffix in language.suffixes}
 
 # Told apart by name only: listed, searched as text, never parsed.
 _PLAIN = {
@@ -28,22 +35,22 @@ _PLAIN = {
 _PLAIN_NAMES = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "cmake", "dockerfile": "docker"}
 
 
-def languages() -> dict[str, tuple[tuple[str, ...], Parser]]:
-    """Language name → (extensions, parser) of every language that is parsed."""
-    return _LANGUAGES
-
-
 def language_of(path: str) -> str:
     """The language of a path by its name ("" when unknown). Names of languages without a parser are told too."""
     pure = PurePosixPath(path)
     suffix = pure.suffix.lower()
-    return _BY_EXTENSION.get(suffix) or _PLAIN_NAMES.get(pure.name.lower()) or _PLAIN.get(suffix, "")
+    return _BY_SUFFIX.get(suffix) or _PLAIN_NAMES.get(pure.name.lower()) or _PLAIN.get(suffix, "")
+
+
+def named(name: str) -> Language:
+    """The language of that name. Raises KeyError when it is none of ``LANGUAGES``."""
+    return _BY_NAME[name]
 
 
 def parser_for(language: str) -> Parser | None:
     """The parser of a language, or None when it is only known by name."""
-    entry = _LANGUAGES.get(language)
-    return entry[1] if entry else None
+    known = _BY_NAME.get(language)
+    return known.parse if known else None
 
 
 def parse_file(path: str, source: bytes) -> ParsedFile:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import posixpath
 import re
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-_COMMANDS = ("compile_commands.json", "build/compile_commands.json")
+from agent.c.compile_commands import NAME, read_commands
+from agent.c.include_resolution import USUAL_FOLDERS
+
 _FLAG = re.compile(r"-(?:I|isystem|iquote)\s*([^\s\"';|&)]+)")
 _HERE = re.compile(
     r"\$[({](?:srcdir|top_srcdir|abs_srcdir|CURDIR|ROOT|TOP|PWD|CMAKE_CURRENT_SOURCE_DIR|CMAKE_SOURCE_DIR|PROJECT_SOURCE_DIR)[)}]"
@@ -23,7 +23,7 @@ _MAX_BYTES = 1 << 20
 def is_build_file(path: str) -> bool:
     """True when a change of this file may change the include paths."""
     name = posixpath.basename(path).lower()
-    return name in _BUILD_NAMES or name.endswith(".mk") or name == "compile_commands.json"
+    return name in _BUILD_NAMES or name.endswith(".mk") or name == NAME.lower()
 
 
 def include_paths(root: Path, files: Iterable[str], configured: Iterable[str] = ()) -> tuple[str, ...]:
@@ -38,16 +38,15 @@ def include_paths(root: Path, files: Iterable[str], configured: Iterable[str] = 
 
     for folder in configured:
         add(str(folder), str(root))
-    for name in _COMMANDS:
-        for folder, base in _from_commands(root / name):
-            add(folder, base)
+    for folder in dict.fromkeys(folder for command in read_commands(root) for folder in command.include_folders()):
+        add(folder, str(root))
     for path in sorted(p for p in files if is_build_file(p) and not p.endswith(".json")):
         text = _read(root / path)
         base = str((root / path).parent)
         for folder in _folders_in(text):
             add(folder, base)
             add(folder, str(root))
-    for folder in ("include", "src", ""):
+    for folder in USUAL_FOLDERS:
         add(folder, str(root))
     return tuple(found)
 
@@ -60,30 +59,6 @@ def _folders_in(text: str) -> list[str]:
         )
     plain = [_HERE.sub(".", folder.strip("\"'")) for folder in found]
     return [folder for folder in dict.fromkeys(plain) if folder and "$" not in folder]
-
-
-def _from_commands(path: Path) -> list[tuple[str, str]]:
-    try:
-        entries = json.loads(_read(path, 16 * _MAX_BYTES) or "[]")
-    except ValueError:
-        return []
-    found: dict[tuple[str, str], None] = {}
-    for entry in entries if isinstance(entries, list) else []:
-        if not isinstance(entry, dict):
-            continue
-        base = str(entry.get("directory") or path.parent)
-        arguments = entry.get("arguments")
-        if not isinstance(arguments, list):
-            try:
-                arguments = shlex.split(str(entry.get("command", "")))
-            except ValueError:
-                continue
-        for flag, following in zip(arguments, [*arguments[1:], ""], strict=True):
-            if flag in ("-I", "-isystem", "-iquote"):
-                found.setdefault((str(following), base))
-            elif isinstance(flag, str) and flag.startswith("-I"):
-                found.setdefault((flag[2:], base))
-    return list(found)
 
 
 def _read(path: Path, limit: int = _MAX_BYTES) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from agent.atomic import replace_file
 from agent.c.conditions import FALLBACK_MACROS
-from agent.c.directives import FEATURE_MACROS, Directive
+from agent.c.directives import FEATURE_MACROS, Directive, Include
 from agent.c.text import BOM, CText
 
 _LICENCE = re.compile(r"copyright|licen[cs]e|spdx|\(c\)|all rights reserved|@file|\\file", re.IGNORECASE)
@@ -33,6 +35,13 @@ def spelled(header: str, system: bool) -> str:
 def analyse(source: bytes, macros: Mapping[str, str] | None = None) -> CText:
     """The shape of a C file given as bytes; ``macros`` default to those of a hosted Linux compiler."""
     return CText(source.decode("latin-1"), dict(FALLBACK_MACROS if macros is None else macros))
+
+
+@lru_cache(maxsize=256)  # the same headers are read for every function of a file
+def includes_of(source: bytes) -> tuple[Include, ...]:
+    """The includes of a file that no conditional certainly leaves out, in order, with their names as UTF-8 text."""
+    found = analyse(source).includes
+    return tuple(replace(i, name=i.name.encode("latin-1").decode("utf-8", "replace")) for i in found if i.live is not False)
 
 
 def active_include(shape: CText, header: str, before_line: int | None = None) -> int:
@@ -95,7 +104,7 @@ def add_include_to_file(
     before_line: int | None = None,
     macros: Mapping[str, str] | None = None,
 ) -> IncludeEdit:
-    """Insert an include into a file on disk, all or nothing (seed 000, section 9; placement: :func:`insert_include`).
+    """Insert an include into a file on disk, all or nothing. Placement: :func:`insert_include`.
 
     The file's mode is kept, a symbolic link stays one. Adding twice changes nothing.
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from agent.c.declarations import Declared, scan
-from agent.c.headers import header_table
+from agent.c.files import INCLUDED_SUFFIXES, SOURCE_SUFFIXES
+from agent.c.include_resolution import IncludeResolver, clean_path
 from agent.c.includes import active_include, analyse, write_atomically
 from agent.c.text import CText
 from agent.c.words import holds_word
 
-HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".inc", ".def")
-SOURCE_SUFFIXES = (".c", *HEADER_SUFFIXES)
 MAX_FILE = 2_000_000
-_SEARCHED_DIRS = frozenset({"include", "inc", "src", "lib", "compat", "port"})
 _SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "CMakeFiles"})
 
 
@@ -30,12 +27,13 @@ class ProjectFiles:
     def __init__(
         self, files: Mapping[str, bytes], macros: Mapping[str, str] | None = None, root: Path | None = None
     ) -> None:
-        self._files: dict[str, bytes | None] = {_clean(k): v for k, v in files.items()}
+        self._files: dict[str, bytes | None] = {clean_path(k): v for k, v in files.items()}
         self.macros = macros
         self.root = root
         self._shapes: dict[str, CText] = {}
         self._declared: dict[str, Declared] = {}
         self._active: dict[tuple[str, int], dict[str, int]] = {}
+        self._resolver: IncludeResolver | None = None
 
     @classmethod
     def at(cls, root: Path, macros: Mapping[str, str] | None = None) -> ProjectFiles:
@@ -48,11 +46,11 @@ class ProjectFiles:
         """Look at the directory again: files came, went or changed."""
         if self.root is None:
             return
-        self._files = {}
+        self._files, self._resolver = {}, None
         for folder, dirs, names in os.walk(self.root):
             dirs[:] = sorted(d for d in dirs if not d.startswith(".") and d not in _SKIPPED_DIRS)
             for name in sorted(names):
-                if name.endswith(SOURCE_SUFFIXES):
+                if name.endswith((*SOURCE_SUFFIXES, *INCLUDED_SUFFIXES)):
                     self._files[Path(folder, name).relative_to(self.root).as_posix()] = None
         self.forget()
 
@@ -66,7 +64,7 @@ class ProjectFiles:
 
     def headers(self) -> Iterator[str]:
         """The paths of the headers."""
-        return (p for p in self._files if p.endswith(HEADER_SUFFIXES))
+        return (p for p in self._files if p.endswith(INCLUDED_SUFFIXES))
 
     def source(self, path: str) -> bytes:
         """The bytes of a file, empty when it cannot be read or is too large to be source."""
@@ -86,6 +84,8 @@ class ProjectFiles:
         """Change a file here and, if the project is a directory, on disk (all or nothing)."""
         if self.root is not None:
             write_atomically(self.root / path, data)
+        if path not in self._files:
+            self._resolver = None
         self._files[path] = data
         self.forget(path)
 
@@ -140,7 +140,7 @@ class ProjectFiles:
         """The project file that a compiler means by ``printed`` (relative, absolute, of another machine), or None."""
         if not printed:
             return None
-        clean = _clean(printed)
+        clean = clean_path(printed)
         if clean in self._files:
             return clean
         if self.root is not None and os.path.isabs(printed):
@@ -166,17 +166,16 @@ class ProjectFiles:
                 return hits[0]
         return None
 
+    @property
+    def includes(self) -> IncludeResolver:
+        """Which file of the project an include means."""
+        if self._resolver is None:
+            self._resolver = IncludeResolver(self._files)
+        return self._resolver
+
     def included_file(self, includer: str, name: str) -> str | None:
-        """The project file that an include of ``name`` in ``includer`` reaches: beside it, else by path suffix."""
-        beside = _clean(f"{includer.rpartition('/')[0]}/{name}" if "/" in includer else name)
-        if beside in self._files:
-            return beside
-        if _clean(name) in self._files:
-            return _clean(name)
-        hits = [p for p in self._files if p.endswith("/" + _clean(name))]
-        if name in header_table().headers:  # <errno.h> is not what include/uv/errno.h is for
-            hits = [p for p in hits if p[: -len(name) - 1].rpartition("/")[2] in _SEARCHED_DIRS]
-        return hits[0] if hits else None
+        """The project file that an include of ``name`` in ``includer`` reaches."""
+        return self.includes.resolve(clean_path(name), includer) or None
 
     def active_headers(self, path: str, before_line: int = 0) -> dict[str, int]:
         """Headers live in ``path`` above ``before_line`` (0: anywhere), project files' own includes followed.
@@ -213,34 +212,13 @@ class ProjectFiles:
         ``-I`` folder that it is in, else by the way from one to the other."""
         folder = includer.rpartition("/")[0]
         stem = header.rpartition("/")[2].split(".")[0]
-        for other in self._files:
-            if other.rpartition("/")[0] == folder and self.mentions(other, stem):
-                for include in self.shape(other).includes:
-                    if not include.system and include.live and self.included_file(other, include.name) == header:
-                        return include.name
-        if header.rpartition("/")[0] == folder:
-            return header[len(folder) + 1 :] if folder else header
-        for directory in include_dirs:
-            inside = self._below(directory, header)
-            if inside:
-                return inside
-        return os.path.relpath(header, folder or ".")
-
-    def _below(self, directory: str, header: str) -> str:
-        """The path of ``header`` from an include folder given on the command line, "" when it is not below it."""
-        if self.root is not None and os.path.isabs(directory):
-            directory = os.path.relpath(directory, self.root)
-        folder = _clean(directory)
-        if folder in (".", ""):
-            return header
-        return header[len(folder) + 1 :] if header.startswith(folder + "/") else ""
-
-
-@lru_cache(maxsize=4096)
-def _clean(path: str) -> str:
-    path = path.replace("\\", "/")
-    cleaned = os.path.normpath(path) if path else ""
-    return cleaned.removeprefix("./")
+        neighbours = [one for one in self._files if one.rpartition("/")[0] == folder and self.mentions(one, stem)]
+        folders = [
+            os.path.relpath(one, self.root) if self.root is not None and os.path.isabs(one) else one for one in include_dirs
+        ]
+        return self.includes.spelling(
+            header, includer, neighbours=neighbours, includes=lambda one: self.shape(one).includes, folders=folders
+        )
 
 
 def _word(byte: bytes) -> bool:

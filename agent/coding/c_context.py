@@ -7,11 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agent.c.definitions import defined_names, pieces_of
+from agent.c.files import is_source
+from agent.c.include_resolution import IncludeResolver
+from agent.c.includes import includes_of
 from agent.c.signature import definition_head
 from agent.c.stubs import find_stubs
 from agent.c.syntax import definitions
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 _LICENCE = re.compile(r"\A\s*/\*(?:(?!\*/).)*?\b(?:copyright|licen[cs]e|SPDX)\b(?:(?!\*/).)*\*/\s*", re.S | re.I)
 
 
@@ -31,43 +33,29 @@ def headers_for(path: str, files: Mapping[str, bytes], *, first: str = "", limit
 
 def reachable_headers(path: str, files: Mapping[str, bytes], *, first: str = "") -> list[str]:
     """The project headers that ``path`` includes, directly or through others, ``first`` in front, in include order."""
+    resolver = IncludeResolver(files)
     order: list[str] = []
-    queue = ([first] if first in files else []) + included(path, files)
+    queue = ([first] if first in files else []) + _included(path, files, resolver)
     while queue:
         header = queue.pop(0)
         if header not in order:
             order.append(header)
-            queue += included(header, files)
+            queue += _included(header, files, resolver)
     return order
 
 
-def included(path: str, files: Mapping[str, bytes]) -> list[str]:
+def _included(path: str, files: Mapping[str, bytes], resolver: IncludeResolver) -> list[str]:
     """The project headers that a file includes, by their project path, in order."""
-    names = [name.decode("utf-8", "replace") for name in _INCLUDE.findall(files.get(path, b""))]
-    found = [resolve_include(name, path, files) for name in names]
+    names = includes_of(files.get(path, b""))
+    found = [resolver.resolve(include.name, path, system=include.system) for include in names]
     return list(dict.fromkeys(header for header in found if header))
 
 
-def resolve_include(name: str, path: str, files: Mapping[str, bytes]) -> str:
-    """The project path of ``#include "name"`` in ``path``: beside it, else the only file whose path ends so; "" if none."""
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-    if beside in files:
-        return beside
-    matches = sorted((one for one in files if one == name or one.endswith("/" + name)), key=len)
-    return matches[0] if matches else ""
-
-
 def include_spelling(header: str, path: str, files: Mapping[str, bytes]) -> str:
-    """How ``path`` should spell its include of ``header``: as other sources do, else relative to its own folder."""
-    for other in sorted(files):
-        if other.endswith(".c") and posixpath.dirname(other) == posixpath.dirname(path):
-            for name in _INCLUDE.findall(files[other]):
-                if resolve_include(name.decode("utf-8", "replace"), other, files) == header:
-                    return str(name.decode("utf-8", "replace"))
-    parts = header.split("/")
-    if "include" in parts[:-1]:
-        return "/".join(parts[parts.index("include") + 1 :])
-    return posixpath.relpath(header, posixpath.dirname(path) or ".")
+    """How ``path`` should spell its include of ``header``: as the sources beside it do, else by where the two lie."""
+    here = posixpath.dirname(path)
+    beside = [one for one in sorted(files) if is_source(one) and posixpath.dirname(one) == here]
+    return IncludeResolver(files).spelling(header, path, neighbours=beside, includes=lambda one: includes_of(files[one]))
 
 
 def top_of_file(source: bytes) -> str:

@@ -1,6 +1,6 @@
 """What is still to be written, by facts alone: stubs, functions declared but defined nowhere, and types that are only named.
 
-Everything here reads a mapping of project paths to bytes and asks no model (design section 9, facts first).
+Everything here reads a mapping of project paths to bytes and asks no model.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from typing import Literal
 
 import msgspec
 
+from agent.c.files import counterpart, is_header, is_source, new_source_for
+from agent.c.include_resolution import IncludeResolver
+from agent.c.includes import includes_of
 from agent.c.open_types import TypeFacts, type_facts
 from agent.c.signature import definition_head
 from agent.c.stubs import find_stubs
@@ -72,11 +75,11 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
     when it does not stand in an ``#if``: what only some builds declare is often the system's.
     """
     own = {path: data for path, data in files.items() if not is_foreign_path(path)}
-    parsed = {path: functions(data) for path, data in own.items() if _suffix(path) in (".c", ".h")}
+    parsed = {path: functions(data) for path, data in own.items() if (is_source(path) or is_header(path))}
     defined = {function.name for found in parsed.values() for function in found if function.defined}
     stubs = {path: {stub.name: stub for stub in find_stubs(own[path])} for path in parsed}
     declared: dict[str, tuple[str, CFunction]] = {}
-    for path in sorted(parsed, key=lambda path: (_suffix(path) != ".h", path)):
+    for path in sorted(parsed, key=lambda path: (not is_header(path), path)):
         for function in parsed[path]:
             known = declared.get(function.name)
             if function.defined or is_test_path(path):
@@ -88,7 +91,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
     found: list[OpenFunction] = []
     for name, (path, prototype) in declared.items():
         place = next((source for source in parsed if name in stubs[source] and not is_test_path(source)), "")
-        header = path if _suffix(path) == ".h" else ""
+        header = path if is_header(path) else ""
         if place:
             found.append(_open(prototype, place, header, stubs[place][name].doc, "stub", stubs[place][name].line))
         elif name not in defined and name != "main" and not prototype.conditional:
@@ -103,7 +106,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
 
 def _defined_at_second_look(files: Mapping[str, bytes]) -> set[str]:
     """Functions that the index's tolerant reader finds: macros hide some from the grammar, and those are not undefined."""
-    sources = [data for path, data in files.items() if _suffix(path) in (".c", ".h")]
+    sources = [data for path, data in files.items() if (is_source(path) or is_header(path))]
     return {symbol.name for data in sources for symbol in parse(data).symbols if symbol.kind == "function"}
 
 
@@ -128,27 +131,23 @@ def _suffix(path: str) -> str:
 
 
 def source_of(header: str, files: Iterable[str] | Mapping[str, bytes]) -> str:
-    """The source file a header's functions belong in: the same name beside it, else elsewhere, else the only one that
-    includes it, else a new file (in ``src`` where headers live in ``include``)."""
-    stem, folder = PurePosixPath(header).stem, PurePosixPath(header).parent
-    sources = [path for path in files if _suffix(path) == ".c" and not is_test_path(path)]
-    beside = str(folder / f"{stem}.c")
-    if beside in sources:
-        return beside
-    named = sorted((path for path in sources if PurePosixPath(path).stem == stem), key=lambda path: (len(path), path))
+    """The source file a header's functions belong in: the one of its name, else the only one that includes it and has no
+    ``main``, else a new file."""
+    sources = [path for path in files if is_source(path) and not is_test_path(path)]
+    named = counterpart(header, sources)
     if named:
-        return named[0]
+        return named
     if isinstance(files, Mapping):
-        include = re.compile(
-            rb'^[ \t]*#[ \t]*include[ \t]*[<"](?:[^">\n]*/)?' + re.escape(stem).encode() + rb'\.h[>"]', re.M
-        )
-        users = [path for path in sources if include.search(files[path]) and not re.search(rb"\bmain\s*\(", files[path])]
+        resolver = IncludeResolver({*files, header})
+        users = [
+            path
+            for path in sources
+            if any(resolver.resolve(one.name, path, system=one.system) == header for one in includes_of(files[path]))
+            and not re.search(rb"\bmain\s*\(", files[path])
+        ]
         if len(users) == 1:
             return users[0]
-    parts = list(folder.parts)
-    if "include" in parts:
-        return str(PurePosixPath(*parts[: parts.index("include")], "src", f"{stem}.c"))
-    return beside
+    return new_source_for(header)
 
 
 def find_open_types(files: Mapping[str, bytes], open_functions: Sequence[OpenFunction] = ()) -> list[OpenType]:
@@ -157,13 +156,13 @@ def find_open_types(files: Mapping[str, bytes], open_functions: Sequence[OpenFun
     ``open_functions`` defaults to those of ``files``. A type that no open function's declaration names is left alone: it may
     be another library's.
     """
-    own = {path: data for path, data in files.items() if not is_foreign_path(path) and _suffix(path) in (".c", ".h")}
+    own = {path: data for path, data in files.items() if not is_foreign_path(path) and (is_source(path) or is_header(path))}
     wanted = [function for function in (open_functions or find_open_functions(files)) if function.language == "c"]
     facts: dict[str, TypeFacts] = {path: type_facts(own[path]) for path in sorted(own)}
     defined = {spelling for fact in facts.values() for spelling in fact.defined}
     found: dict[str, OpenType] = {}
     for header, fact in facts.items():
-        if _suffix(header) != ".h" or is_test_path(header):
+        if not is_header(header) or is_test_path(header):
             continue
         for spelling, doc in fact.named.items():
             if spelling in defined or spelling in found:

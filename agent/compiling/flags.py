@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+
+from agent.c.compile_commands import CompileCommand, read_commands
 
 _UNSAFE_PREFIXES = (
     "-fplugin", "-specs", "--specs", "-wrapper", "-B", "@", "-fdump", "-save-temps", "--save-temps", "-dumpdir", "-Xclang",
@@ -62,19 +61,19 @@ class BuildFlags:
         self.root = root
         self.origin = origin or root
         self.extra = safe_flags(extra)
-        self._commands = _read_commands(self.root) or _read_commands(self.origin)
+        self._commands = read_commands(self.root) or read_commands(self.origin)
 
     def for_file(self, path: str) -> list[str]:
         """Flags for a file given relative to the root: its own command's, else a neighbour's, and the include folders."""
         wanted = os.path.normpath(self.root / path)
-        exact = next((c for c in self._commands if self._moved(c["file"]) == wanted), None)
+        exact = next((c for c in self._commands if self._moved(c.file) == wanted), None)
         command = exact or self._neighbour(wanted)
         flags = self._flags_of(command) if command else []
         return [*flags, *self._missing_dirs(flags), *self.extra]
 
-    def _neighbour(self, wanted: str) -> dict[str, Any] | None:
+    def _neighbour(self, wanted: str) -> CompileCommand | None:
         folder = os.path.dirname(wanted)
-        same = [c for c in self._commands if os.path.dirname(self._moved(c["file"])) == folder]
+        same = [c for c in self._commands if os.path.dirname(self._moved(c.file)) == folder]
         return next(iter(same or self._commands), None)
 
     def _moved(self, path: str) -> str:
@@ -84,10 +83,10 @@ class BuildFlags:
             return os.path.normpath(str(self.root) + path[len(origin) :])
         return path
 
-    def _flags_of(self, command: dict[str, Any]) -> list[str]:
+    def _flags_of(self, command: CompileCommand) -> list[str]:
         out: list[str] = []
         skip = False
-        for _place, part in enumerate(safe_flags(command["arguments"][1:])):
+        for _place, part in enumerate(safe_flags(command.arguments[1:])):
             if skip:
                 skip = False
                 continue
@@ -99,9 +98,9 @@ class BuildFlags:
             ):
                 continue
             if part.startswith("-I") and len(part) > 2:
-                part = "-I" + self._absolute(part[2:], command["directory"])
+                part = "-I" + self._absolute(part[2:], command.directory)
             elif out and out[-1] in ("-I", "-isystem", "-iquote", "-include", "-idirafter"):
-                part = self._absolute(part, command["directory"])
+                part = self._absolute(part, command.directory)
             out.append(part)
         return out
 
@@ -113,35 +112,3 @@ class BuildFlags:
         wanted = [self.root, *(self.root / d for d in _HEADER_DIRS if (self.root / d).is_dir())]
         present = {os.path.normpath(f[2:]) for f in flags if f.startswith("-I")}
         return [f"-I{d}" for d in wanted if os.path.normpath(d) not in present]
-
-
-def _read_commands(root: Path) -> list[dict[str, Any]]:
-    """The entries of a compilation database near ``root``, normalised; what cannot be read counts as absent."""
-    for folder in (
-        root,
-        root / "build",
-        root / "out",
-        root / "builddir",
-        root / "cmake-build-debug",
-        root / ".clean_room",
-    ):
-        path = folder / "compile_commands.json"
-        try:
-            entries = json.loads(path.read_bytes()) if path.is_file() else []
-        except (OSError, ValueError):
-            entries = []
-        found = []
-        for entry in entries if isinstance(entries, list) else []:
-            try:
-                arguments = entry.get("arguments") or shlex.split(entry["command"])
-                directory = str(entry.get("directory") or folder)
-                file = os.path.join(directory, entry["file"])
-            except (KeyError, ValueError, TypeError, AttributeError):
-                continue
-            if arguments:
-                found.append(
-                    {"arguments": [str(a) for a in arguments], "directory": directory, "file": os.path.normpath(file)}
-                )
-        if found:
-            return found
-    return []

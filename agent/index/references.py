@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeVar
 
+from agent.c.files import counterpart, is_header, is_source
 from agent.index.entries import IndexedSymbol, LibrarySymbol
 from agent.index.extract import FUNCTION, MAX_SYMBOLS, PRIVATE, PROTOTYPE, unpacked, unpacked_links
 from agent.index.resolve import Resolver
@@ -36,8 +37,7 @@ def write_edges(store: Store, resolver: Resolver, only: Iterable[str] | None = N
     edges: set[tuple[int, int, str]] = set()
     for number, path, links in rows:
         for link in unpacked_links(links):
-            include = link.kind == "include"
-            found = resolver.include(link.target, path, link.system) if include else resolver.imported(link.target, path)
+            found = resolver.resolve(link.target, path, link.system)
             if found:
                 edges.add((number, file_number(found), link.kind))
     with store.writing() as db:
@@ -274,27 +274,21 @@ class References:
 
         A shared stem (``ring.h``, ``ring.c``) breaks ties and stands alone where nothing is declared yet.
         """
-        header = path.endswith(".h")
-        if not header and not path.endswith(".c"):
+        if not is_source(path) and not is_header(path):
             return None
-        mine, theirs = ("prototype", FUNCTION) if header else ("function", PROTOTYPE)
-        suffix = ".c" if header else ".h"
-        scores: Counter[str] = Counter()
+        mine, theirs = ("prototype", FUNCTION) if is_header(path) else ("function", PROTOTYPE)
+        shared: Counter[str] = Counter()
         sql = (
             f"SELECT f.path FROM names n JOIN files f ON f.id = n.file_id WHERE n.name = ? AND n.kinds & {theirs} "
             f"AND NOT n.kinds & {PRIVATE} AND f.path <> ?"
         )
         for name in dict.fromkeys(s.name for s in self.symbols(path) if s.kind == mine and not s.static):
-            scores.update(other for (other,) in self._store.rows(sql, (name, path)) if other.endswith(suffix))
+            shared.update(other for (other,) in self._store.rows(sql, (name, path)))
         stem = posixpath.splitext(posixpath.basename(path))[0]
-        for (other,) in self._store.rows(
-            "SELECT path FROM files WHERE skipped = '' AND (path = ? OR path LIKE ?)",
-            (stem + suffix, f"%/{stem}{suffix}"),
-        ):
-            if posixpath.basename(other) == stem + suffix:
-                scores[other] += 1000
-        here = posixpath.dirname("/" + path)
-        return min(scores, key=lambda p: (-scores[p], -len(posixpath.commonpath([here, "/" + p])), p), default=None)
+        named = self._store.rows(
+            "SELECT path FROM files WHERE skipped = '' AND (path LIKE ? OR path LIKE ?)", (f"{stem}.%", f"%/{stem}.%")
+        )
+        return counterpart(path, {*shared, *(row[0] for row in named)}, shared) or None
 
     def library(self, paths: Iterable[str], resolver: Resolver) -> list[LibrarySymbol]:
         """Names the files take from outside the project: system headers and what is called but defined nowhere here;
@@ -304,9 +298,9 @@ class References:
             python = path.endswith((".py", ".pyi"))
             for link in self._links_of(path):
                 target, line = link.target, link.line
-                if link.kind == "include" and not resolver.include(target, path, link.system):
+                if link.kind == "include" and not resolver.resolve(target, path, link.system):
                     found.setdefault((path, "header", target), LibrarySymbol(target, path, line, target, "header"))
-                elif link.kind == "import" and not target.startswith(".") and not resolver.imported(target, path):
+                elif link.kind == "import" and not target.startswith(".") and not resolver.resolve(target, path):
                     module, name = target.rpartition(".")[0] or target, target.rsplit(".", 1)[-1]
                     found.setdefault((path, "import", module + name), LibrarySymbol(name, path, line, module, "import"))
             for called, name, line, _ in self._uses_in(path):

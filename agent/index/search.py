@@ -17,7 +17,7 @@ from agent.index.extract import MAX_SYMBOLS, UNSEARCHED, unpacked_lengths
 from agent.index.references import References
 from agent.index.store import Store, file_number
 from agent.index.words import identifiers, query_words
-from agent.languages import languages
+from agent.languages import LANGUAGES
 
 RRF = 15
 """The constant of reciprocal rank fusion: smaller than the usual 60, because code search needs only the first places."""
@@ -64,7 +64,7 @@ class Search:
     def __init__(self, store: Store, query: str, tests: bool | None) -> None:
         self._store = store
         self.query = query
-        known: list[object] = list(languages())
+        known: list[object] = [language.name for language in LANGUAGES]
         where = "" if tests is None else f" AND is_test = {int(tests)}"
         sql = (
             "SELECT row_base, path, is_test, words, symbols + 1 FROM files WHERE row_base <> 0 AND language IN "

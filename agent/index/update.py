@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agent.c.include_paths import include_paths, is_build_file
 from agent.index.extract import Extract
 from agent.index.references import write_edges
 from agent.index.resolve import Resolver
 from agent.index.store import Known, Store, file_number, put_file, put_skipped, remove_file
 from agent.index.workers import Job, extracted
+from agent.languages import LANGUAGES
 
 Progress = Callable[[int, int, str], None]
 """Called with files done, files to do and the path at hand."""
@@ -66,9 +66,9 @@ class Updater:
 
     def relate(self, changed: list[str], *, rebuild: bool) -> None:
         """Brings the edges up to date: of the changed files, or of all when files came, went or search paths changed."""
-        if rebuild or self.resolver is None or any(is_build_file(p) for p in changed):
+        if rebuild or self.resolver is None or any(language.is_build_file(p) for language in LANGUAGES for p in changed):
             paths = [row[0] for row in self._store.rows("SELECT path FROM files WHERE skipped = ''")]
-            folders = include_paths(self.root, paths, self._configured)
+            folders = {one.name: one.search_folders(self.root, paths, self._configured) for one in LANGUAGES}
             fingerprint = json.dumps(folders)
             self.resolver = Resolver(paths, folders)
             if rebuild or fingerprint != self._store.meta("include_paths"):

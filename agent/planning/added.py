@@ -116,10 +116,10 @@ def _home(task: str, around: Surroundings) -> tuple[str, ...]:
     modules = [path for path in pool if path.endswith(".py")]
     headers = list(dict.fromkeys(header for path in pool if (header := _header_of(path, around.files))))
     if len(headers) == 1 and not modules:
-        source = next((path for path in pool if path.endswith(".c")), "") or pair_of(headers[0], ".c", around.files)
+        source = next((path for path in pool if path.endswith(".c")), "") or pair_of(headers[0], around.files)
         return (headers[0], source) if source else (headers[0],)
     return (modules[0],) if len(modules) == 1 and not headers else ()
 
 
 def _header_of(path: str, files: Sequence[str]) -> str:
-    return path if path.endswith(".h") else pair_of(path, ".h", files) if path.endswith(".c") else ""
+    return path if path.endswith(".h") else pair_of(path, files) if path.endswith(".c") else ""

@@ -208,7 +208,7 @@ def _interface_of(path: str, project: Project) -> str:
     pure = PurePosixPath(path)
     if not path or is_test_file(path) or is_hidden(path, project.hidden) or pure.suffix not in (".c", ".h", ".py"):
         return ""
-    return path if pure.suffix != ".c" else pair_of(path, ".h", project.paths)
+    return path if pure.suffix != ".c" else pair_of(path, project.paths)
 
 
 def _free_id(ids: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
+from agent.c.files import counterpart
 from agent.workspace.protected import is_test_file
 
 
@@ -20,8 +21,6 @@ def meant(written: str, files: Sequence[str]) -> str:
     return written if written in found else found[0] if len(found) == 1 else ""
 
 
-def pair_of(path: str, suffix: str, files: Iterable[str]) -> str:
-    """The file of the same stem and of ``suffix`` that goes with ``path``, beside it if there is one there; "" without."""
-    pure = PurePosixPath(path)
-    found = [one for one in files if one.endswith(suffix) and PurePosixPath(one).stem == pure.stem and not is_test_file(one)]
-    return min(found, key=lambda one: (PurePosixPath(one).parent != pure.parent, len(one)), default="")
+def pair_of(path: str, files: Iterable[str]) -> str:
+    """The header that goes with a C source among ``files``, or the source that goes with a header, no test; "" without."""
+    return counterpart(path, [one for one in files if not is_test_file(one)])

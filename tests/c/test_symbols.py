@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.c.symbols.reader import is_header, parse
+from agent.c.symbols.reader import parse
 from agent.language.symbols import ParsedFile, Symbol
 
 NASTY = (Path(__file__).parent / "nasty.c.txt").read_bytes()
@@ -166,7 +166,3 @@ def test_cutting_the_source_anywhere_never_raises_and_keeps_ranges_inside(data: 
         if symbol.body_start >= 0:
             assert symbol.start < symbol.body_start < symbol.body_end == symbol.end
             assert source[symbol.body_start : symbol.body_start + 1] == b"{"
-
-
-def test_headers_are_known_by_name() -> None:
-    assert is_header("include/a.h") and not is_header("src/a.c")

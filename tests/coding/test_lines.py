@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.coding.replace import replace_symbol
 from agent.coding.writing.candidates import compile_trouble
-from agent.coding.writing.code_equality import same_code
 from agent.coding.writing.documentation import add_comment, undocumented
+from agent.python.equality import same_code
 from agent.python.names import with_imports
 from agent.textfile import lines_of, read_text
 from agent.values import Diagnostic
@@ -34,7 +34,7 @@ def test_a_docstring_goes_where_it_belongs_behind_form_feeds() -> None:
     assert symbols["area"].source == "def area(r):\n    return r * r\n"
     result = add_comment(source, symbols["area"], "Squares.")
     assert result.ok and b'def area(r):\n    """Squares."""\n    return r * r\n' in result.data
-    assert same_code(source, result.data, "python")
+    assert same_code(source, result.data)
 
 
 def test_imports_and_helpers_go_between_lines_behind_form_feeds() -> None:

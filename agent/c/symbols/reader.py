@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
-from pathlib import PurePosixPath
 
 import tree_sitter_c
 from tree_sitter import Language, Node, Parser
@@ -32,11 +31,6 @@ _CONTAINERS = frozenset(
     "declaration_list ERROR".split()
 )
 _TYPES: dict[str, SymbolKind] = {"struct_specifier": "struct", "union_specifier": "union", "enum_specifier": "enum"}
-
-
-def is_header(path: str) -> bool:
-    """True for a C header by its name."""
-    return PurePosixPath(path).suffix.lower() in (".h", ".hh", ".hpp", ".inc")
 
 
 @cache

@@ -13,11 +13,11 @@ from agent.c.syntax import functions
 from agent.coding.files import Files
 from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import EditResult
-from agent.coding.writing.code_equality import same_code
 from agent.coding.writing.edit_step import language_of
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.language.nesting import UNREADABLE
+from agent.languages import named
 from agent.prompts import documentation as words
 from agent.textfile import lines_of, read_text
 
@@ -114,7 +114,7 @@ def add_comment(source: bytes, symbol: Undocumented, text: str) -> EditResult:
         comment = f"/** {body[0]} */" if len(body) == 1 else "/**\n" + "".join(f" * {line}\n" for line in body) + " */"
         block = file.with_newlines(comment + "\n").encode(file.encoding, "replace")
         data = source[: symbol.start] + block + source[symbol.start :]
-    if data == source or not same_code(source, data, language_of(symbol.path)):
+    if data == source or not named(language_of(symbol.path)).same_code(source, data):
         return EditResult(
             False, symbol.path, source, reason=f"The comment of {symbol.name} would change code, so it was left."
         )

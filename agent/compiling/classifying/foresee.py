@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from agent.c.declarators import KEYWORDS
-from agent.c.project import HEADER_SUFFIXES
+from agent.c.files import INCLUDED_SUFFIXES
 from agent.compiling.classifying.findings import Finding
 from agent.compiling.classifying.names import NameFinder
 from agent.compiling.classifying.scope import local_names
@@ -94,7 +94,7 @@ def _own_header(finder: NameFinder, name: str, owners: list[str], file: str, lin
     """The project header that brings ``name``; None when it is active already, or only a source file has the name."""
     active = finder.project.active_headers(file, line)
     plain = name.removeprefix("struct ")
-    headers = tuple(o for o in owners if o.endswith(HEADER_SUFFIXES) and not finder.project.only_dead(o, plain))
+    headers = tuple(o for o in owners if o.endswith(INCLUDED_SUFFIXES) and not finder.project.only_dead(o, plain))
     if not headers or any(h in active for h in headers):
         return None
     if plain != name and any(finder.project.has(h) and plain in finder.project.declared(h).declared_tags for h in active):

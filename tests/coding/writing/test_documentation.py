@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.coding.files import FolderFiles
-from agent.coding.writing.code_equality import same_code
 from agent.coding.writing.documentation import add_comment, comment_text, document, undocumented
+from agent.languages import named
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer
 
@@ -32,7 +32,7 @@ PY = b"class A:\n    def f(self):\n        return 1\n\n    def _g(self):\n      
     ],
 )
 def test_c_code_is_compared_without_comments(before: bytes, after: bytes, same: bool) -> None:
-    assert same_code(before, after, "c") is same
+    assert named("c").same_code(before, after) is same
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_c_code_is_compared_without_comments(before: bytes, after: bytes, same: 
     ],
 )
 def test_python_code_is_compared_without_docstrings(before: bytes, after: bytes, same: bool) -> None:
-    assert same_code(before, after, "python") is same
+    assert named("python").same_code(before, after) is same
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_no_reply_can_change_code(reply: str) -> None:
     for path, source in (("a.c", C), ("a.py", PY)):
         for symbol in undocumented(path, None, source)[:1]:
             result = add_comment(source, symbol, comment_text(reply))
-            assert same_code(source, result.data, "c" if path == "a.c" else "python")
+            assert named("c" if path == "a.c" else "python").same_code(source, result.data)
 
 
 async def test_the_pass_asks_once_a_symbol_and_skips_what_a_header_documents(tmp_path: Path) -> None:
