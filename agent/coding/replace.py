@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agent.c.definitions import defined_names
+from agent.c.extract import extract_function
+from agent.c.insertion import place_function
 from agent.c.symbols import reader as c_symbols
 from agent.c.syntax import find_definition, functions
-from agent.coding import pyreplace
-from agent.coding.extract import extract_function
-from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import EditResult, changed_lines
-from agent.coding.writing.insertion import place_function
+from agent.language.code_blocks import code_blocks
 from agent.language.symbols import Symbol
+from agent.python import replace as pyreplace
 from agent.python import symbols as python_symbols
 from agent.textfile import is_binary, read_text
 

@@ -13,8 +13,8 @@ from agent.c.guards import end_of_declarations, is_guarded, unclosed
 from agent.c.includes import analyse, insert_include
 from agent.c.signature import definition_head, same_signature
 from agent.c.syntax import CFunction, comment_above, functions, readable, top_level
-from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
+from agent.language.code_blocks import code_blocks
 from agent.textfile import read_text
 
 _FENCE = re.compile(r"^[ \t]*```", re.M)

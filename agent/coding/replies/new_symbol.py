@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import textwrap
 
+from agent.c.insertion import append_definition
 from agent.c.syntax import definitions
-from agent.coding.pyreplace import syntax_problem
-from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import EditResult, changed_lines
-from agent.coding.writing.insertion import append_definition
+from agent.language.code_blocks import code_blocks
 from agent.language.nesting import UNREADABLE
+from agent.python.replace import syntax_problem
 from agent.textfile import read_text
 
 

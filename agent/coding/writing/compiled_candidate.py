@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.c.extract import Extracted
+from agent.c.insertion import place_function
 from agent.c.syntax import find_definition
 from agent.coding.c_context import reachable_headers
-from agent.coding.extract import Extracted
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.replies.search_replace import changed_lines
 from agent.coding.writing.candidates import Compile, Compiled, CompileReport, errors_of
-from agent.coding.writing.insertion import place_function
 from agent.context import RunContext
 from agent.events import EditApplied, IncludeAdded
 

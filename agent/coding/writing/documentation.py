@@ -11,11 +11,11 @@ import msgspec
 
 from agent.c.syntax import functions
 from agent.coding.files import Files
-from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import EditResult
 from agent.coding.writing.edit_step import language_of
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
+from agent.language.code_blocks import code_blocks
 from agent.language.nesting import UNREADABLE
 from agent.languages import named
 from agent.prompts import documentation as words

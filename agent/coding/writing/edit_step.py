@@ -8,7 +8,6 @@ import msgspec
 
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import source_of
-from agent.coding.pyreplace import syntax_problem
 from agent.coding.replace import find_symbol, replace_symbol, symbol_source
 from agent.coding.replies.new_symbol import add_symbol
 from agent.coding.replies.search_replace import EditResult, apply_edits, parse_edits
@@ -20,6 +19,7 @@ from agent.judgment.asking import Asked
 from agent.prompts import implement as words
 from agent.python.heads import without_body
 from agent.python.names import undefined_names, with_imports
+from agent.python.replace import syntax_problem
 from agent.python.stubs import find_py_stubs
 from agent.values import FailureCategory, PlanStep
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
+from agent.c.extract import Extracted, extract_function
 from agent.c.stubs import is_stub
 from agent.c.syntax import find_definition
-from agent.coding.extract import Extracted, extract_function
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
-from agent.coding.slips.missing_helper import with_missing_helpers
 from agent.coding.spelled_out import with_documents
 from agent.coding.writing.candidates import (
     Candidate,
@@ -27,6 +26,7 @@ from agent.coding.writing.candidates import (
     warning_trouble,
 )
 from agent.coding.writing.compiled_candidate import Trial
+from agent.coding.writing.missing_helper import with_missing_helpers
 from agent.coding.writing.prompt_context import surroundings
 from agent.coding.writing.stub_insertion import with_stub
 from agent.context import RunContext

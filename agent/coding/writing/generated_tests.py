@@ -14,8 +14,6 @@ from pathlib import PurePosixPath
 import msgspec
 
 from agent.coding.files import Files
-from agent.coding.pyreplace import syntax_problem
-from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.tests_in_file import (
     asserting,
     defined_names,
@@ -30,7 +28,9 @@ from agent.coding.writing.candidates import Compile, compile_trouble, headline, 
 from agent.coding.writing.edit_step import language_of
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
+from agent.language.code_blocks import code_blocks
 from agent.prompts import test_implement as words
+from agent.python.replace import syntax_problem
 from agent.values import PlanStep
 
 LONGEST = 512

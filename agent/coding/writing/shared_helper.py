@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.c.extract import extract_helper
+from agent.c.insertion import insert_before_functions
 from agent.c.syntax import functions
-from agent.coding.extract import extract_helper
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
-from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.replies.search_replace import changed_lines
 from agent.coding.writing.candidates import Compile, compile_trouble, room_for, temperature_for
-from agent.coding.writing.insertion import insert_before_functions
 from agent.coding.writing.prompt_context import surroundings
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.binary import run_binary_judgment
+from agent.language.code_blocks import code_blocks
 from agent.prompts import function_implement, shared_helper
 
 STAGE = "shared_helper"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.c.insertion import append_definition
 from agent.c.signature import prototype_of
 from agent.c.stub_text import stub_text
 from agent.coding.c_context import include_spelling
 from agent.coding.open_items import OpenFunction
-from agent.coding.writing.insertion import append_definition
 
 
 def with_stub(source: bytes, wanted: OpenFunction, files: Mapping[str, bytes]) -> bytes:

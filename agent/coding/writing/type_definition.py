@@ -10,12 +10,12 @@ import tree_sitter
 
 from agent.c.comments import blanked
 from agent.c.definitions import pieces_of
+from agent.c.insertion import insert_before_functions
 from agent.c.open_types import type_facts
 from agent.c.syntax import parse_c, text_of, walk
 from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import OpenType
-from agent.coding.replies.code_blocks import code_blocks
 from agent.coding.spelled_out import with_documents
 from agent.coding.writing.candidates import (
     Compile,
@@ -26,9 +26,9 @@ from agent.coding.writing.candidates import (
     room_for,
     temperature_for,
 )
-from agent.coding.writing.insertion import insert_before_functions
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
+from agent.language.code_blocks import code_blocks
 from agent.prompts import function_implement as words
 from agent.textfile import newline_of, to_newline
 from agent.values import Diagnostic, FailureCategory

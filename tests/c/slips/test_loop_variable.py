@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.coding.extract import extract_function
-from agent.coding.slips.loop_variable import with_loop_variables_outside
+from agent.c.extract import extract_function
+from agent.c.slips.loop_variable import with_loop_variables_outside
 from agent.compiling.compiler import Compiler, compile_object
 
 INSERT = """void insert(int *items, size_t n, int value)

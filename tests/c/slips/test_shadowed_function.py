@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.coding.extract import extract_function
-from agent.coding.slips.shadowed_function import without_shadowing
+from agent.c.extract import extract_function
+from agent.c.slips.shadowed_function import without_shadowing
 from agent.compiling.compiler import Compiler, compile_object
 
 INSERT = """bool insert(struct table *t, const char *key)

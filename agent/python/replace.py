@@ -6,7 +6,7 @@ import ast
 import re
 import textwrap
 
-from agent.coding.replies.code_blocks import code_blocks
+from agent.language.code_blocks import code_blocks
 from agent.language.nesting import UNREADABLE
 from agent.language.symbols import Symbol
 from agent.python.names import import_line

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.c.extract import extract_function
+from agent.c.insertion import place_function
 from agent.c.stubs import is_stub
-from agent.coding.extract import extract_function
-from agent.coding.writing.insertion import place_function
 
 SIGNATURE = "int ring_push(ring_t *r, int value)"
 FUNCTION = "int ring_push(ring_t *r, int value)\n{\n    r->items[r->count++] = value;\n    return 1;\n}"

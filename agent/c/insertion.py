@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent.c.extract import Extracted
 from agent.c.syntax import comment_above, find_definition, functions, parse_c
-from agent.coding.extract import Extracted
 from agent.textfile import newline_of, to_newline
 
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "linkage_specification"})

@@ -15,11 +15,11 @@ import msgspec
 from agent.c.comments import blanked
 from agent.c.definitions import Piece, pieces_of
 from agent.c.signature import definition_head, prototype_of, same_signature
+from agent.c.slips.loop_variable import with_loop_variables_outside
+from agent.c.slips.shadowed_function import without_shadowing
 from agent.c.stubs import stub_evidence
 from agent.c.syntax import CFunction, find_definition, functions, parse_c, walk
-from agent.coding.replies.code_blocks import CodeBlock, code_blocks
-from agent.coding.slips.loop_variable import with_loop_variables_outside
-from agent.coding.slips.shadowed_function import without_shadowing
+from agent.language.code_blocks import CodeBlock, code_blocks
 from agent.language.nesting import nesting_problem, partners
 
 _UNTIL_BODY = re.compile(r"[\s\w()]{0,400}\{")
