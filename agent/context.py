@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from agent.audit.log import AuditLog, Listener, Mark
 from agent.config.schema import Config
@@ -23,25 +22,15 @@ from agent.events import (
     StageStarted,
 )
 from agent.gate import Gate
+from agent.judgment.asking import StageLlm
+from agent.judgment.host import Examples, Router
 from agent.judgment.live import LiveText, Onlooker
-from agent.models.types import ModelTarget, ProgressCallback, Provider
+from agent.models.types import ProgressCallback
 from agent.verdict.threshold import Thresholds
 
 
-class Router(Protocol):
-    """Who answers a stage (``agent/models/router.py``)."""
-
-    def target(self, stage: str) -> ModelTarget:
-        """The stage's model and limits."""
-        ...
-
-    def provider(self, target: ModelTarget) -> Provider:
-        """The pooled provider that speaks to it."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close connections and end child processes."""
-        ...
+def _no_examples(stage: str, system: str) -> str:
+    return ""
 
 
 @dataclass
@@ -67,6 +56,7 @@ class RunContext:
         thresholds: Thresholds | None = None,
         clock: Callable[[], float] = time.monotonic,
         mark: Mark = Mark(),  # noqa: B008 - immutable
+        examples: Examples | None = None,
     ) -> None:
         self.run_id = run_id
         self.config = config
@@ -75,6 +65,7 @@ class RunContext:
         self.gate = gate or Gate()
         self.gate.emit = self.emit
         self.thresholds = thresholds or Thresholds([])
+        self.examples: Examples = examples or _no_examples
         self.clock = clock
         self.started = clock() - mark.seconds
         self.listeners: list[Listener] = []
@@ -142,6 +133,3 @@ class RunContext:
             self.cached_calls += 1
         elif isinstance(event, IncludeAdded):
             self.includes_added += 1 if event.kept else -1
-
-
-from agent.judgment.asking import StageLlm  # noqa: E402 - the two name each other; StageLlm only needs the type

@@ -16,7 +16,7 @@ import msgspec
 from agent.events import Event, GateResolved, GateWaiting
 
 Mode = Literal["run", "step", "stage"]
-Action = Literal["accept", "flip", "skip_stage", "continue", "stop"]
+Action = Literal["accept", "overrule", "skip_stage", "continue", "stop"]
 
 
 class Stopped(Exception):
@@ -101,7 +101,7 @@ class Gate:
         return True
 
     async def verdict(self, pending: PendingVerdict) -> Action:
-        """Wait for the person if the mode or a breakpoint says so. Returns ``accept`` or ``flip``.
+        """Wait for the person if the mode or a breakpoint says so. Returns ``accept`` or ``overrule``.
 
         Raises:
             Stopped: if the person stopped the run.
@@ -115,10 +115,10 @@ class Gate:
         action = await self._wait("verdict")
         if action == "skip_stage":
             self._skipped.add(pending.stage)
-        used = (not pending.verdict) if action == "flip" else pending.verdict
+        used = (not pending.verdict) if action == "overrule" else pending.verdict
         self.emit(GateResolved("verdict", action, **{**place, "verdict": used}))  # type: ignore[arg-type]
         self._raise_if_stopped()
-        return "flip" if action == "flip" else "accept"
+        return "overrule" if action == "overrule" else "accept"
 
     async def pass_point(self) -> None:
         """A place between two pieces of work where a run may be stopped.

@@ -13,6 +13,7 @@ import msgspec
 Role = Literal["coding", "reasoning"]
 Pane = Literal["cascade", "compile", "plan", "adjust", "repair", ""]
 Activity = Literal["judging", "planning", "writing"]
+Aim = Literal["recall", "balance"]
 
 BINARY_MAX_TOKENS = 16
 """Reply limit of a yes/no stage, in tokens: the word, and some room for a model that wraps it."""
@@ -36,6 +37,7 @@ class Stage(msgspec.Struct, frozen=True):
         guideline: what yes and no mean, for the person who labels.
         pane: the pane that shows its outcome, or "".
         activity: what the status pill says while a call is out.
+        aim: what a threshold is fitted to: ``recall`` for a filter, which must not lose what matters, else ``balance``.
     """
 
     name: str
@@ -48,12 +50,14 @@ class Stage(msgspec.Struct, frozen=True):
     guideline: str = _ANY_GUIDELINE
     pane: Pane = ""
     activity: Activity = "planning"
+    aim: Aim = "balance"
 
 
 def _judgment(
-    name: str, question: str, title: str, unit: str, *, pane: Pane, group: str = "", guideline: str = _ANY_GUIDELINE
-) -> Stage:
-    return Stage(name, "reasoning", True, group, unit, question, title, guideline, pane, "judging")
+    name: str, question: str, title: str, unit: str, *, pane: Pane, group: str = "", guideline: str = _ANY_GUIDELINE,
+    aim: Aim = "balance",
+) -> Stage:  # fmt: skip
+    return Stage(name, "reasoning", True, group, unit, question, title, guideline, pane, "judging", aim)
 
 
 def _text(name: str, short: str, title: str, *, unit: str = "", pane: Pane = "plan") -> Stage:
@@ -76,7 +80,7 @@ No: the task wants something that the program does not offer yet, or another sha
     _text("enrichment", "enrich", "Index: purpose and concepts of a file", unit="files", pane="cascade"),
     _text("stage_routing", "routing", "Routing: which optional stages to run", unit="tasks", pane="cascade"),
     _judgment(
-        "scope", "file?", "Scope: does the task need this file?", "files", pane="cascade",
+        "scope", "file?", "Scope: does the task need this file?", "files", pane="cascade", aim="recall",
         guideline="""Yes: somebody who does the task must read or change this file.
 No: the task can be done without ever opening it, even if it shares words with the task.
 A test that checks the changed behaviour is a yes; a file that only happens to be near is a no.
@@ -90,14 +94,14 @@ No: they share names or a folder, but each can change alone.
     ),
     _judgment(
         "precision_pass1", "relevant?", "Precision, pass 1: is the symbol relevant?", "symbols", pane="cascade",
-        group="precision",
+        group="precision", aim="recall",
         guideline="""Yes: the task changes the symbol, or whoever does it has to know it (types, helpers, callers).
 No: nothing about the task depends on it.
 """,
     ),
     _judgment(
         "precision_pass2", "direct?", "Precision, pass 2: is it directly involved?", "symbols", pane="cascade",
-        group="precision",
+        group="precision", aim="recall",
         guideline="""Yes: the symbol itself is modified, or the logic of the change runs through it.
 No: it is only called, or only needed as a type.
 """,

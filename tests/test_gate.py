@@ -31,8 +31,8 @@ async def test_a_flip_in_step_mode_is_reported_with_the_verdict_that_is_used() -
     gate = Gate(events.append, "step")
     task = await waiting_on(gate, pending())
     assert gate.waiting == "verdict"
-    assert gate.resolve("flip")
-    assert await task == "flip"
+    assert gate.resolve("overrule")
+    assert await task == "overrule"
     assert isinstance(events[0], GateWaiting)
     assert isinstance(events[1], GateResolved) and events[1].verdict is False
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlite_utils import Database
 
-from agent.audit.rows import CachedCall, CallAnswer, CallDraft, CallVerdict, LabelSource
+from agent.audit.rows import CallDraft, LabelSource
 from agent.audit.schema import migrations
 from agent.audit.stored_text import as_json, whole_characters
 from agent.events import (
@@ -29,7 +29,9 @@ from agent.events import (
     PlanAdjusted,
     RunFinished,
 )
+from agent.models.types import Completion
 from agent.values import CheckResult
+from agent.verdict.decide import Verdict
 
 Listener = Callable[[Envelope], None]
 
@@ -152,16 +154,25 @@ class AuditLog:
             "binary": int(draft.binary), "attempt": draft.attempt, "system_sha": self._prompt(draft.system),
             "state_sha": self._prompt(draft.state), "question": draft.question, "model": draft.model,
             "provider": draft.provider, "options": draft.options, "cache_key": draft.cache_key, "created_at": now_text(),
+            "rank": draft.rank, "facts": as_json(draft.facts) if draft.facts else None, "judgment": draft.judgment,
+            "question_version": draft.question_version, "adapter": draft.adapter,
+            "examples_sha": self._prompt(draft.examples) if draft.examples else None,
         }  # fmt: skip
         return self._insert("calls", row)
 
-    def answer_call(self, call_id: int, answer: CallAnswer) -> None:
-        """The raw answer, written before it is parsed."""
-        self._update_call(call_id, answer)
+    def answer_call(self, call_id: int, got: Completion, *, error: str = "", cached_from: int | None = None) -> None:
+        """The raw answer, written before it is parsed. ``error`` is why there is none (the row then has no raw answer),
+        ``cached_from`` the earlier call that it was taken from."""
+        self._update_call(call_id, {
+            "raw": (got.text or None) if error else got.text, "p_yes": got.p_yes, "finish": "" if error else got.finish,
+            "prompt_tokens": got.prompt_tokens, "cached_tokens": got.cached_tokens,
+            "completion_tokens": got.completion_tokens, "ms": got.ms, "error": error,
+            "cached": cached_from is not None, "cached_from": cached_from,
+        })  # fmt: skip
 
-    def settle_call(self, call_id: int, verdict: CallVerdict) -> None:
+    def settle_call(self, call_id: int, verdict: Verdict) -> None:
         """The verdict, written before it is used."""
-        self._update_call(call_id, verdict)
+        self._update_call(call_id, msgspec.structs.asdict(verdict))
 
     def add_label(self, call_id: int, label: bool | None, source: LabelSource, note: str = "", guideline: str = "") -> int:
         """Append a label (None takes the earlier ones back). Returns its id."""
@@ -170,21 +181,23 @@ class AuditLog:
         row = {"call_id": call_id, "label": value, "source": source, "note": note, "guideline": guideline}
         return self._insert("labels", {**row, "created_at": now_text()})
 
-    def find_cached(self, cache_key: str) -> CachedCall | None:
-        """The newest answered call with this key."""
+    def find_cached(self, cache_key: str) -> tuple[int, Completion] | None:
+        """The newest answered call with this key, as the id of the call that was really asked and its answer."""
         row = self._execute(
-            "select id, raw, p_yes, coalesce(cached_from, id) from calls"
+            "select coalesce(cached_from, id), raw, p_yes, model, provider from calls"
             " where cache_key = ? and raw is not null and coalesce(error, '') = '' order by id desc limit 1",
             (cache_key,),
         ).fetchone()
-        if row is None:
-            return None
-        label = self._execute(
+        return None if row is None else (row[0], Completion(row[1], row[2], row[3] or "", row[4] or ""))
+
+    def label_of(self, judgment: str) -> bool | None:
+        """A person's last word on a judgment, whichever model was asked and however it was decoded; None for none."""
+        row = self._execute(
             "select label from labels join calls on calls.id = labels.call_id"
-            " where calls.cache_key = ? and labels.source != 'outcome' order by labels.id desc limit 1",
-            (cache_key,),
+            " where calls.judgment = ? and labels.source != 'outcome' order by labels.id desc limit 1",
+            (judgment,),
         ).fetchone()
-        return CachedCall(row[3], row[1], row[2], None if label is None or label[0] is None else bool(label[0]))
+        return None if row is None or row[0] is None else bool(row[0])
 
     async def durable(self) -> None:
         """Return once everything written so far is committed.
@@ -258,9 +271,8 @@ class AuditLog:
         cursor = self._execute(f"insert into {table} ({', '.join(row)}) values ({marks})", tuple(row.values()))
         return int(cursor.lastrowid or 0)
 
-    def _update_call(self, call_id: int, values: CallAnswer | CallVerdict) -> None:
+    def _update_call(self, call_id: int, row: dict[str, Any]) -> None:
         self._write()
-        row = msgspec.structs.asdict(values)
         marks = ", ".join(f"{name} = ?" for name in row)
         self._execute(f"update calls set {marks} where id = ?", (*row.values(), call_id))
 

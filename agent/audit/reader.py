@@ -10,11 +10,13 @@ from typing import Any
 import msgspec
 
 from agent.audit.log import LogError
+from agent.audit.schema import older_columns
 from agent.events import Envelope, decode_event
 
 
 class CallTexts(msgspec.Struct, frozen=True):
-    """Everything about one call. The user message was ``state + question``; ``options`` is JSON; ``ms`` milliseconds."""
+    """Everything about one call. The user message was ``examples + state + question``; ``options`` and ``facts`` are JSON;
+    ``ms`` milliseconds; ``judgment`` identifies what was judged (``agent/verdict/identity.py``)."""
 
     call_id: int
     run_id: str
@@ -36,7 +38,7 @@ class CallTexts(msgspec.Struct, frozen=True):
     defaulted: bool = False
     cached: bool = False
     cached_from: int | None = None
-    overridden: bool = False
+    overruled: bool = False
     explanation: str = ""
     finish: str = ""
     prompt_tokens: int = 0
@@ -46,6 +48,11 @@ class CallTexts(msgspec.Struct, frozen=True):
     error: str = ""
     attempt: int = 1
     binary: bool = True
+    rank: int | None = None
+    facts: str = ""
+    examples: str = ""
+    adapter: str = ""
+    judgment: str = ""
 
 
 class RunRow(msgspec.Struct, frozen=True):
@@ -66,8 +73,8 @@ class RunRow(msgspec.Struct, frozen=True):
 
 _TEXTS = (
     "id, run_id, seq, stage, item, system, state, question, raw, options, model, provider, verdict, p_yes, score,"
-    " threshold, source, defaulted, cached, cached_from, overridden, explanation, finish, prompt_tokens, cached_tokens,"
-    " completion_tokens, ms, error, attempt, binary"
+    " threshold, source, defaulted, cached, cached_from, overruled, explanation, finish, prompt_tokens, cached_tokens,"
+    " completion_tokens, ms, error, attempt, binary, rank, facts, examples, adapter, judgment"
 )
 _RUN = "id, task, repo, started_at, finished_at, status, reason, model, branch, calls, seconds"
 _COUNTED = _RUN.replace(
@@ -89,6 +96,7 @@ class LogReader:
             uri = f"{self.path.resolve().as_uri()}?mode=ro"
             self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=5.0)
             self._connection.execute("select 1 from runs limit 1")
+            older_columns(self._connection)
         except sqlite3.Error as error:
             raise LogError(f"The audit log {self.path} cannot be read ({error}). Run a task there first.") from error
 

@@ -1,4 +1,4 @@
-"""The rows of the log as typed values."""
+"""A call as the log takes it down before it is answered."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Literal
 
 import msgspec
 
-from agent.values import VerdictSource
+from agent.verdict.identity import judgment_of, question_version
 
 LabelSource = Literal["person", "override", "outcome"]
+"""Who gave a label: a person at the labels, a person who overruled a verdict in a run, or what became of the change."""
 
 
 class CallDraft(msgspec.Struct):
-    """A call as it is known before it is answered. ``prompt`` is ``state + question``."""
+    """A call as it is known before it is answered. The user message is ``examples + state + question``; ``rank`` (from 1)
+    and ``facts`` are what the search knows of the item."""
 
     run_id: str
     seq: int
@@ -27,39 +29,17 @@ class CallDraft(msgspec.Struct):
     provider: str
     options: str
     cache_key: str | None = None
+    rank: int | None = None
+    facts: dict[str, float] = {}
+    examples: str = ""
+    adapter: str = ""
 
+    @property
+    def judgment(self) -> str | None:
+        """The identity of a yes/no call's judgment; None for a text."""
+        return judgment_of(self.stage, self.system, self.state, self.question) if self.binary else None
 
-class CallAnswer(msgspec.Struct):
-    """What came back, before anybody parsed it."""
-
-    raw: str | None = None
-    p_yes: float | None = None
-    finish: str = ""
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    ms: float = 0.0
-    error: str = ""
-    cached: bool = False
-    cached_from: int | None = None
-
-
-class CallVerdict(msgspec.Struct):
-    """How the verdict came about, before it is used."""
-
-    verdict: bool | None
-    score: float | None = None
-    threshold: float | None = None
-    source: VerdictSource | None = None
-    defaulted: bool = False
-    overridden: bool = False
-    explanation: str = ""
-
-
-class CachedCall(msgspec.Struct, frozen=True):
-    """An earlier call with the same key. ``label`` is a person's last word on it, if any."""
-
-    call_id: int
-    raw: str
-    p_yes: float | None
-    label: bool | None = None
+    @property
+    def question_version(self) -> str | None:
+        """The version of a yes/no call's question."""
+        return question_version(self.system) if self.binary else None

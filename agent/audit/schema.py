@@ -1,9 +1,13 @@
-"""Tables of ``raw.sqlite``, as numbered migrations. A table is only ever added to, never rewritten."""
+"""Tables of ``raw.sqlite``, as numbered migrations. Rows are only ever added to, never rewritten."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
+
+from agent.verdict.identity import judgment_of_digests
 
 migrations = Migrations("cra")
 
@@ -64,3 +68,49 @@ def first(db: Database) -> None:
     for statement in _FIRST.strip().split(";"):
         if statement.strip():
             db.execute(statement)
+
+
+_NEW_COLUMNS = {
+    "rank": "integer", "facts": "text", "judgment": "text", "question_version": "text", "examples_sha": "text",
+    "adapter": "text not null default ''",
+}  # fmt: skip
+"""What ``calls`` gained: the place in the search's order (from 1), numbers known of the item (JSON), the identity of the
+judgment and the version of its question (``agent/verdict/identity.py``), the labelled examples shown, the adapter."""
+
+_TEXTS_VIEW = """
+create view call_texts as
+  select calls.*, s.text as system, coalesce(x.text, '') || st.text || calls.question as prompt, st.text as state,
+    coalesce(x.text, '') as examples
+  from calls join prompts s on s.sha = calls.system_sha join prompts st on st.sha = calls.state_sha
+    left join prompts x on x.sha = calls.examples_sha;
+"""
+
+
+@migrations()
+def evidence(db: Database) -> None:
+    """What a verdict rested on, and which judgment a label belongs to; rows written before are given their judgment."""
+    db.execute("drop view call_texts")
+    for name, kind in _NEW_COLUMNS.items():
+        db.execute(f"alter table calls add column {name} {kind}")
+    db.execute("alter table calls rename column overridden to overruled")
+    db.conn.create_function("judgment_of", 4, judgment_of_digests, deterministic=True)
+    db.execute(
+        "update calls set judgment = judgment_of(stage, system_sha, state_sha, question),"
+        " question_version = substr(system_sha, 1, 10) where binary = 1"
+    )
+    db.execute("create index calls_judgment on calls(judgment) where judgment is not null")
+    db.execute(_TEXTS_VIEW)
+
+
+def older_columns(connection: Any) -> None:
+    """Let a log that no run has brought up to date be read as it is: temporary views stand in for what it lacks."""
+    there = {row[1] for row in connection.execute("pragma table_info(calls)")}
+    if "judgment" in there:
+        return
+    connection.create_function("judgment_of", 4, judgment_of_digests, deterministic=True)
+    connection.execute(
+        "create temp view calls as select c.*, c.overridden as overruled, null as rank, null as facts,"
+        " case when c.binary then judgment_of(c.stage, c.system_sha, c.state_sha, c.question) end as judgment,"
+        " substr(c.system_sha, 1, 10) as question_version, null as examples_sha, '' as adapter from main.calls c"
+    )
+    connection.execute(_TEXTS_VIEW.replace("create view", "create temp view"))

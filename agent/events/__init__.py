@@ -87,9 +87,12 @@ def encode_event(event: Event) -> bytes:
 
 
 def decode_event(data: bytes | str) -> AnyEvent:
-    """The event of JSON written by :func:`encode_event`.
+    """The event of JSON written by :func:`encode_event`, also by earlier versions.
 
     Raises:
         msgspec.ValidationError: if it is no known event.
     """
-    return _decoder.decode(data)
+    event = _decoder.decode(data)
+    if type(event) is CallFinished and event.source == "override" and not event.overruled:  # its name was ``overridden``
+        return msgspec.structs.replace(event, overruled=True)
+    return event

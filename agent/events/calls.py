@@ -34,7 +34,7 @@ class CallFinished(Event, frozen=True, gc=False):
     source: VerdictSource | None = None
     defaulted: bool = False
     cached: bool = False
-    overridden: bool = False
+    overruled: bool = False
     model: str = ""
     provider: str = ""
     ms: float = 0.0

@@ -20,10 +20,9 @@ from agent.gate import Gate
 from agent.index.scan import list_files
 from agent.languages import language_of
 from agent.models.router import Router
-from agent.models.store import default_thresholds
 from agent.run import Run
 from agent.task.intent import read_intent
-from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, thresholds_path
+from agent.verdict.in_force import thresholds_of
 from agent.workspace.git import top_level
 from agent.workspace.lease import Lease
 from agent.workspace.worktree import Workspace
@@ -120,18 +119,6 @@ class StatusRelay:
 def new_run_id() -> str:
     """A name that sorts by time and does not collide: ``20261127-231839-4f2a``."""
     return f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-
-
-def thresholds_of(repo: Path, config: Config) -> Thresholds:
-    """Shipped defaults of the configured models, then the repository's own."""
-    names = {config.models.coding, config.models.reasoning}
-    names |= {o if isinstance(o, str) else o.model for o in config.models.overrides.values()}
-    shipped = [
-        Threshold(stage, name, default.threshold, default.rank_weight, default.n, note=default.note)
-        for name in sorted(names - {""})
-        for stage, default in default_thresholds(name).items()
-    ]
-    return Thresholds(shipped + load_thresholds(thresholds_path(repo)))
 
 
 def _require_room(task: str, window: int) -> None:

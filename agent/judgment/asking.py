@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-from agent.audit.rows import CallAnswer, CallDraft, CallVerdict
+from agent.audit.rows import CallDraft
 from agent.events import CallFinished, CallStarted
 from agent.judgment.cache import cache_key, decoding_options
+from agent.judgment.host import Host
 from agent.models.budget import check_budget
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelTarget
-
-if TYPE_CHECKING:
-    from agent.context import RunContext
-
+from agent.verdict.decide import Evidence, Verdict
+from agent.verdict.identity import question_version
 
 _ONE_ITEM_ONLY = ("context", "cut")
 """Errors that say something about one item, not about the server: its judgment gets the default."""
@@ -25,7 +24,8 @@ GAP = "⟨the gap⟩"
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked. The prompt is ``state + question``: what all items share, then the item. ``gap`` is the text before
+    """What is asked. The prompt is ``examples + state + question``: what all tasks share, what all items share, the item.
+    ``rank`` and ``facts`` are what the search knows of the item, which the model does not see. ``gap`` is the text before
     and after a gap that the model fills; the prompt is then only what the log shows of it."""
 
     system: str
@@ -39,18 +39,23 @@ class Question(msgspec.Struct, frozen=True):
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     gap: tuple[str, str] | None = None
+    rank: int | None = None
+    facts: dict[str, float] = {}
+    examples: str = ""
 
     @property
     def prompt(self) -> str:
         """The user message."""
-        return self.state + self.question
+        return self.examples + self.state + self.question
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """An answered call: its row's id, the raw answer, and whether it came from an earlier run."""
+    """An answered call: its row's id, the raw answer, whether that came from an earlier run, and a person's label on the
+    same judgment."""
 
     call_id: int
     completion: Completion
+    question: Question
     cached: bool = False
     label: bool | None = None
 
@@ -64,11 +69,18 @@ class Asked(msgspec.Struct, frozen=True):
         """``stop``, ``length`` or ``context``."""
         return self.completion.finish
 
+    @property
+    def evidence(self) -> Evidence:
+        """What the verdict rests on."""
+        asked = self.question
+        version = question_version(asked.system)
+        return Evidence(self.text, self.completion.p_yes, asked.rank, asked.facts, version, self.label)
+
 
 class StageLlm:
     """A stage's model within one run."""
 
-    def __init__(self, ctx: RunContext, stage: str, target: ModelTarget) -> None:
+    def __init__(self, ctx: Host, stage: str, target: ModelTarget) -> None:
         self.ctx = ctx
         self.stage = stage
         self.target = target
@@ -120,8 +132,11 @@ class StageLlm:
         self.finished(asked, item, attempt=attempt)
         return asked
 
-    async def ask(self, question: Question) -> Asked:
+    async def ask(self, question: Question, *, reuse: bool = True) -> Asked:
         """Log, ask, log the raw answer. The caller settles the call and emits its CallFinished.
+
+        Without ``reuse`` the call neither takes an earlier answer or label over nor leaves its own to be taken over: a
+        measurement.
 
         Raises:
             ModelError: if the model cannot answer; then the call is settled already.
@@ -133,32 +148,31 @@ class StageLlm:
             constrained=question.binary and ctx.config.models.constrain_answers,
             schema=question.schema is not None,
         )
-        key = cache_key(self.stage, target, question.system, question.prompt, options) if question.binary else None
-        call_id = ctx.log.insert_call(self._draft(question, target, options, key))
+        key = cache_key(self.stage, target, question.system, question.prompt, options) if question.binary and reuse else None
+        draft = self._draft(question, target, options, key)
+        call_id = ctx.log.insert_call(draft)
         ctx.emit(CallStarted(call_id, self.stage, question.item, target.model, question.binary, question.attempt))
+        label = ctx.log.label_of(draft.judgment) if draft.judgment and reuse else None
         earlier = ctx.log.find_cached(key) if key else None
         if earlier is not None:
-            completion = Completion(earlier.raw, earlier.p_yes, target.model, target.provider)
-            answer = CallAnswer(earlier.raw, earlier.p_yes, cached=True, cached_from=earlier.call_id)
-            ctx.log.answer_call(call_id, answer)
-            return Asked(call_id, completion, True, earlier.label)
+            first, completion = earlier
+            ctx.log.answer_call(call_id, completion, cached_from=first)
+            return Asked(call_id, completion, question, True, label)
         completion = await self._complete(question, target, call_id)
-        ctx.log.answer_call(call_id, _answer(completion))
-        return Asked(call_id, completion)
+        ctx.log.answer_call(call_id, completion)
+        return Asked(call_id, completion, question, False, label)
 
-    def finished(self, asked: Asked, item: str, verdict: CallVerdict | None = None, *, attempt: int = 1) -> CallFinished:
+    def finished(self, asked: Asked, item: str, verdict: Verdict | None = None, *, attempt: int = 1) -> CallFinished:
         """Settle a call and tell the world. Returns the event."""
         got = asked.completion
-        verdict = verdict or CallVerdict(None)
+        verdict = verdict or Verdict(None)
         if verdict.verdict is not None:
             self.ctx.log.settle_call(asked.call_id, verdict)
         event = CallFinished(
-            asked.call_id, self.stage, item,
-            verdict=verdict.verdict, p_yes=got.p_yes, score=verdict.score, threshold=verdict.threshold,
-            source=verdict.source, defaulted=verdict.defaulted, cached=asked.cached, overridden=verdict.overridden,
+            asked.call_id, self.stage, item, **msgspec.structs.asdict(verdict), p_yes=got.p_yes, cached=asked.cached,
             model=got.model or self.target.model, provider=got.provider or self.target.provider, ms=round(got.ms, 1),
             prompt_tokens=got.prompt_tokens, cached_tokens=got.cached_tokens, completion_tokens=got.completion_tokens,
-            explanation=verdict.explanation, attempt=attempt,
+            attempt=attempt,
         )  # fmt: skip
         self.ctx.emit(event)
         return event
@@ -168,8 +182,9 @@ class StageLlm:
             system=question.system, prompt=question.gap[0] if question.gap else question.prompt, stage=self.stage,
             target=target, suffix=question.gap[1] if question.gap else None,
             yes_no=question.binary and self.ctx.config.models.constrain_answers, schema=question.schema,
-            temperature=question.temperature, seed=target.seed + question.attempt - 1, state=question.state,
-            question=question.question, stop=question.stop, progress=None if question.binary else self.ctx.live(call_id),
+            temperature=question.temperature, seed=target.seed + question.attempt - 1,
+            state=question.examples + question.state, question=question.question, stop=question.stop,
+            progress=None if question.binary else self.ctx.live(call_id),
         )  # fmt: skip
         try:
             await check_budget(question.system, question.prompt, target, self._count, stage=self.stage)
@@ -178,7 +193,7 @@ class StageLlm:
             if question.binary and error.kind in _ONE_ITEM_ONLY:
                 self.ctx.notice("warning", f"{question.item}: {error}", self.stage)
                 return Completion("", model=target.model, provider=target.provider)
-            self.ctx.log.answer_call(call_id, CallAnswer(error=str(error)))
+            self.ctx.log.answer_call(call_id, Completion(""), error=str(error))
             self.ctx.emit(CallFinished(call_id, self.stage, question.item, model=target.model, error=str(error)))
             raise
 
@@ -193,8 +208,5 @@ class StageLlm:
         return CallDraft(
             self.ctx.run_id, self.ctx.next_call(), self.stage, question.item, question.binary, question.attempt,
             question.system, question.state, question.question, target.model, target.provider, options, key,
+            question.rank, question.facts, question.examples, target.adapter,
         )  # fmt: skip
-
-
-def _answer(got: Completion) -> CallAnswer:
-    return CallAnswer(got.text, got.p_yes, got.finish, got.prompt_tokens, got.cached_tokens, got.completion_tokens, got.ms)

@@ -1,4 +1,4 @@
-"""Independent yes/no judgments: one item, one call, one row (seed 002, part 1)."""
+"""Independent yes/no judgments: one item, one call, one row."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from agent.audit.rows import CallVerdict
 from agent.events import CallFinished
 from agent.gate import PendingVerdict
 from agent.judgment.asking import Asked, Question, StageLlm
-from agent.verdict.decide import decide, flipped
+from agent.verdict.decide import Verdict, decide, overrule
 
 T = TypeVar("T")
 
@@ -31,6 +30,7 @@ async def run_binary_judgment(
     default_action: str = "excluded",
     label_item: Callable[[T], str] | None = None,
     rank: Callable[[T], int | None] | None = None,
+    facts: Callable[[T], dict[str, float]] | None = None,
     on_verdict: Callable[[T, CallFinished], None] | None = None,
     fail_if_all_omitted: bool = False,
 ) -> tuple[dict[Hashable, bool], set[Hashable]]:
@@ -38,7 +38,8 @@ async def run_binary_judgment(
 
     The prompt is ``task_context`` first, then ``format_item(item)``, so that all items share a byte-identical prefix.
     What is no answer gets the default (False) and its key is in the second value. ``label_item`` names an item in the log
-    (its key by default), ``rank`` gives its place (from 1) in the search's order, ``on_verdict`` hears each verdict.
+    (its key by default), ``rank`` gives its place (from 1) in the search's order and ``facts`` numbers that are known of it,
+    which a fitted threshold weighs; ``on_verdict`` hears each verdict.
 
     Returns:
         (verdicts by key, keys that were omitted)
@@ -49,10 +50,14 @@ async def run_binary_judgment(
         AllOmitted: if nothing could be read and ``fail_if_all_omitted``.
     """
     labels = [str((label_item or item_key)(item)) for item in items]
+    examples = llm.ctx.examples(stage_name, system_prompt)
     questions = [
-        Question(system_prompt, task_context, format_item(item), label, binary=True)
+        Question(
+            system_prompt, task_context, format_item(item), label, binary=True, rank=rank(item) if rank else None,
+            facts=facts(item) if facts else {}, examples=examples,
+        )
         for item, label in zip(items, labels, strict=True)
-    ]
+    ]  # fmt: skip
     batch = _Batch(llm, labels, questions)
     verdicts: dict[Hashable, bool] = {}
     omitted: set[Hashable] = set()
@@ -60,12 +65,12 @@ async def run_binary_judgment(
     try:
         for place, item in enumerate(items):
             asked = await batch.answer(place)
-            verdict = decide(asked, threshold, rank(item) if rank else None, default_action)
+            verdict = decide(asked.evidence, threshold, default_action)
             event = await _apply(llm, asked, batch.labels[place], verdict)
             batch.release(place)
             key = item_key(item)
             verdicts[key] = bool(event.verdict)
-            if event.defaulted and not event.overridden:
+            if event.defaulted and not event.overruled:
                 omitted.add(key)
             if on_verdict is not None:
                 on_verdict(item, event)
@@ -76,12 +81,12 @@ async def run_binary_judgment(
     return verdicts, omitted
 
 
-async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: CallVerdict) -> CallFinished:
+async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: Verdict) -> CallFinished:
     pending = PendingVerdict(
         asked.call_id, llm.stage, label, bool(verdict.verdict), asked.completion.p_yes, verdict.defaulted
     )
-    if await llm.ctx.gate.verdict(pending) == "flip":
-        verdict = flipped(verdict)
+    if await llm.ctx.gate.verdict(pending) == "overrule":
+        verdict = overrule(verdict)
         llm.ctx.log.add_label(asked.call_id, verdict.verdict, "override")
     return llm.finished(asked, label, verdict)
 

@@ -24,6 +24,7 @@ def decoding_options(target: ModelTarget, *, temperature: float | None, constrai
 
 
 def cache_key(stage: str, target: ModelTarget, system: str, prompt: str, options: str) -> str:
-    """(stage, model, system and prompt, decoding options) as one SHA-256 in hex (design section 6)."""
-    parts = (stage, target.provider, target.model, system, prompt, options)
+    """(stage, model and adapter, system and prompt, decoding options) as one SHA-256 in hex."""
+    adapter = (target.adapter,) if target.adapter else ()
+    parts = (stage, target.provider, target.model, *adapter, system, prompt, options)
     return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

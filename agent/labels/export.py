@@ -126,8 +126,8 @@ def _origin(pair: Pair, file: str, row: int, format: Format) -> dict[str, Any]:
         "file": file, "row": row, "call_id": pair.call_id, "run_id": pair.run_id, "group": pair.group, "stage": pair.stage,
         "item": pair.item, "label": int(pair.label), "source": pair.source, "label_id": pair.label_id, "note": pair.note,
         "guideline": pair.guideline, "model": pair.model,
-        "model_verdict": None if pair.model_verdict is None else int(pair.model_verdict), "p_yes": pair.p_yes,
-        "prompt_sha": pair.prompt_sha, "duplicates": list(pair.duplicates), "synthetic": is_synthetic(pair, format),
+        "model_verdict": None if pair.word is None else int(pair.word), "p_yes": pair.p_yes,
+        "judgment": pair.judgment, "duplicates": list(pair.duplicates), "synthetic": is_synthetic(pair, format),
     }  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def _report(
 
 def _kto_weights(pairs: list[Pair]) -> str:
     """TRL's advice: (desirable_weight x positives) : (undesirable_weight x negatives) between 1:1 and 4:3."""
-    good = sum(pair.label == pair.model_verdict for pair in pairs)
+    good = sum(pair.label == pair.word for pair in pairs)
     bad = len(pairs) - good
     if not good or not bad:
         return f"{good} desirable and {bad} undesirable rows: KTO wants both."

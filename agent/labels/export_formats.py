@@ -28,12 +28,12 @@ def word(answer: bool) -> str:
 
 def uses(pair: Pair, format: Format) -> bool:
     """Whether a pair has what a format needs: KTO rates the model's own answer, so there must be a readable one."""
-    return format != "trl-kto" or pair.model_verdict is not None
+    return format != "trl-kto" or pair.word is not None
 
 
 def is_synthetic(pair: Pair, format: Format) -> bool:
     """Whether the rejected side of a preference pair is made up: the model did not say it."""
-    return format == "trl-dpo" and pair.model_verdict is not (not pair.label)
+    return format == "trl-dpo" and pair.word is not (not pair.label)
 
 
 def row_of(pair: Pair, format: Format, strings: bool = False) -> Row:
@@ -75,7 +75,7 @@ def _dpo(pair: Pair, strings: bool) -> Row:
 
 
 def _kto(pair: Pair, strings: bool) -> Row:
-    said = bool(pair.model_verdict)
+    said = bool(pair.word)
     return {"prompt": _prompt(pair, strings), "completion": _says(said, strings), "label": said == pair.label}
 
 
@@ -89,7 +89,7 @@ def _systemone(pair: Pair, strings: bool) -> Row:
 
 def _csv(pair: Pair, strings: bool) -> Row:
     number = pair.stage.removeprefix("precision_pass")
-    said = "" if pair.model_verdict is None else int(pair.model_verdict)
+    said = "" if pair.word is None else int(pair.word)
     values = (
         pair.call_id, _text(pair), int(pair.label), said, pair.model, pair.stage,
         int(number) if number.isdigit() else "", pair.split, pair.group,

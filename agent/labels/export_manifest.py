@@ -17,7 +17,7 @@ from agent.labels.pairs import Pair
 if TYPE_CHECKING:
     from agent.labels.export import ExportOptions, ExportReport
 
-DEDUPE_RULE = "one row a prompt (SHA-256 of system and user message); the call labelled last stands for it"
+DEDUPE_RULE = "one row a judgment (stage, question, task state and item as shown); the call labelled last stands for it"
 SPLIT_RULE = "by groups of runs: same repository and task, or a prompt in common; a prompt is never on both sides"
 CONFLICT_RULES = {"skip": "contradicting labels on one prompt are left out", "last": "the last label of a prompt wins"}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
@@ -11,16 +10,21 @@ import msgspec
 from agent.audit.reader import LogReader
 from agent.audit.rows import LabelSource
 from agent.models.answers import parse_yes_no
+from agent.verdict.decide import Evidence, Verdict, decide
+from agent.verdict.threshold import Threshold
 
 LabelState = Literal["", "unlabelled", "labelled", "agrees", "disagrees", "person", "override", "outcome"]
 """What a person may filter by; "" is everything. ``agrees`` and ``disagrees`` compare the label with the model."""
 
 
 class Item(msgspec.Struct, gc=False):
-    """One yes/no call. ``model_verdict`` is what the model itself said, whoever overruled it; None if unreadable.
+    """One yes/no call. ``word`` is the model's own answer as it is written, None if unreadable; ``model_verdict`` what came
+    of it by the threshold that was in force then, whoever overruled it.
 
-    ``label`` is the last word on this call or, failing that, on another call with the same prompt (``own`` tells which);
-    ``prompt`` identifies stage, system and user message. ``contested``: calls with this prompt carry different labels.
+    ``judgment`` identifies what was judged (``agent/verdict/identity.py``), ``task`` the repository and request of the run
+    that asked first, ``question`` the version of the question. ``label`` is the last word on this call or, failing that,
+    on another call of the same judgment (``own`` tells which). ``contested``: calls of this judgment carry different
+    labels.
     """
 
     call_id: int
@@ -38,10 +42,14 @@ class Item(msgspec.Struct, gc=False):
     threshold: float | None
     defaulted: bool
     cached: bool
-    overridden: bool
+    overruled: bool
     ms: float
-    prompt: str
-    system_sha: str
+    judgment: str
+    question: str
+    word: bool | None = None
+    rank: int | None = None
+    facts: dict[str, float] = {}
+    task: str = ""
     label: bool | None = None
     source: LabelSource | None = None
     note: str = ""
@@ -58,10 +66,20 @@ class Item(msgspec.Struct, gc=False):
             return None
         return self.label == self.model_verdict
 
+    @property
+    def evidence(self) -> Evidence:
+        """What a verdict on it rests on, without any label."""
+        return Evidence(self.raw, self.p_yes, self.rank, self.facts, self.question)
+
+    def decided(self, rule: Threshold | None) -> Verdict:
+        """The verdict that a run would reach today, under a rule."""
+        return decide(self.evidence, rule)
+
 
 _CALLS = (
     "select id, run_id, seq, stage, item, coalesce(model, ''), coalesce(provider, ''), coalesce(raw, ''), verdict, p_yes,"
-    " score, threshold, defaulted, cached, overridden, coalesce(ms, 0), system_sha, state_sha, question"
+    " score, threshold, defaulted, cached, overruled, coalesce(ms, 0), coalesce(judgment, ''),"
+    " coalesce(question_version, ''), rank, facts"
     " from calls where binary = 1 and raw is not null and coalesce(error, '') = ''"
 )
 _LABELS = (
@@ -80,6 +98,7 @@ def load_items(reader: LogReader, *, run_id: str = "", stage: str = "", model: s
     items = [_item(row, same.setdefault) for row in reader.each(_CALLS + " order by id")]
     _mark_labels(items, reader.select(_LABELS))
     _mark_splits(items)
+    _mark_tasks(items, dict(reader.select("select id, repo || char(0) || task from runs")))
     wanted = (("run_id", run_id), ("stage", stage), ("model", model))
     return [item for item in items if all(not value or getattr(item, name) == value for name, value in wanted)]
 
@@ -88,51 +107,39 @@ def _item(row: tuple[Any, ...], once: Callable[[str, str], str]) -> Item:
     """``once`` keeps one copy of the names that thousands of calls share."""
     (
         call_id, run_id, seq, stage, name, model, provider, raw, verdict, p_yes, score, threshold, defaulted, cached,
-        overridden, ms, system_sha, state_sha, question,
+        overruled, ms, judgment, question, rank, facts,
     ) = row  # fmt: skip
-    said = None if verdict is None else verdict != 0
-    own_word = said if said is not None and not defaulted and not overridden else None
-    if own_word is None and not defaulted:
-        own_word = _own_word(raw, score, threshold)
+    used, said = None if verdict is None else verdict != 0, parse_yes_no(raw)
+    own = used if not defaulted and not overruled else None
+    if own is None and not defaulted:
+        own = score >= threshold if score is not None and threshold is not None else said
     return Item(
         call_id, once(run_id, run_id), seq, once(stage, stage), name, once(model, model), once(provider, provider), raw,
-        said, own_word, p_yes, score, threshold, defaulted != 0, cached != 0, overridden != 0, ms,
-        prompt_key(stage, system_sha, state_sha, question), once(system_sha, system_sha),
+        used, own, p_yes, score, threshold, defaulted != 0, cached != 0, overruled != 0, ms, judgment,
+        once(question, question), said, rank, msgspec.json.decode(facts) if facts else {},
     )  # fmt: skip
-
-
-def _own_word(raw: str, score: float | None, threshold: float | None) -> bool | None:
-    """What the model said where the verdict is somebody else's."""
-    if score is not None and threshold is not None:
-        return score >= threshold
-    return parse_yes_no(raw)
-
-
-def prompt_key(*parts: str) -> str:
-    """Identifies a prompt: its texts, or their digests, as one digest of 32 hex digits."""
-    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _mark_labels(items: list[Item], labels: Iterable[tuple[Any, ...]]) -> None:
     by_call = {row[0]: row for row in labels}
-    by_prompt: dict[str, tuple[Any, ...]] = {}
+    by_judgment: dict[str, tuple[Any, ...]] = {}
     said: dict[str, set[int]] = {}
     for item in items:
         row = by_call.get(item.call_id)
         if row is None:
             continue
-        said.setdefault(item.prompt, set()).add(row[1])
-        known = by_prompt.get(item.prompt)
+        said.setdefault(item.judgment, set()).add(row[1])
+        known = by_judgment.get(item.judgment)
         if known is None or known[5] < row[5]:
-            by_prompt[item.prompt] = row
+            by_judgment[item.judgment] = row
     for item in items:
         own = by_call.get(item.call_id)
-        row = own or by_prompt.get(item.prompt)
+        row = own or by_judgment.get(item.judgment)
         if row is None:
             continue
         item.label, item.source, item.note, item.guideline, item.label_id = bool(row[1]), row[2], row[3], row[4], row[5]
         item.own = own is not None
-        item.contested = len(said[item.prompt]) > 1
+        item.contested = len(said[item.judgment]) > 1
 
 
 def _mark_splits(items: list[Item]) -> None:
@@ -141,11 +148,34 @@ def _mark_splits(items: list[Item]) -> None:
     split: set[str] = set()
     for item in items:
         said = item.model_verdict
-        if said is not None and first.setdefault(item.prompt, said) is not said:
-            split.add(item.prompt)
+        if said is not None and first.setdefault(item.judgment, said) is not said:
+            split.add(item.judgment)
     if split:
         for item in items:
-            item.split = item.prompt in split
+            item.split = item.judgment in split
+
+
+def _mark_tasks(items: list[Item], tasks: dict[str, str]) -> None:
+    """A judgment belongs to the task of the run that asked it first; an evaluation that asks it again is no task."""
+    first: dict[str, str] = {}
+    for item in items:
+        item.task = first.setdefault(item.judgment, tasks.get(item.run_id, item.run_id))
+
+
+def one_each(items: Iterable[Item]) -> list[Item]:
+    """One call for each judgment, at the place of its first: the one whose label it is, else one that was really asked, else
+    the first. Calls that answer a judgment differently stand beside each other."""
+    best: dict[tuple[str, bool | None], Item] = {}
+    for item in items:
+        key = (item.judgment, item.model_verdict if item.split else None)
+        known = best.get(key)
+        if known is None or _stands_for(item) > _stands_for(known):
+            best[key] = item
+    return list(best.values())
+
+
+def _stands_for(item: Item) -> tuple[bool, bool]:
+    return item.own, not item.cached
 
 
 def searched(item: Item) -> str:

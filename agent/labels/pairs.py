@@ -10,14 +10,15 @@ import msgspec
 
 from agent.audit.reader import LogReader
 from agent.audit.rows import LabelSource
-from agent.labels.items import Item, load_items, prompt_key
+from agent.labels.items import Item, load_items
 
 SOURCES: tuple[LabelSource, ...] = ("person", "override", "outcome")
 OnConflict = Literal["skip", "last"]
 
 
 class Pair(msgspec.Struct):
-    """A prompt and its right answer. ``model_verdict`` is what the model said, None if that could not be read;
+    """A judgment and its right answer. ``word`` is what the model itself wrote, None if that could not be read, whatever a
+    threshold or a person made of it; ``rank`` and ``facts`` are what the search knew of the item;
     ``duplicates`` are other labelled calls with the same prompt, ``also_in`` their runs, ``split`` is train or test."""
 
     call_id: int
@@ -27,12 +28,12 @@ class Pair(msgspec.Struct):
     model: str
     label: bool
     source: LabelSource
-    model_verdict: bool | None
+    word: bool | None
     p_yes: float | None
     system: str
     state: str
     question: str
-    prompt_sha: str
+    judgment: str
     label_id: int
     note: str = ""
     guideline: str = ""
@@ -40,6 +41,10 @@ class Pair(msgspec.Struct):
     also_in: tuple[str, ...] = ()
     group: str = ""
     split: str = "train"
+    rank: int | None = None
+    facts: dict[str, float] = {}
+    task: str = ""
+    question_version: str = ""
 
     @property
     def prompt(self) -> str:
@@ -50,7 +55,7 @@ class Pair(msgspec.Struct):
 class Conflict(msgspec.Struct, frozen=True):
     """Calls with one prompt whose labels differ, as (call, label, source), the newest label last."""
 
-    prompt_sha: str
+    judgment: str
     stage: str
     item: str
     labels: tuple[tuple[int, bool, str], ...]
@@ -75,7 +80,7 @@ class Choice(msgspec.Struct, frozen=True):
 def load_pairs(reader: LogReader, choice: Choice | None = None, on_conflict: OnConflict = "skip") -> tuple[
     list[Pair], list[Conflict]
 ]:  # fmt: skip
-    """One pair a prompt, sorted by stage and call; and the prompts whose labels contradict each other.
+    """One pair a judgment, sorted by stage and call; and the judgments whose labels contradict each other.
 
     The pair is taken from the call that was labelled last. A conflict gives no pair, or with ``last`` the newest label.
 
@@ -84,12 +89,11 @@ def load_pairs(reader: LogReader, choice: Choice | None = None, on_conflict: OnC
     """
     chosen = [item for item in load_items(reader) if item.own and (choice or Choice()).passes(item)]
     texts = _texts(reader, [item.call_id for item in chosen])
-    by_prompt: dict[str, list[Item]] = {}
+    by_judgment: dict[str, list[Item]] = {}
     for item in chosen:
-        system, state, question = texts[item.call_id]
-        by_prompt.setdefault(prompt_key(system, state + question), []).append(item)
+        by_judgment.setdefault(item.judgment, []).append(item)
     pairs, conflicts = [], []
-    for sha, items in by_prompt.items():
+    for sha, items in by_judgment.items():
         items.sort(key=lambda item: item.label_id)
         differs = len({item.label for item in items}) > 1
         if differs:
@@ -105,8 +109,9 @@ def load_pairs(reader: LogReader, choice: Choice | None = None, on_conflict: OnC
 def _pair(item: Item, others: Sequence[Item], texts: tuple[str, str, str], sha: str) -> Pair:
     return Pair(
         item.call_id, item.run_id, item.stage, item.item, item.model, bool(item.label), item.source or "person",
-        item.model_verdict, item.p_yes, *texts, sha, item.label_id, item.note, item.guideline,
+        item.word, item.p_yes, *texts, sha, item.label_id, item.note, item.guideline,
         tuple(sorted(other.call_id for other in others)), tuple(sorted({other.run_id for other in others})),
+        rank=item.rank, facts=item.facts, task=item.task, question_version=item.question,
     )  # fmt: skip
 
 
@@ -140,7 +145,7 @@ def group_runs(pairs: Iterable[Pair], runs: dict[str, tuple[str, str]]) -> None:
 
     for pair in pairs:
         repo, task = runs.get(pair.run_id, ("", pair.run_id))
-        shared = [f"task\x00{repo}\x00{task}", f"prompt\x00{pair.prompt_sha}", *(f"run\x00{run}" for run in pair.also_in)]
+        shared = [f"task\x00{repo}\x00{task}", f"prompt\x00{pair.judgment}", *(f"run\x00{run}" for run in pair.also_in)]
         for other in shared:
             parent[root(other)] = root(f"run\x00{pair.run_id}")
     first: dict[str, str] = {}
@@ -186,6 +191,6 @@ def balanced(pairs: Sequence[Pair], seed: int) -> list[Pair]:
     for side in sides.values():
         size = min(len(side[True]), len(side[False]))
         for some in side.values():
-            some.sort(key=lambda pair: hashlib.sha256(f"{seed}:{pair.prompt_sha}".encode()).digest())
+            some.sort(key=lambda pair: hashlib.sha256(f"{seed}:{pair.judgment}".encode()).digest())
             kept |= {pair.call_id for pair in some[:size]}
     return [pair for pair in pairs if pair.call_id in kept]

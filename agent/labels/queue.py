@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from agent.labels.items import STATES, Item, LabelState, searched
+from agent.labels.items import STATES, Item, LabelState, one_each, searched
 from agent.models.answers import parse_yes_no
 
 Order = Literal["least_certain", "disagreement", "random", "newest", "oldest"]
@@ -22,13 +22,13 @@ ORDER_WORDS = {
 
 class Filter(msgspec.Struct, frozen=True):
     """Which items a queue shows; an empty field lets all pass. ``verdict`` is the one that was used, ``answer`` is
-    ``defaulted``, ``cached`` or ``overridden``, ``disputed`` keeps those that models or runs answer differently."""
+    ``defaulted``, ``cached`` or ``overruled``, ``disputed`` keeps those that models or runs answer differently."""
 
     stage: str = ""
     run_id: str = ""
     model: str = ""
     verdict: Literal["", "yes", "no"] = ""
-    answer: Literal["", "defaulted", "cached", "overridden"] = ""
+    answer: Literal["", "defaulted", "cached", "overruled"] = ""
     disputed: bool = False
     state: LabelState = ""
     text: str = ""
@@ -62,10 +62,10 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 def passing(items: Iterable[Item], wanted: Filter) -> list[Item]:
-    """The items that pass, in the order given."""
+    """The items that pass, in the order given, one for each judgment: a reused answer is not a second thing to label."""
     for check in wanted.checks():
         items = filter(check, items)
-    return list(items)
+    return one_each(items)
 
 
 def uncertainty(item: Item) -> tuple[float, str]:
@@ -80,7 +80,7 @@ def uncertainty(item: Item) -> tuple[float, str]:
 
 def _doubt(item: Item) -> tuple[float, str]:
     """The number and the words, with places for the item's own figures: a queue is ordered by the number alone."""
-    if item.defaulted or (item.model_verdict is None and not item.overridden):
+    if item.defaulted or (item.model_verdict is None and not item.overruled):
         return 1.5, "the answer could not be read"
     if item.score is not None and item.threshold is not None:
         return _near(item.score, item.threshold), "score {0.score:.2f} beside the threshold {0.threshold:.2f}"
@@ -102,14 +102,18 @@ def _near(value: float, centre: float) -> float:
 def build_queue(
     items: list[Item], wanted: Filter | None = None, order: Order = "least_certain", seed: int = 0
 ) -> list[Item]:
-    """The items that pass, in order. The same log, filter and seed give the same queue."""
-    kept = passing(items, wanted or Filter())
-    kept.sort(key=attrgetter("call_id"))
+    """The items that pass, one a judgment, in order. The same log, filter and seed give the same queue."""
+    return in_order(passing(items, wanted or Filter()), order, seed)
+
+
+def in_order(items: Iterable[Item], order: Order = "least_certain", seed: int = 0) -> list[Item]:
+    """All of the items, in order."""
+    kept = sorted(items, key=attrgetter("call_id"))
     match order:
         case "least_certain":
             return sorted(kept, key=lambda item: -_doubt(item)[0])
         case "disagreement":
-            return sorted(kept, key=lambda item: (not item.split, item.prompt if item.split else ""))
+            return sorted(kept, key=lambda item: (not item.split, item.judgment if item.split else ""))
         case "random":
             return sorted(kept, key=lambda item: hashlib.sha256(f"{seed}:{item.call_id}".encode()).digest())
         case "newest":
@@ -136,7 +140,7 @@ def agreement(items: list[Item]) -> list[Agreement]:
     totals: dict[tuple[str, str], int] = {}
     for item in items:
         key = (item.stage, item.model)
-        newest.setdefault(key, {})[item.prompt] = item
+        newest.setdefault(key, {})[item.judgment] = item
         totals[key] = totals.get(key, 0) + 1
     rows = []
     for (stage, model), calls in sorted(newest.items()):

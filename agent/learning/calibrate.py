@@ -1,4 +1,5 @@
-"""Thresholds from labels: where to cut a model's P(yes) in a stage, and how sure that is."""
+"""Thresholds from labels: for each stage, model and wording of the question a fitted rule, what it is worth, and whether to
+use it."""
 
 from __future__ import annotations
 
@@ -8,170 +9,152 @@ from pathlib import Path
 import msgspec
 
 from agent.labels.items import Item
+from agent.learning.fit import Estimate, Point, best_cut, estimate, fit_rule
 from agent.learning.scores import Confusion, confusion, labelled
+from agent.stages import Aim, stage_of
 from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, save_thresholds, thresholds_path
 
-MIN_LABELS = 8
-MIN_EACH = 2
-"""Labels that a threshold needs: this many, and this many of each answer."""
-
-_WORK = 200_000
-"""Scores looked at for one leave-one-out estimate. From about 450 labels on, several are left out at a time."""
-
-Known = Sequence[tuple[float, bool]]
-"""(score, label)."""
+MIN_LABELS = 20
+MIN_EACH = 4
+MIN_TASKS = 5
+"""What a fit needs: so many labels, of each answer, from so many tasks. With fewer tasks no interval over them holds."""
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """What the labels of one stage and model say.
+    """What the labels of one stage, model and question version say.
 
-    ``threshold`` is None while there are too few labels (``problem`` says what is missing). ``accuracy`` is balanced, on the
-    labels themselves; ``estimate`` the same left-one-out, which is what to expect; ``auc`` the chance that a yes scores
-    above a no. ``now`` and ``then`` are the verdicts as they are used today and with the new threshold.
+    ``rule`` is None while there are too few labels (``problem`` says what is missing). ``refusal`` says why a rule that was
+    fitted should not be used, "" when it should. ``now`` are the verdicts by the rule in force, ``then`` those of the new
+    rule on the labels it was fitted to; ``worth`` is measured on tasks left out of the fit.
     """
 
     stage: str
     model: str
+    question: str
     n: int
     yes: int
-    threshold: float | None
-    accuracy: float | None
-    estimate: float | None
-    auc: float | None
+    tasks: int
     now: Confusion
-    then: Confusion | None
     current: Threshold | None = None
-    problem: str = ""
+    rule: Threshold | None = None
+    then: Confusion | None = None
+    worth: Estimate | None = None
     known: tuple[tuple[float, bool], ...] = ()
+    problem: str = ""
+    refusal: str = ""
+    missing: int = 0
 
     @property
-    def better_than_chance(self) -> bool:
-        """Whether the left-one-out estimate says that the threshold is of use."""
-        return self.estimate is not None and self.estimate > 0.5
+    def offered(self) -> bool:
+        """Whether the rule is better than what is in force, as far as the labels can tell."""
+        return self.rule is not None and not self.refusal
 
-    def entry(self) -> Threshold:
-        """The line for ``thresholds.toml``; a rank weight that is in force stays.
-
-        Raises:
-            ValueError: there is no threshold yet.
-        """
-        if self.threshold is None:
-            raise ValueError(self.problem)
-        weight = self.current.rank_weight if self.current is not None else 0.0
-        estimate = None if self.estimate is None else round(self.estimate, 4)
-        return Threshold(self.stage, self.model, round(self.threshold, 4), weight, self.n, estimate, "fitted to labels")
+    @property
+    def aim(self) -> Aim:
+        """What the threshold is fitted to."""
+        return stage_of(self.stage).aim
 
 
-def fit_all(items: Iterable[Item], current: Thresholds | None = None) -> list[Fit]:
-    """One fit per stage and model with labelled answers, sorted by both; of several calls on a prompt the newest counts."""
-    newest: dict[tuple[str, str], dict[str, Item]] = {}
-    for item in labelled(items):
-        newest.setdefault((item.stage, item.model), {})[item.prompt] = item
-    in_force = current or Thresholds([])
-    return [
-        _fit(stage, model, list(calls.values()), in_force.get(stage, model))
-        for (stage, model), calls in sorted(newest.items())
+def fit_all(items: Iterable[Item], in_force: Thresholds, *, outcomes: bool = False) -> list[Fit]:
+    """One fit for each stage, model and question version with a person's labels, sorted; of several calls on a judgment the
+    newest counts. ``outcomes`` also takes labels that come from what became of a change."""
+    newest: dict[tuple[str, str, str], dict[str, Item]] = {}
+    for item in labelled(items, outcomes=outcomes):
+        newest.setdefault((item.stage, item.model, item.question), {})[item.judgment] = item
+    fits = []
+    for (stage, model, question), calls in sorted(newest.items()):
+        fits.append(_fit(stage, model, question, list(calls.values()), in_force.get(stage, model)))
+    return fits
+
+
+def _fit(stage: str, model: str, question: str, items: list[Item], current: Threshold | None) -> Fit:
+    ranked = current is not None and bool(current.rank_weight)
+    points = [
+        Point(item.task, bool(item.label), item.p_yes, item.rank, item.facts, bool(item.decided(current).verdict))
+        for item in items
+        if item.p_yes is not None and (item.rank is not None or not ranked)
     ]
-
-
-def _fit(stage: str, model: str, items: list[Item], current: Threshold | None) -> Fit:
-    known = [(score, bool(item.label)) for item in items if (score := _score(item, current)) is not None]
-    now = confusion((bool(item.label), bool(item.model_verdict)) for item in items)
-    problem = _problem(known, len(items), current)
-    yes = sum(label for _, label in known)
+    points = _alike(points)
+    yes, tasks = sum(point.label for point in points), len({point.task for point in points})
+    now = confusion((bool(item.label), bool(item.decided(current).verdict)) for item in items)
+    aim = stage_of(stage).aim
+    base = Fit(stage, model, question, len(points), yes, tasks, now, current)
+    problem, missing = _problem(points, items)
     if problem:
-        return Fit(stage, model, len(known), yes, None, None, None, area(known), now, None, current, problem, tuple(known))
-    threshold, accuracy = best_threshold(known)
-    then = confusion((label, score >= threshold) for score, label in known)
-    return Fit(
-        stage, model, len(known), yes, threshold, accuracy, leave_one_out(known), area(known), now, then, current, "",
-        tuple(known),
+        return msgspec.structs.replace(
+            base, problem=problem, missing=missing, known=tuple((p.p, p.label) for p in points)
+        )
+    usable = current is not None and current.question in ("", question)
+    prior = current if current is not None and usable else Threshold(stage, model, 0.5)
+    recall, worth = estimate(points, aim, prior)
+    rule = fit_rule(points, aim, prior, recall)
+    scored = [(_score(rule, point), point.label) for point in points]
+    then = confusion((label, score >= rule.threshold) for score, label in scored)
+    rule = msgspec.structs.replace(
+        rule, stage=stage, model=model, question=question, threshold=round(rule.threshold, 4), n=len(points), tasks=tasks,
+        recall=_rounded(worth.then.recall), kept=_rounded(worth.then.kept), accuracy=_rounded(worth.then.balanced),
+        gain=(round(worth.gain[0], 4), round(worth.gain[1], 4)), origin="labels", note="",
     )  # fmt: skip
+    return msgspec.structs.replace(
+        base, rule=rule, then=then, worth=worth, known=tuple(scored), refusal=refusal(worth, aim)
+    )
 
 
-def _score(item: Item, current: Threshold | None) -> float | None:
-    """What a threshold is compared with: P(yes), or with a rank weight in force the score that holds the rank too."""
-    if current is not None and current.rank_weight:
-        return item.score if item.threshold is not None else None
-    return item.p_yes
+def _alike(points: list[Point]) -> list[Point]:
+    """Points that can be fitted together: where some have a rank and some do not, those with one."""
+    ranked = [point for point in points if point.rank is not None]
+    return ranked if ranked and len(ranked) * 2 >= len(points) else [msgspec.structs.replace(p, rank=None) for p in points]
 
 
-def _problem(known: Known, labels: int, current: Threshold | None) -> str:
-    if not known:
-        why = "scored together with their rank" if current is not None and current.rank_weight else "with a probability"
-        return f"None of the {labels} labelled answers is {why}, so there is nothing to put a threshold on."
-    yes = sum(label for _, label in known)
-    if len(known) < MIN_LABELS:
-        return f"{len(known)} labels; a threshold wants {MIN_LABELS}. Label {MIN_LABELS - len(known)} more."
-    few, word = min((yes, "yes"), (len(known) - yes, "no"))
-    if few < MIN_EACH:
-        return f"Only {few} of {len(known)} labels say {word}; a threshold wants {MIN_EACH} of each. Label more of those."
+def _score(rule: Threshold, point: Point) -> float:
+    score = rule.score(point.p, point.rank, point.facts)
+    return point.p if score is None else score
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def refusal(worth: Estimate, aim: Aim) -> str:
+    """Why a fitted rule should not be used; "" if its worth is above that of what is in force, of rank alone and of chance,
+    each at the lower end of its interval, and a filter loses no recall."""
+    if aim == "recall":
+        if worth.over_chance is None or worth.over_chance[0] <= 0:
+            return "inside a task it finds no more than chance would: the model does not know, whatever the threshold"
+        if worth.over_rank is not None and worth.over_rank[0] <= 0:
+            return "it finds no more than the search's best-ranked would, as far as these labels can tell"
+        if (worth.then.recall or 0.0) < min(0.9, worth.now.recall or 0.0) - 1e-9:
+            return "it would lose more of what matters than what is in force does"
+    elif worth.within_interval is None or worth.within_interval[0] <= 0.5:
+        return "inside a task a yes scores no higher than a no: the model does not know, whatever the threshold"
+    if worth.gain[0] <= 0:
+        return "it is no better than what is in force, as far as these labels can tell"
     return ""
 
 
-def best_threshold(known: Known) -> tuple[float, float]:
-    """The cut with the highest balanced accuracy, and that accuracy. Of several, the one in the widest gap between scores.
-
-    A cut lies half-way between two neighbouring scores; ``score >= cut`` means yes. Needs both labels.
-    """
-    ordered = sorted(known)
-    total_yes = sum(label for _, label in ordered)
-    total_no = len(ordered) - total_yes
-    yes_below = no_below = 0
-    edge = min(ordered[0][0], 0.0)
-    best = ((0.5, ordered[0][0] - edge), (edge + ordered[0][0]) / 2)  # everything is a yes
-    for place, (score, label) in enumerate(ordered):
-        yes_below += label
-        no_below += not label
-        following = ordered[place + 1][0] if place + 1 < len(ordered) else max(1.0, score)
-        if following <= score and place + 1 < len(ordered):
-            continue
-        balanced = ((total_yes - yes_below) / total_yes + no_below / total_no) / 2
-        if place + 1 == len(ordered):
-            following = score + max(following - score, 1e-6)
-        candidate = ((balanced, following - score), (score + following) / 2)
-        best = max(best, candidate, key=lambda found: found[0])
-    return best[1], best[0][0]
+def _problem(points: Sequence[Point], items: Sequence[Item]) -> tuple[str, int]:
+    """What is missing for a fit, in words, and how many labels more it takes at least."""
+    if not points:
+        return f"None of the {len(items)} labelled answers has a probability, so there is nothing to put a threshold on.", 0
+    if len(points) < MIN_LABELS:
+        missing = MIN_LABELS - len(points)
+        return f"{len(points)} labels; a fit takes {MIN_LABELS}. Label {missing} more.", missing
+    yes = sum(point.label for point in points)
+    few, word = min((yes, "yes"), (len(points) - yes, "no"))
+    if few < MIN_EACH:
+        text = f"Only {few} of {len(points)} labels say {word}; a fit takes {MIN_EACH} of each. Label more of those."
+        return text, MIN_EACH - few
+    tasks = len({point.task for point in points})
+    if tasks < MIN_TASKS:
+        text = f"The labels come from {tasks} tasks; a fit takes {MIN_TASKS}, to be tried on tasks it has not seen."
+        return f"{text} Label calls of other runs.", MIN_TASKS - tasks
+    return "", 0
 
 
-def leave_one_out(known: Known) -> float | None:
-    """Balanced accuracy of thresholds, each fitted without the labels it is tried on. None with too few of a kind."""
-    if min(sum(label for _, label in known), sum(not label for _, label in known)) < MIN_EACH:
-        return None
-    ordered = sorted(known)
-    folds = min(len(ordered), max(10, _WORK // len(ordered)))
-    verdicts = []
-    for fold in range(folds):
-        rest = [pair for place, pair in enumerate(ordered) if place % folds != fold]
-        threshold, _ = best_threshold(rest)
-        verdicts += [(label, score >= threshold) for score, label in ordered[fold::folds]]
-    return confusion(verdicts).balanced
-
-
-def area(known: Known) -> float | None:
-    """Area under the ROC curve: the chance that a random yes scores above a random no (a tie counts half)."""
-    ordered = sorted(known)
-    yes = sum(label for _, label in ordered)
-    no = len(ordered) - yes
-    if not yes or not no:
-        return None
-    total, place, no_below = 0.0, 0, 0
-    while place < len(ordered):
-        end = place
-        while end < len(ordered) and ordered[end][0] == ordered[place][0]:
-            end += 1
-        tied_yes = sum(label for _, label in ordered[place:end])
-        tied_no = end - place - tied_yes
-        total += tied_yes * (no_below + tied_no / 2)
-        no_below += tied_no
-        place = end
-    return total / (yes * no)
-
-
-def curve(known: Known, points: int = 101) -> list[tuple[float, float]]:
+def curve(known: Sequence[tuple[float, bool]], points: int = 101) -> list[tuple[float, float]]:
     """(threshold, balanced accuracy) at equally spaced thresholds from 0 to 1, for drawing. Empty without both labels."""
-    yes = sorted(score for score, label in known if label)
-    no = sorted(score for score, label in known if not label)
+    yes = [score for score, label in known if label]
+    no = [score for score, label in known if not label]
     if not yes or not no:
         return []
     cuts = [step / (points - 1) for step in range(points)]
@@ -180,16 +163,20 @@ def curve(known: Known, points: int = 101) -> list[tuple[float, float]]:
     ]  # fmt: skip
 
 
-def apply_fits(repo: Path, fits: Iterable[Fit]) -> Path:
-    """Write the thresholds of ``fits`` into the repository's ``thresholds.toml``; other entries stay. Returns its path.
+def apply_fits(path: Path, fits: Iterable[Fit]) -> Path:
+    """Write the rules of ``fits`` into a thresholds file; its other entries stay. Returns the path.
 
     Raises:
-        ValueError: one of them has no threshold.
+        ValueError: one of them has no rule.
         ConfigError: the file that is there cannot be read.
     """
-    path = thresholds_path(repo)
     entries = {(entry.stage, entry.model): entry for entry in load_thresholds(path)}
     for fit in fits:
-        entries[fit.stage, fit.model] = fit.entry()
+        if fit.rule is None:
+            raise ValueError(fit.problem)
+        entries[fit.stage, fit.model] = fit.rule
     save_thresholds(path, [entries[key] for key in sorted(entries)])
     return path
+
+
+__all__ = ["Fit", "apply_fits", "best_cut", "curve", "fit_all", "refusal", "thresholds_path"]

@@ -1,8 +1,8 @@
 """Asking the labelled set of a model: which model answers a stage best is measured, not guessed.
 
 The questions are asked in a run of their own. Its calls neither use nor feed the cache of verdicts, so that no answer is
-taken over and no time measured that was not spent. A rank that the search gave an item is not known here: the answer is
-judged by P(yes) alone against the stage's threshold, or by its words.
+taken over and no time measured that was not spent. Verdicts are reached as in a run: by the thresholds in force, with the
+rank and the facts that the labelled call had.
 """
 
 from __future__ import annotations
@@ -16,19 +16,16 @@ import msgspec
 from agent import __version__
 from agent.audit.log import AuditLog
 from agent.audit.reader import LogReader
-from agent.audit.rows import CallAnswer, CallDraft
 from agent.config.schema import Config
 from agent.context import RunContext
-from agent.events import CallFinished, CallStarted, RunFinished, RunStarted
+from agent.events import RunFinished, RunStarted
 from agent.gate import Gate, Stopped
-from agent.judgment.asking import Asked, StageLlm
-from agent.judgment.cache import decoding_options
+from agent.judgment.asking import Question
 from agent.labels.items import load_items
 from agent.labels.pairs import Choice, Pair, load_pairs
 from agent.learning.scores import StageScore, score_models
-from agent.models.budget import check_budget
 from agent.models.router import Router
-from agent.models.types import Completion, CompletionRequest, ModelError
+from agent.models.types import ModelError
 from agent.values import RunStatus
 from agent.verdict.decide import decide
 from agent.verdict.threshold import Thresholds
@@ -105,48 +102,15 @@ async def _finish(ctx: RunContext, status: RunStatus, reason: str) -> RunFinishe
 
 async def _ask(ctx: RunContext, pair: Pair) -> None:
     llm = ctx.llm(pair.stage)
-    target = llm.target
-    constrained = ctx.config.models.constrain_answers
-    options = decoding_options(target, temperature=None, constrained=constrained, schema=False)
-    draft = CallDraft(
-        ctx.run_id, ctx.next_call(), pair.stage, pair.item, True, 1, pair.system, pair.state, pair.question, target.model,
-        target.provider, options,
-    )  # fmt: skip
-    call_id = ctx.log.insert_call(draft)
-    ctx.emit(CallStarted(call_id, pair.stage, pair.item, target.model))
-    completion = await _complete(ctx, llm, pair, call_id, constrained)
-    ctx.log.answer_call(
-        call_id,
-        CallAnswer(
-            completion.text, completion.p_yes, completion.finish, completion.prompt_tokens, completion.cached_tokens,
-            completion.completion_tokens, completion.ms,
+    asked = await llm.ask(
+        Question(
+            pair.system, pair.state, pair.question, pair.item, binary=True, rank=pair.rank, facts=pair.facts,
+            examples=ctx.examples(pair.stage, pair.system),
         ),
-    )  # fmt: skip
-    asked = Asked(call_id, completion)
-    threshold = ctx.thresholds.get(pair.stage, target.model)
-    if threshold is not None and threshold.rank_weight:
-        threshold = None  # it was fitted to scores that hold a rank
-    llm.finished(asked, pair.item, decide(asked, threshold, None, "counted as no"))
-
-
-async def _complete(ctx: RunContext, llm: StageLlm, pair: Pair, call_id: int, constrained: bool) -> Completion:
-    target = llm.target
-    request = CompletionRequest(
-        system=pair.system, prompt=pair.prompt, stage=pair.stage, target=target, yes_no=constrained, state=pair.state,
-        question=pair.question,
-    )  # fmt: skip
-    try:
-        await check_budget(
-            pair.system, pair.prompt, target, lambda text: llm.provider.count_tokens(text, target), stage=pair.stage
-        )
-        return await llm.provider.complete(request)
-    except ModelError as error:
-        if error.kind in ("context", "cut"):
-            ctx.notice("warning", f"{pair.item}: {error}", pair.stage)
-            return Completion("", model=target.model, provider=target.provider)
-        ctx.log.answer_call(call_id, CallAnswer(error=str(error)))
-        ctx.emit(CallFinished(call_id, pair.stage, pair.item, model=target.model, error=str(error)))
-        raise
+        reuse=False,
+    )
+    rule = ctx.thresholds.get(pair.stage, llm.target.model)
+    llm.finished(asked, pair.item, decide(asked.evidence, rule, "counted as no"))
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -160,9 +124,9 @@ def compare(reader: LogReader, run_id: str) -> Comparison:
     """Scores of an evaluation run beside what the log knows of the other models on the same labelled prompts."""
     items = load_items(reader)
     asked = [item for item in items if item.run_id == run_id]
-    prompts = {item.prompt for item in asked}
+    prompts = {item.judgment for item in asked}
     pairs = {(item.stage, item.model) for item in asked}
-    rest = [item for item in items if item.prompt in prompts and (item.stage, item.model) not in pairs]
+    rest = [item for item in items if item.judgment in prompts and (item.stage, item.model) not in pairs]
     return Comparison(tuple(score_models(asked)), tuple(score_models(rest)))
 
 

@@ -72,16 +72,22 @@ class StageScore(msgspec.Struct, frozen=True):
     ms: float | None = None
 
 
-def labelled(items: Iterable[Item]) -> list[Item]:
-    """Items that have a label to measure by: their own, or that of the same prompt if all who labelled it agree."""
-    return [item for item in items if item.label is not None and (item.own or not item.contested)]
+def labelled(items: Iterable[Item], *, outcomes: bool = False) -> list[Item]:
+    """Items that have a person's label to measure by: their own, or that of the same judgment if all who labelled it agree.
+
+    Labels from outcomes are weak: they count only with ``outcomes``.
+    """
+    return [
+        item for item in items
+        if item.label is not None and (item.own or not item.contested) and (outcomes or item.source != "outcome")
+    ]  # fmt: skip
 
 
 def score_models(items: Iterable[Item]) -> list[StageScore]:
     """Per stage and model, sorted by both; of several calls on one prompt the newest counts."""
     newest: dict[tuple[str, str], dict[str, Item]] = {}
     for item in labelled(items):
-        newest.setdefault((item.stage, item.model), {})[item.prompt] = item
+        newest.setdefault((item.stage, item.model), {})[item.judgment] = item
     return [_score(stage, model, list(calls.values())) for (stage, model), calls in sorted(newest.items())]
 
 

@@ -34,13 +34,15 @@ class Packages(msgspec.Struct, frozen=True):
 
 class ThresholdDefault(msgspec.Struct, frozen=True):
     """A fitted threshold that ships with a model. ``n`` is the number of labelled examples it rests on; ``leans_on_rank``
-    that the model's answers add nothing to the order in which the search gives the items, as far as was measured."""
+    that the model's answers add nothing to the order in which the search gives the items, as far as was measured;
+    ``question`` the version of the question it was fitted on (``agent/verdict/identity.py``)."""
 
     threshold: float
     rank_weight: float = 0.0
     n: int = 0
     note: str = ""
     leans_on_rank: bool = False
+    question: str = ""
 
 
 class ModelEntry(msgspec.Struct, frozen=True):

@@ -10,7 +10,8 @@ import msgspec
 
 class ModelTarget(msgspec.Struct, frozen=True):
     """A stage's resolved model: who answers, and within which limits. ``max_tokens`` caps the reply,
-    ``context_window`` is prompt plus reply; both in tokens, both sent to the server."""
+    ``context_window`` is prompt plus reply; both in tokens, both sent to the server. ``adapter`` is a LoRA adapter
+    on top of the model: a GGUF file for a llama.cpp server, a served name elsewhere."""
 
     provider: str
     model: str
@@ -23,6 +24,7 @@ class ModelTarget(msgspec.Struct, frozen=True):
     keep_alive: str = "30m"
     api_key_env: str = ""
     first_byte_timeout: float = 600.0
+    adapter: str = ""
 
 
 class Completion(msgspec.Struct, frozen=True):

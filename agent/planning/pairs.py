@@ -31,7 +31,7 @@ async def yes_pairs(
     def hear(pair: Pair, event: CallFinished) -> None:
         if event.verdict:
             # A person's yes is as good as a fact.
-            found[pair] = FACT if event.overridden else event.p_yes if event.score is None else event.score
+            found[pair] = FACT if event.overruled else event.p_yes if event.score is None else event.score
 
     async with ctx.stage(name, len(pairs)) as report:
         await run_binary_judgment(

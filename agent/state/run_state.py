@@ -152,19 +152,24 @@ def _call_started(state: RunState, e: ev.CallStarted) -> None:
         state.activity = activity_of(e.stage, e.binary)
 
 
+_SET_AT_START = ("done", *ev.CallStarted.__struct_fields__)
+_TAKEN_OVER = tuple(
+    name for name in ev.CallFinished.__struct_fields__ if name in Call.__struct_fields__ and name not in _SET_AT_START
+)
+"""What the row of a call takes over from its end: every field of the same name that its start did not set."""
+
+
 def _call_finished(state: RunState, e: ev.CallFinished) -> None:
     place = state.call_index.get(e.call_id)
     if place is None:
         return
     call = state.calls[place]
     call.done = True
-    call.verdict, call.p_yes, call.score, call.threshold = e.verdict, e.p_yes, e.score, e.threshold
-    call.source, call.defaulted, call.cached, call.overridden = e.source, e.defaulted, e.cached, e.overridden
-    call.ms, call.prompt_tokens, call.cached_tokens = e.ms, e.prompt_tokens, e.cached_tokens
-    call.completion_tokens, call.explanation, call.error = e.completion_tokens, e.explanation, e.error
+    for name in _TAKEN_OVER:
+        setattr(call, name, getattr(e, name))
     if e.model:
         call.model = e.model
-    if e.overridden and e.verdict is not None:
+    if e.overruled and e.verdict is not None:
         state.overruled[e.stage, e.item] = e.verdict
     elif state.overruled:
         state.overruled.pop((e.stage, e.item), None)

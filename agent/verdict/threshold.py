@@ -1,9 +1,11 @@
-"""Thresholds per (stage, model): shipped defaults, and what the person's labels say (``.clean_room/thresholds.toml``)."""
+"""Thresholds: the rule that turns a model's P(yes), the search's rank and known facts into a score, and the score into a
+verdict. Shipped with a model, or fitted to a person's labels (``.clean_room/thresholds.toml``)."""
 
 from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,7 +16,14 @@ from agent.config.errors import ConfigError
 
 
 class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):
-    """``score >= threshold`` means yes. ``n`` labels it rests on, ``accuracy`` balanced and leave-one-out (0 to 1)."""
+    """``score >= threshold`` means yes, for one stage and model.
+
+    The score is ``sigmoid(bias + slope * logit(P(yes)) + rank_weight / rank + sum of weight * fact)``; with the defaults it
+    is P(yes) itself. ``question`` is the version of the question that it was fitted on ("" for any); another wording makes
+    it void. ``n`` labels of ``tasks`` tasks; ``recall`` and ``kept`` are shares (0 to 1) measured on tasks left out of the
+    fit, ``gain`` the lower and upper end of the 95 % interval of what it gains over the rule that was in force before;
+    ``accuracy`` is balanced.
+    """
 
     stage: str
     model: str
@@ -23,6 +32,29 @@ class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):
     n: int = 0
     accuracy: float | None = None
     note: str = ""
+    question: str = ""
+    slope: float = 1.0
+    bias: float = 0.0
+    facts: dict[str, float] = {}
+    tasks: int = 0
+    recall: float | None = None
+    kept: float | None = None
+    gain: tuple[float, float] | None = None
+    origin: str = ""
+
+    @property
+    def plain(self) -> bool:
+        """Whether the score is P(yes) itself."""
+        return self.rank_weight == 0.0 and self.slope == 1.0 and self.bias == 0.0 and not self.facts
+
+    def score(self, p_yes: float, rank: int | None, facts: Mapping[str, float]) -> float | None:
+        """The score, 0 to 1; None if it needs a rank that the call does not have."""
+        if self.plain:
+            return p_yes
+        if self.rank_weight and rank is None:
+            return None
+        total = self.bias + self.slope * logit(p_yes) + (self.rank_weight / rank if rank else 0.0)
+        return sigmoid(total + sum(weight * facts.get(name, 0.0) for name, weight in self.facts.items()))
 
 
 class _File(msgspec.Struct):
@@ -30,14 +62,32 @@ class _File(msgspec.Struct):
 
 
 class Thresholds:
-    """A look-up by stage and model; a person's own beat the shipped ones."""
+    """A look-up by stage and model; later entries win, so a person's own come after the shipped ones."""
 
-    def __init__(self, entries: list[Threshold]) -> None:
+    def __init__(self, entries: Iterable[Threshold]) -> None:
         self.entries = {(entry.stage, entry.model): entry for entry in entries}
 
     def get(self, stage: str, model: str) -> Threshold | None:
-        """The threshold for a stage and model, or None: then the parsed text decides."""
+        """The threshold of a stage and model, or None: then the parsed text decides."""
         return self.entries.get((stage, model))
+
+
+def logit(p: float) -> float:
+    """The log odds of a probability, bounded at one in a million."""
+    p = min(max(p, 1e-6), 1 - 1e-6)
+    return math.log(p / (1.0 - p))
+
+
+def sigmoid(x: float) -> float:
+    """The probability of log odds."""
+    return 1.0 / (1.0 + math.exp(-max(-500.0, min(500.0, x))))
+
+
+def combined_score(p_yes: float, rank: int | None, rank_weight: float) -> float:
+    """``sigmoid(logit(p_yes) + rank_weight / rank)``; ``p_yes`` itself without rank or weight."""
+    if rank is None or rank_weight == 0.0:
+        return p_yes
+    return sigmoid(logit(p_yes) + rank_weight / rank)
 
 
 def thresholds_path(repo: Path) -> Path:
@@ -59,15 +109,12 @@ def load_thresholds(path: Path) -> list[Threshold]:
         raise ConfigError(str(path), "threshold", f"expected [[threshold]] tables: {error}") from None
 
 
-def save_thresholds(path: Path, entries: list[Threshold]) -> None:
+def save_thresholds(path: Path, entries: Iterable[Threshold]) -> None:
     """Write a thresholds file whole or not at all."""
-    text = tomli_w.dumps({"threshold": [msgspec.to_builtins(entry) for entry in entries]})
+    text = tomli_w.dumps({"threshold": [_without_none(msgspec.to_builtins(entry)) for entry in entries]})
+    path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, text.encode("utf-8"))
 
 
-def combined_score(p_yes: float, rank: int | None, rank_weight: float) -> float:
-    """``sigmoid(logit(p_yes) + rank_weight / rank)`` (design section 6); ``p_yes`` itself without rank or weight."""
-    if rank is None or rank_weight == 0.0:
-        return p_yes
-    p = min(max(p_yes, 1e-6), 1 - 1e-6)
-    return 1.0 / (1.0 + math.exp(-(math.log(p / (1.0 - p)) + rank_weight / rank)))
+def _without_none(table: dict[str, object]) -> dict[str, object]:
+    return {key: value for key, value in table.items() if value is not None}

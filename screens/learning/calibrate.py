@@ -9,20 +9,25 @@ from textual.events import Resize
 
 from agent.audit.reader import LogReader
 from agent.config.errors import ConfigError
+from agent.config.schema import load
 from agent.labels.items import load_items
 from agent.labels.queue import Filter
-from agent.learning.calibrate import Fit, apply_fits, fit_all
+from agent.learning.calibrate import MIN_LABELS, MIN_TASKS, Fit, apply_fits, fit_all
 from agent.learning.scores import StageScore, score_models
-from agent.verdict.threshold import Thresholds, load_thresholds, thresholds_path
+from agent.verdict.in_force import thresholds_of
+from agent.verdict.threshold import thresholds_path
 from screens.actions import bindings
 from screens.dialogs import Confirm
-from screens.learning.fit_lines import fit_lines
+from screens.learning.fit_lines import fit_lines, rule_words
 from screens.log_screen import ListScreen
 from screens.runner import Services
 from screens.table import make_screen
 from screens.text import GOOD, MUTED, WARN, line, plural, stage_short, stage_title
 
-_HINT = "Label eight or more calls of one question and model, some yes, some no: then a threshold can be fitted."
+_HINT = (
+    f"Label {MIN_LABELS} or more calls of one question and model, some yes, some no, of {MIN_TASKS} tasks: then a "
+    "threshold can be fitted."
+)
 
 
 class CalibrateScreen(ListScreen):
@@ -47,14 +52,14 @@ class CalibrateScreen(ListScreen):
     def read(self, reader: LogReader) -> tuple[list[Fit], list[StageScore]]:
         """Fits and scores."""
         items = load_items(reader)
-        return fit_all(items, Thresholds(load_thresholds(thresholds_path(self.repo)))), score_models(items)
+        return fit_all(items, thresholds_of(self.repo, load(self.repo))), score_models(items)
 
     def take(self, found: tuple[list[Fit], list[StageScore]] | None, select: str) -> None:
         """Stages and models on the left, what their labels say on the right."""
         self.fits, self.scores = found or ([], [])
         fits = self.fits
         self.rows.set_rows(len(fits), lambda row, width: _row(fits[row], width))
-        ready = sum(fit.better_than_chance for fit in fits)
+        ready = sum(fit.offered for fit in fits)
         count = plural(len(fits), "question and model", "questions and models")
         self.name_it(f"{count} with labels, {ready} ready to apply")
         self.show_facts()
@@ -85,9 +90,9 @@ class CalibrateScreen(ListScreen):
         if not self.query("#fits"):
             return True
         if action == "apply":
-            return self.fit is not None and self.fit.threshold is not None
+            return self.fit is not None and self.fit.offered
         if action == "apply_all":
-            return sum(fit.better_than_chance for fit in self.fits) > 1
+            return sum(fit.offered for fit in self.fits) > 1
         if action == "relabel":
             return self.fit is not None
         return True
@@ -96,17 +101,17 @@ class CalibrateScreen(ListScreen):
 
     def action_apply(self) -> None:
         """Use the selected threshold."""
-        if self.fit is not None and self.fit.threshold is not None:
+        if self.fit is not None and self.fit.offered:
             self._ask([self.fit])
 
     def action_apply_all(self) -> None:
-        """Use all that are better than chance."""
-        self._ask([fit for fit in self.fits if fit.better_than_chance])
+        """Use all that are offered."""
+        self._ask([fit for fit in self.fits if fit.offered])
 
     def _ask(self, fits: list[Fit]) -> None:
         if not fits:
             return
-        words = [f"{fit.stage}, {fit.model}: {fit.threshold:.2f} (expect {_expect(fit)}, {fit.n} labels)" for fit in fits]
+        words = [f"{fit.stage}, {fit.model}: {rule_words(fit.rule)}; {_expect(fit)}" for fit in fits]
         text = "\n".join(words) + f"\n\nWritten to {thresholds_path(self.repo)}, used from the next run on."
         self.app.push_screen(
             Confirm("Use this threshold?" if len(fits) == 1 else "Use these thresholds?", text, "Use", "Not now"),
@@ -115,7 +120,7 @@ class CalibrateScreen(ListScreen):
 
     def _apply(self, fits: list[Fit]) -> None:
         try:
-            path = apply_fits(self.repo, fits)
+            path = apply_fits(thresholds_path(self.repo), fits)
         except (OSError, ConfigError, ValueError) as error:
             self.app.notify(str(error), severity="error", markup=False, timeout=15)
             return
@@ -136,11 +141,15 @@ class CalibrateScreen(ListScreen):
 
 
 def _expect(fit: Fit) -> str:
-    return "-" if fit.estimate is None else f"{fit.estimate:.2f}"
+    """What to expect of it on a new task: a filter's recall, else balanced accuracy."""
+    if fit.worth is None:
+        return "-"
+    value = fit.worth.then.recall if fit.aim == "recall" else fit.worth.then.balanced
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _row(fit: Fit, width: int) -> Content:
-    mark, style = ("✓", GOOD) if fit.better_than_chance else ("·", MUTED) if fit.threshold is None else ("!", WARN)
+    mark, style = ("✓", GOOD) if fit.offered else ("·", MUTED) if fit.rule is None else ("!", WARN)
     room = _room(width)
     model = fit.model if len(fit.model) <= room else fit.model[: room - 1] + "…"
     return line((f"{mark} ", style), f"{stage_short(fit.stage):<11} {model:<{room}} {fit.n:>6} {_expect(fit):>6}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.learning.calibrate import MIN_LABELS, Fit, curve
+from agent.learning.calibrate import Fit, curve
+from agent.learning.fit import Interval
 from agent.learning.scores import Confusion, StageScore
+from agent.verdict.threshold import Threshold
 from screens.text import GOOD, LABEL, MUTED, STRONG, WARN, clean, line
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -16,11 +18,12 @@ _AXIS = 5
 def fit_lines(fit: Fit, scores: list[StageScore], width: int) -> list[Content]:
     """Everything about a fit; ``scores`` are those of all models on its stage."""
     lines = [*_verdict(fit), Content("")]
-    if fit.known and fit.threshold is not None:
-        lines += [*_curve(fit, width), Content("")]
+    if fit.known and fit.rule is not None:
+        lines += [*_curve(fit, fit.rule, width), Content("")]
     lines += [line(("as it is used today", LABEL)), *_matrix(fit.now)]
-    if fit.then is not None:
-        lines += [Content(""), line((f"with the threshold {fit.threshold:.2f}", LABEL)), *_matrix(fit.then)]
+    if fit.then is not None and fit.rule is not None:
+        head = f"with the new threshold {fit.rule.threshold:.2f}, on the labels it was fitted to"
+        lines += [Content(""), line((head, LABEL)), *_matrix(fit.then)]
     mine = [score for score in scores if score.stage == fit.stage]
     if mine:
         lines += [Content(""), line(("models on this stage", LABEL)), *model_table(mine)]
@@ -28,32 +31,56 @@ def fit_lines(fit: Fit, scores: list[StageScore], width: int) -> list[Content]:
     return lines
 
 
+def rule_words(rule: Threshold | None) -> str:
+    """A rule in words: what is compared with what, and whose it is."""
+    if rule is None:
+        return "none, the words decide"
+    parts = [f"{rule.slope:g} · P(yes)" if rule.slope != 1.0 else "P(yes)"] if rule.slope else []
+    parts += [f"rank ({rule.rank_weight:g})"] if rule.rank_weight else []
+    parts += [f"{name} ({weight:+g})" for name, weight in rule.facts.items()]
+    whose = {"shipped": "ships with the model", "labels": f"fitted to {rule.n} labels"}.get(rule.origin, f"{rule.n} labels")
+    return f"{' with '.join(parts)} ≥ {rule.threshold:.2f}, {whose}"
+
+
 def _verdict(fit: Fit) -> list[Content]:
-    head = line((fit.stage, STRONG), "  ", (clean(fit.model), MUTED))
-    if fit.threshold is None:
-        return [head, line((fit.problem, WARN))]
-    in_force = "none, the words decide" if fit.current is None else f"{fit.current.threshold:.2f}"
-    estimate = "unknown" if fit.estimate is None else f"{fit.estimate:.2f}"
+    head = line((fit.stage, STRONG), "  ", (clean(fit.model), MUTED), (f"  question {fit.question}", MUTED))
+    in_force = line(("in force  ", LABEL), (rule_words(fit.current), MUTED))
+    if fit.current is not None and fit.current.question not in ("", fit.question):
+        in_force = line(("in force  ", LABEL), ("fitted to another wording of the question, so it does not decide", WARN))
+    if fit.rule is None or fit.worth is None:
+        return [head, in_force, line((fit.problem, WARN))]
+    worth = fit.worth
+    aim = "keep 0.90 of what matters in as few as possible" if fit.aim == "recall" else "balanced accuracy"
     lines = [
-        head,
-        line(("threshold ", LABEL), (f"{fit.threshold:.2f}", STRONG), (f"   in force: {in_force}", MUTED)),
-        line(("to expect ", LABEL), (estimate, STRONG),
-             (f"  balanced accuracy, each label left out in turn ({fit.accuracy:.2f} on the labels themselves)", MUTED)),
-        line((f"rests on {fit.n} labels, {fit.yes} yes and {fit.n - fit.yes} no;"
-              f" a yes scores above a no in {100 * (fit.auc or 0):.0f} % of pairs", MUTED)),
+        head, in_force,
+        line(("fitted    ", LABEL), (rule_words(fit.rule), STRONG)),
+        line((f"rests on {fit.n} labels of {fit.tasks} tasks, {fit.yes} yes; aim: {aim}", MUTED)),
+        line(("on tasks left out of the fit", LABEL)),
     ]  # fmt: skip
-    if not fit.better_than_chance:
-        lines.append(line(("no better than chance: this model does not know, whatever the threshold", WARN)))
-    elif fit.n < 3 * MIN_LABELS:
-        lines.append(line(("few labels: the estimate may be far off", WARN)))
-    if fit.current is not None and fit.current.rank_weight:
-        lines.append(line((f"scores hold the search's rank (weight {fit.current.rank_weight:g}, kept)", MUTED)))
+    rows = (("fitted", worth.then), ("in force", worth.now), ("rank alone", worth.rank))
+    for name, measure in rows:
+        if measure is not None:
+            recall = "-" if measure.recall is None else f"{measure.recall:.2f}"
+            balanced = "-" if measure.balanced is None else f"{measure.balanced:.2f}"
+            lines.append(line(f"  {name:<11} kept {measure.kept:.2f}   recall {recall}   balanced {balanced}"))
+    lines.append(line(_figure("gain over what is in force", worth.gain)))
+    if worth.over_rank is not None:
+        lines.append(line(_figure("recall over rank alone", worth.over_rank)))
+    if worth.within is not None and worth.within_interval is not None:
+        lines.append(line(_figure(f"inside a task a yes scores above a no: {worth.within:.2f}", worth.within_interval)))
+    if fit.refusal:
+        lines.append(line((f"not offered: {fit.refusal}", WARN)))
+    else:
+        lines.append(line(("better than what is in force, at the lower end of the interval", GOOD)))
     return lines
 
 
-def _curve(fit: Fit, width: int) -> list[Content]:
+def _figure(name: str, interval: Interval) -> tuple[str, str]:
+    return f"  {name}  (95 %: {interval[0]:+.2f} to {interval[1]:+.2f})", MUTED
+
+
+def _curve(fit: Fit, rule: Threshold, width: int) -> list[Content]:
     """Balanced accuracy over the threshold, from 0.5 at the bottom to 1.0 at the top; the marks are the labels."""
-    assert fit.threshold is not None
     columns = max(10, min(width - _AXIS - 2, 80))
     points = [value for _, value in curve(fit.known, columns)]
     lines = [line(("balanced accuracy by threshold", LABEL))]
@@ -63,8 +90,8 @@ def _curve(fit: Fit, width: int) -> list[Content]:
         lines.append(line((f"{mark:>4} ", MUTED), (cells, GOOD)))
     lines.append(_marks("yes", [score for score, label in fit.known if label], columns))
     lines.append(_marks("no", [score for score, label in fit.known if not label], columns))
-    place = min(columns - 1, round(max(0.0, min(1.0, fit.threshold)) * (columns - 1)))
-    lines.append(line(" " * _AXIS, (" " * place + "▲", STRONG), f" {fit.threshold:.2f}"))
+    place = min(columns - 1, round(max(0.0, min(1.0, rule.threshold)) * (columns - 1)))
+    lines.append(line(" " * _AXIS, (" " * place + "▲", STRONG), f" {rule.threshold:.2f}"))
     return lines
 
 

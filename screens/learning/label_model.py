@@ -12,8 +12,8 @@ import msgspec
 from agent.audit.reader import CallTexts, LogReader
 from agent.labels.book import LabelBook, LabelRow
 from agent.labels.guidelines import Guideline, guideline
-from agent.labels.items import Item, load_items, searched
-from agent.labels.queue import Filter, Order, build_queue, passing
+from agent.labels.items import Item, load_items, one_each, searched
+from agent.labels.queue import Filter, Order, in_order, passing
 from screens.actions import QUEUES as NAMES
 from screens.learning.label_pace import Written, sitting
 
@@ -32,7 +32,7 @@ QUEUES: dict[str, tuple[str, Filter, Order]] = {
 
 _FLAGS: dict[str, dict[str, Any]] = {
     "yes": {"verdict": "yes"}, "no": {"verdict": "no"}, "defaulted": {"answer": "defaulted"}, "cached": {"answer": "cached"},
-    "overruled": {"answer": "overridden"}, "disputed": {"disputed": True},
+    "overruled": {"answer": "overruled"}, "disputed": {"disputed": True},
     **{word: {"state": word} for word in ("unlabelled", "labelled", "agrees", "disagrees", "person", "override", "outcome")},
 }  # fmt: skip
 _FIELDS = {"stage": "stage", "run": "run_id", "model": "model"}
@@ -62,9 +62,9 @@ def _alike(items: list[Item]) -> dict[str, list[Item]]:
     first: dict[str, Item] = {}
     found: dict[str, list[Item]] = {}
     for item in items:
-        other = first.setdefault(item.prompt, item)
+        other = first.setdefault(item.judgment, item)
         if other is not item:
-            found.setdefault(item.prompt, [other]).append(item)
+            found.setdefault(item.judgment, [other]).append(item)
     return found
 
 
@@ -122,13 +122,16 @@ class LabelSession:
         self.queue = ordered if kept is None else list(compress(ordered, map(kept.__getitem__, places)))
         self.place = 0
         if call_id is not None:
-            self.place = next((place for place, item in enumerate(self.queue) if item.call_id == call_id), 0)
+            asked = self.find(call_id)
+            same = [place for place, item in enumerate(self.queue) if asked is not None and item.judgment == asked.judgment]
+            exact = (place for place in same if self.queue[place].call_id == call_id)
+            self.place = next(exact, same[0] if same else 0)
 
     def _in_order(self, order: Order) -> tuple[list[Item], list[int]]:
         """All calls in an order, and for each its place in ``items``."""
         key = (order, self.seed if order == "random" else 0)
         if key not in self._ordered:
-            ordered = build_queue(self.items, Filter(), order, self.seed)
+            ordered = in_order(self.items, order, self.seed)
             self._ordered[key] = ordered, [self._places[item.call_id] for item in ordered]
         return self._ordered[key]
 
@@ -145,6 +148,8 @@ class LabelSession:
             found = [place for place, hay in enumerate(self._searched) if text in hay]
         for check in checks:
             found = [place for place in found if check(items[place])]
+        if self._alike:
+            found = [self._places[item.call_id] for item in one_each(items[place] for place in found)]
         if len(found) == len(items):
             return None
         kept = bytearray(len(items))
@@ -163,7 +168,7 @@ class LabelSession:
 
     def twins(self, item: Item) -> list[Item]:
         """Other calls with the same question."""
-        return [other for other in self._alike.get(item.prompt, ()) if other is not item]
+        return [other for other in self._alike.get(item.judgment, ()) if other is not item]
 
     def move(self, by: int) -> None:
         """Forwards or backwards in the queue."""
@@ -224,13 +229,13 @@ class LabelSession:
         item = self.find(entry.call_id)
         if item is not None:
             self._take_in(item, self.book.current(entry.call_id))
-            places = (place for place, other in enumerate(self.queue) if other is item)
+            places = (place for place, other in enumerate(self.queue) if other.judgment == item.judgment)
             self.place = next(places, self.place)
         return item
 
     def _take_in(self, item: Item, row: LabelRow | None) -> None:
         """The label on this call has changed: so may what its twins say, and in which queues they all are."""
-        group = self._alike.get(item.prompt, [item])
+        group = self._alike.get(item.judgment, [item])
         before = _counts(group)
         self._set(item, row, own=row is not None)
         own = [other for other in group if other.own]

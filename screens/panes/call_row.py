@@ -120,7 +120,7 @@ def verdict_cell(call: Call, waiting: bool = False, pending: bool | None = None)
         return "! error", BAD
     if call.verdict is None:
         return "» text", MUTED
-    if call.overridden:
+    if call.overruled:
         return f"✎ {_word(call.verdict)}", WARN
     if call.defaulted:
         return f"? {_word(call.verdict)}", BAD
@@ -152,7 +152,7 @@ _FLAGS: dict[str, Callable[[Call], bool]] = {
     "cached": lambda call: call.cached,
     "reused": lambda call: call.cached,
     "defaulted": lambda call: call.defaulted,
-    "overruled": lambda call: call.overridden,
+    "overruled": lambda call: call.overruled,
     "error": lambda call: bool(call.error),
     "text": lambda call: not call.binary,
 }

@@ -168,7 +168,7 @@ class RunSession:
         if waiting is None or waiting.kind != "verdict":
             return False
         flips = bool(waiting.verdict) != right
-        self.gate.resolve("flip" if flips else "accept")
+        self.gate.resolve("overrule" if flips else "accept")
         return flips
 
     def skip_stage(self) -> None:

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from agent.audit.log import AuditLog, LogError, log_path, open_database
-from agent.audit.rows import CallAnswer, CallDraft, CallVerdict
+from agent.audit.rows import CallDraft
 from agent.events import ChecksRun, CompileFinished, Envelope, Notice, RunFinished, decode_event
+from agent.models.types import Completion
 from agent.values import CheckResult, Diagnostic
+from agent.verdict.decide import Verdict
 
 
 def draft(key: str | None = "k") -> CallDraft:
@@ -43,8 +45,8 @@ async def test_raw_answer_verdict_and_texts_are_on_the_row(tmp_path: Path) -> No
     log = AuditLog(log_path(tmp_path))
     log.start_run("r1", task="t", repo=".")
     call = log.insert_call(draft())
-    log.answer_call(call, CallAnswer("yes", 0.8, "stop", 10, 5, 1, 12.5))
-    log.settle_call(call, CallVerdict(True, 0.8, 0.5, "threshold", explanation="because"))
+    log.answer_call(call, Completion("yes", 0.8, prompt_tokens=10, cached_tokens=5, completion_tokens=1, ms=12.5))
+    log.settle_call(call, Verdict(True, 0.8, 0.5, "threshold", explanation="because"))
     await log.durable()
     row = next(iter(log.db.query("select * from call_texts where id = ?", [call])))
     assert (row["system"], row["prompt"], row["state"]) == ("system", "shared item", "shared ")
@@ -56,13 +58,12 @@ async def test_the_last_label_wins_and_taking_back_is_a_row(tmp_path: Path) -> N
     log = AuditLog(log_path(tmp_path))
     log.start_run("r1", task="t", repo=".")
     call = log.insert_call(draft())
-    log.answer_call(call, CallAnswer("yes", 0.8))
+    log.answer_call(call, Completion("yes", 0.8))
     log.add_label(call, False, "person", "wrong")
-    found = log.find_cached("k")
-    assert found is not None and found.label is False
+    judgment = draft().judgment or ""
+    assert log.find_cached("k") == (call, Completion("yes", 0.8, "m", "openai")) and log.label_of(judgment) is False
     log.add_label(call, None, "person")
-    found = log.find_cached("k")
-    assert found is not None and found.label is None
+    assert log.label_of(judgment) is None
     assert log.db.table("labels").count == 2
     log.close()
 
@@ -72,7 +73,7 @@ async def test_an_unanswered_or_failed_call_is_no_cache(tmp_path: Path) -> None:
     log.start_run("r1", task="t", repo=".")
     call = log.insert_call(draft())
     assert log.find_cached("k") is None
-    log.answer_call(call, CallAnswer(error="no server"))
+    log.answer_call(call, Completion(""), error="no server")
     assert log.find_cached("k") is None
     log.close()
 
@@ -101,7 +102,7 @@ async def test_half_a_character_costs_no_row(tmp_path: Path) -> None:
     half = "buf\ud800 \udcff"
     log.start_run("r1", task=half, repo=half)
     call = log.insert_call(CallDraft("r1", 1, "scope", half, True, 1, half, half, half, half, "openai", "{}", None))
-    log.answer_call(call, CallAnswer(half, error=half))
+    log.answer_call(call, Completion(half), error=half)
     log.add_label(call, True, "person", half)
     events = [Notice("error", half), CompileFinished(half, False, (Diagnostic("error", half, half, 3),), symbol=half)]
     for seq, event in enumerate(events, 1):

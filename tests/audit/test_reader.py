@@ -8,8 +8,10 @@ import pytest
 
 from agent.audit.log import AuditLog, LogError
 from agent.audit.reader import LogReader
-from agent.audit.rows import CallAnswer, CallDraft, CallVerdict
+from agent.audit.rows import CallDraft
 from agent.events import CallStarted, Envelope, RunStarted
+from agent.models.types import Completion
+from agent.verdict.decide import Verdict
 
 
 def _log(path: Path) -> AuditLog:
@@ -34,8 +36,8 @@ def test_a_call_is_seen_as_soon_as_it_is_committed(tmp_path: Path) -> None:
     asked = reader.call_texts(call_id)
     assert asked is not None and (asked.system, asked.state, asked.question) == ("sys", "state\n", "question 1")
     assert asked.raw is None and asked.verdict is None and asked.p_yes is None and asked.binary
-    log.answer_call(call_id, CallAnswer("Yes.", 0.8, "stop", 10, 4, 1, 12.5))
-    log.settle_call(call_id, CallVerdict(True, 0.8, 0.4, "threshold", explanation="0.8 ≥ 0.4"))
+    log.answer_call(call_id, Completion("Yes.", 0.8, prompt_tokens=10, cached_tokens=4, completion_tokens=1, ms=12.5))
+    log.settle_call(call_id, Verdict(True, 0.8, 0.4, "threshold", explanation="0.8 ≥ 0.4"))
     log.flush()
     done = reader.call_texts(call_id)
     assert done is not None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.audit.log import AuditLog, log_path
-from agent.audit.rows import CallAnswer, CallDraft, CallVerdict
+from agent.audit.rows import CallDraft
 from agent.events import DiffReady, Envelope, Event, RunFinished, RunStarted
 from agent.flow.diffs import count_lines
+from agent.models.types import Completion
 from agent.values import RunStatus
+from agent.verdict.decide import Verdict
 from agent.workspace.git import run_git
 from agent.workspace.worktree import Workspace
 
@@ -36,8 +38,8 @@ async def ended_run(repo: Path, run_id: str = "r1", status: RunStatus = "complet
     log.start_run(run_id, task="Add y to a.c", repo=str(repo), model="m1", branch=place.branch)
     draft = CallDraft(run_id, 1, "scope", "a.c", True, 1, "s", "t\n", "File: a.c", "m1", "openai", "{}", None)
     call = log.insert_call(draft)
-    log.answer_call(call, CallAnswer("yes", 0.9, "stop", 10, 5, 1, 12.0))
-    log.settle_call(call, CallVerdict(True))
+    log.answer_call(call, Completion("yes", 0.9, prompt_tokens=10, cached_tokens=5, completion_tokens=1, ms=12.0))
+    log.settle_call(call, Verdict(True))
     events: list[Event] = [
         RunStarted("Add y to a.c", str(repo), place.branch, place.base, model="m1"),
         DiffReady(diff, tuple(await place.changed_files()), *count_lines(diff), place.branch),

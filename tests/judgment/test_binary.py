@@ -141,7 +141,7 @@ async def test_overruling_at_the_gate_is_used_logged_and_remembered(tmp_path: Pa
     async with ScriptedServer("yes") as server:
         async with run_context(tmp_path, server, gate=gate) as ctx:
             task = asyncio.create_task(judge(ctx, ["a", "b"]))
-            for action in ("flip", "accept"):
+            for action in ("overrule", "accept"):
                 while not gate.waiting:
                     await asyncio.sleep(0.005)
                 gate.resolve(action)
@@ -151,7 +151,7 @@ async def test_overruling_at_the_gate_is_used_logged_and_remembered(tmp_path: Pa
             (label,) = ctx.log.db.query("select label, source from labels")
             assert (label["label"], label["source"]) == (0, "override")
             await ctx.log.durable()
-            assert ctx.of(CallFinished)[0].overridden
+            assert ctx.of(CallFinished)[0].overruled
         async with run_context(tmp_path, server, run_id="r2") as ctx:
             verdicts, _ = await judge(ctx, ["a", "b"])
             assert verdicts == {"a": False, "b": True}

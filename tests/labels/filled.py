@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.audit.log import AuditLog, log_path
-from agent.audit.rows import CallAnswer, CallDraft, CallVerdict
+from agent.audit.rows import CallDraft
+from agent.models.types import Completion
+from agent.verdict.decide import Verdict
 
 SYSTEM = "Is it relevant?\nAnswer with one word, yes or no."
 
@@ -43,20 +45,23 @@ class Filled:
         system: str = SYSTEM,
         threshold: float | None = None,
         score: float | None = None,
+        rank: int | None = None,
+        facts: dict[str, float] | None = None,
         **verdict_fields: object,
     ) -> int:
         """A yes/no call that was answered and settled. Returns its id."""
         self._seq += 1
         draft = CallDraft(
-            run_id, self._seq, stage, item, True, 1, system, state, question or f"File: {item}", model, "openai", "{}", None
-        )
+            run_id, self._seq, stage, item, True, 1, system, state, question or f"File: {item}", model, "openai", "{}", None,
+            rank, facts or {},
+        )  # fmt: skip
         call_id = self.log.insert_call(draft)
         text = raw if raw is not None else ("yes" if verdict else "no")
-        self.log.answer_call(call_id, CallAnswer(text, p, "stop", 10, 5, 1, 12.0))
+        self.log.answer_call(call_id, Completion(text, p, prompt_tokens=10, cached_tokens=5, completion_tokens=1, ms=12.0))
         score = score if score is not None else (p if threshold is not None else None)
         source = "threshold" if threshold is not None else "parsed"
         fields = {"source": source, **verdict_fields}
-        self.log.settle_call(call_id, CallVerdict(verdict, score, threshold, **fields))  # type: ignore[arg-type]
+        self.log.settle_call(call_id, Verdict(verdict, score, threshold, **fields))  # type: ignore[arg-type]
         self.log.flush()
         return call_id
 

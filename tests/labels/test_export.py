@@ -355,7 +355,7 @@ def test_split_and_balance_hold_for_any_labels(raw: list[tuple[int, int, bool, s
     group_runs(pairs, {})
     held = split_groups(pairs, fraction, seed)
     assert held == sum(pair.split == "test" for pair in pairs) <= len(pairs) / 2 + 1
-    for key in ("run_id", "prompt_sha"):
+    for key in ("run_id", "judgment"):
         sides: dict[str, set[str]] = {}
         for pair in pairs:
             sides.setdefault(getattr(pair, key), set()).add(pair.split)

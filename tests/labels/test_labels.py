@@ -148,8 +148,8 @@ def test_a_label_holds_for_the_same_prompt_in_another_run_and_conflicts_are_seen
 
 
 def test_what_the_model_said_survives_being_overruled(filled: Filled) -> None:
-    filled.call("r1", "a.c", False, p=0.8, threshold=0.4, overridden=True, source="override")
-    filled.call("r1", "b.c", True, raw="no", overridden=True, source="override")
+    filled.call("r1", "a.c", False, p=0.8, threshold=0.4, overruled=True, source="override")
+    filled.call("r1", "b.c", True, raw="no", overruled=True, source="override")
     assert [item.model_verdict for item in items(filled)] == [True, False]
 
 

@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 
 from agent.audit.reader import LogReader
 from agent.labels.items import Item, load_items
-from agent.learning.calibrate import MIN_LABELS, apply_fits, area, best_threshold, curve, fit_all, leave_one_out
+from agent.learning.calibrate import Fit, apply_fits, curve, fit_all
+from agent.learning.fit import best_cut
 from agent.learning.scores import calibration_error, confusion, score_models
+from agent.verdict.identity import question_version
 from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, save_thresholds, thresholds_path
-from tests.labels.filled import Filled
+from tests.labels.filled import SYSTEM, Filled
 
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Iterator[Filled]:
     made = Filled(tmp_path)
-    made.run("r1")
     yield made
     made.log.close()
 
@@ -34,83 +35,130 @@ def items(filled: Filled) -> list[Item]:
         reader.close()
 
 
-def fill(filled: Filled, scores: list[tuple[float, bool]], **fields: object) -> None:
-    for number, (p, label) in enumerate(scores):
-        call = filled.call("r1", f"f{number}", p >= 0.5, p, **fields)  # type: ignore[arg-type]
-        filled.label(call, label)
+def fits(filled: Filled, *entries: Threshold, outcomes: bool = False) -> list[Fit]:
+    return fit_all(items(filled), Thresholds(entries), outcomes=outcomes)
 
 
-SHIFTED = [(p, False) for p in (0.05, 0.08, 0.11, 0.15)] + [(p, True) for p in (0.31, 0.33, 0.36, 0.38)]
-"""A shy model: right in order, all below 0.5."""
+def fill(
+    filled: Filled, tasks: int = 6, answers: list[tuple[float, bool]] | None = None, source: str = "person", **fields: object
+) -> None:
+    """The same answers in each of several tasks, all labelled."""
+    for task in range(tasks):
+        if not items(filled) or f"r{task}" not in {item.run_id for item in items(filled)}:
+            filled.run(f"r{task}")
+        for number, (p, label) in enumerate(answers or SHIFTED):
+            call = filled.call(
+                f"r{task}", f"f{number}", p >= 0.5, p, state=f"Task: {task}\n\n",
+                rank=1 + (number * 3) % len(answers or SHIFTED), **fields,
+            )  # type: ignore[arg-type]  # fmt: skip
+            filled.label(call, label, source)
+
+
+SHIFTED = [(p, False) for p in (0.05, 0.08, 0.11, 0.15)] + [(p, True) for p in (0.31, 0.36)]
+"""A shy model: right in order, all below 0.5. The rank that :func:`fill` gives tells nothing."""
 
 
 def test_a_shy_model_gets_a_lower_threshold(filled: Filled) -> None:
-    fill(filled, SHIFTED)
-    (fit,) = fit_all(items(filled))
-    assert fit.threshold == pytest.approx(0.23)
-    assert (fit.n, fit.yes, fit.accuracy, fit.estimate, fit.auc) == (8, 4, 1.0, 1.0, 1.0)
-    assert fit.now.balanced == 0.5 and fit.now.recall == 0.0
-    assert fit.then is not None and fit.then.accuracy == 1.0
-    path = apply_fits(filled.repo, [fit])
-    (entry,) = load_thresholds(path)
-    assert (entry.stage, entry.model, entry.threshold, entry.n, entry.accuracy) == ("scope", "m1", 0.23, 8, 1.0)
+    fill(filled)
+    (fit,) = fits(filled)
+    assert fit.offered, fit.refusal
+    assert (fit.n, fit.yes, fit.tasks, fit.now.recall) == (36, 12, 6, 0.0)
+    assert fit.rule is not None and fit.then is not None and fit.then.accuracy == 1.0
+    assert fit.rule.question == question_version(SYSTEM) and fit.rule.origin == "labels"
+    assert (fit.rule.n, fit.rule.tasks, fit.rule.recall) == (36, 6, 1.0) and fit.rule.gain is not None
+    (entry,) = load_thresholds(apply_fits(thresholds_path(filled.repo), [fit]))
+    assert entry == fit.rule
+    decided = [item.decided(entry) for item in items(filled)]
+    assert all(verdict.verdict is item.label for verdict, item in zip(decided, items(filled), strict=True))
+    assert "fitted to 36 labels" in decided[0].explanation
+
+
+def test_what_ships_with_the_model_is_what_is_in_force(filled: Filled) -> None:
+    """A rank weight in force is known to the fit, judged with the stored ranks, and not thrown away."""
+    shipped = Threshold("scope", "m1", 0.3, rank_weight=0.5, origin="shipped", question=question_version(SYSTEM))
+    fill(filled)
+    (fit,) = fits(filled, shipped)
+    assert fit.current == shipped and fit.rule is not None and fit.rule.rank_weight != 0.0
+    by_rule = [bool(item.decided(shipped).verdict) for item in items(filled)]
+    assert fit.now == confusion(zip([bool(item.label) for item in items(filled)], by_rule, strict=True))
+
+
+def test_another_wording_of_the_question_voids_a_threshold(filled: Filled) -> None:
+    old = Threshold("scope", "m1", 0.2, question="0123456789")
+    fill(filled)
+    (fit,) = fits(filled, old)
+    assert fit.now.recall == 0.0
+    verdict = items(filled)[5].decided(old)
+    assert (verdict.verdict, verdict.source) == (False, "parsed") and "another wording" in verdict.explanation
 
 
 def test_too_few_labels_is_a_sentence_not_a_threshold(filled: Filled) -> None:
-    fill(filled, SHIFTED[:5])
-    (fit,) = fit_all(items(filled))
-    assert fit.threshold is None and "3 more" in fit.problem
-    with pytest.raises(ValueError, match="Label 3 more"):
-        apply_fits(filled.repo, [fit])
+    fill(filled, 2)
+    (fit,) = fits(filled)
+    assert fit.rule is None and "8 more" in fit.problem and fit.missing == 8
+    with pytest.raises(ValueError, match="Label 8 more"):
+        apply_fits(thresholds_path(filled.repo), [fit])
     assert not thresholds_path(filled.repo).exists()
 
 
+def test_labels_of_one_task_are_not_enough(filled: Filled) -> None:
+    fill(filled, 1, [(n / 40, n > 20) for n in range(40)])
+    (fit,) = fits(filled)
+    assert fit.rule is None and "come from 1 tasks" in fit.problem
+
+
 def test_labels_of_one_kind_only(filled: Filled) -> None:
-    fill(filled, [(p / 10, p == 9) for p in range(10)])
-    (fit,) = fit_all(items(filled))
-    assert fit.threshold is None and fit.problem.startswith("Only 1 of 10 labels say yes")
+    fill(filled, 6, [(p / 10, False) for p in range(6)])
+    (fit,) = fits(filled)
+    assert fit.rule is None and fit.problem.startswith("Only 0 of 36 labels say yes")
 
 
 def test_answers_without_a_probability(filled: Filled) -> None:
+    filled.run("r1")
     for number in range(10):
         filled.label(filled.call("r1", f"f{number}", True), number % 2 == 0)
-    (fit,) = fit_all(items(filled))
-    assert fit.threshold is None and "probability" in fit.problem
+    (fit,) = fits(filled)
+    assert fit.rule is None and "probability" in fit.problem
     assert fit.now.n == 10 and fit.now.precision == 0.5
 
 
-def test_other_entries_and_the_rank_weight_stay(filled: Filled) -> None:
+def test_outcomes_count_only_when_asked_for(filled: Filled) -> None:
+    fill(filled, source="outcome")
+    assert fits(filled) == [] and len(fits(filled, outcomes=True)) == 1
+    assert score_models(items(filled)) == []
+
+
+def test_other_entries_stay(filled: Filled) -> None:
     path = thresholds_path(filled.repo)
     kept = Threshold("similarity", "m1", 0.6, note="by hand")
-    ranked = Threshold("scope", "m1", 0.4, rank_weight=0.8)
-    save_thresholds(path, [kept, ranked])
-    for number, (p, label) in enumerate(SHIFTED):  # the score holds the rank; P(yes) alone would say another cut
-        call = filled.call("r1", f"f{number}", True, p, threshold=0.4, score=min(0.99, p + 0.3))
-        filled.label(call, label)
-    (fit,) = fit_all(items(filled), Thresholds(load_thresholds(path)))
-    assert fit.threshold == pytest.approx(0.53)
-    apply_fits(filled.repo, [fit])
-    after = {entry.stage: entry for entry in load_thresholds(path)}
-    assert after["similarity"] == kept
-    assert after["scope"].rank_weight == 0.8 and after["scope"].threshold == 0.53
+    save_thresholds(path, [kept])
+    fill(filled)
+    apply_fits(path, fits(filled))
+    assert {entry.stage: entry for entry in load_thresholds(path)}["similarity"] == kept
 
 
-def test_noise_is_not_better_than_chance(filled: Filled) -> None:
-    rng = random.Random(5)
-    known = [(rng.random(), rng.random() < 0.5) for _ in range(200)]
-    estimate = leave_one_out(known)
-    assert estimate is not None and estimate < 0.6 < best_threshold(known)[1] + 0.1
-    assert area(known) == pytest.approx(0.5, abs=0.1)
+def test_noise_is_not_offered(filled: Filled) -> None:
+    dice = random.Random(5)
+    for task in range(8):
+        filled.run(f"r{task}")
+        for number in range(10):
+            call = filled.call(f"r{task}", f"f{number}", True, dice.random(), state=f"Task: {task}\n\n", rank=number + 1)
+            filled.label(call, dice.random() < 0.4)
+    (fit,) = fits(filled)
+    assert fit.rule is not None and not fit.offered and fit.refusal
 
 
-def test_one_model_per_line_and_a_label_serves_every_model_on_its_prompt(filled: Filled) -> None:
-    fill(filled, SHIFTED)
-    for number, (p, label) in enumerate(SHIFTED):
-        filled.call("r1", f"f{number}", label, 0.9 if label else 0.2 + p, model="m2")
-    fits = {fit.model: fit for fit in fit_all(items(filled))}
-    assert fits["m2"].n == 8 and fits["m2"].threshold is not None and fits["m2"].threshold > 0.5
+def test_one_model_per_line_and_a_label_serves_every_model_on_its_judgment(filled: Filled) -> None:
+    fill(filled)
+    for task in range(6):
+        for number, (p, label) in enumerate(SHIFTED):
+            filled.call(
+                f"r{task}", f"f{number}", label, 0.9 if label else 0.2 + p, model="m2", state=f"Task: {task}\n\n"
+            )
+    by_model = {fit.model: fit for fit in fits(filled)}
+    assert by_model["m2"].n == 36 and by_model["m2"].rule is not None
     scores = {score.model: score for score in score_models(items(filled))}
-    assert scores["m2"].confusion.accuracy == 1.0 and scores["m1"].confusion.accuracy == 0.5
+    assert scores["m2"].confusion.accuracy == 1.0 and scores["m1"].confusion.recall == 0.0
 
 
 _KNOWN = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_size=30).filter(
@@ -121,7 +169,7 @@ _KNOWN = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=2, max_siz
 @given(_KNOWN)
 @settings(max_examples=80, deadline=None)
 def test_no_threshold_is_better_than_the_best(known: list[tuple[float, bool]]) -> None:
-    threshold, accuracy = best_threshold(known)
+    threshold, accuracy = best_cut(known)
     assert confusion((label, score >= threshold) for score, label in known).balanced == pytest.approx(accuracy)
     for cut in [score for score, _ in known] + [2.0]:
         other = confusion((label, score >= cut) for score, label in known).balanced
@@ -129,26 +177,7 @@ def test_no_threshold_is_better_than_the_best(known: list[tuple[float, bool]]) -
     assert all(value <= accuracy + 1e-9 for _, value in curve(known))
 
 
-@given(_KNOWN)
-@settings(max_examples=50, deadline=None)
-def test_area_is_the_chance_that_a_yes_is_above_a_no(known: list[tuple[float, bool]]) -> None:
-    yes = [score for score, label in known if label]
-    no = [score for score, label in known if not label]
-    slow = sum((y > n) + (y == n) / 2 for y in yes for n in no) / (len(yes) * len(no))
-    assert area(known) == pytest.approx(slow)
-
-
-def test_many_labels_take_no_time() -> None:
-    rng = random.Random(1)
-    known = [(rng.random(), rng.random() < 0.3) for _ in range(3000)]
-    assert leave_one_out(known) is not None
-
-
 def test_calibration_error() -> None:
     assert calibration_error([(0.9, True)] * 9 + [(0.9, False)]) == pytest.approx(0.0)
     assert calibration_error([(0.9, False)] * 4) == pytest.approx(0.9)
     assert calibration_error([]) is None
-
-
-def test_minimum_is_what_is_said() -> None:
-    assert MIN_LABELS == 8

@@ -252,7 +252,7 @@ async def test_each_stage_ends_at_the_gate(tmp_path: Path, index: Index) -> None
 async def test_an_overruled_verdict_decides_who_is_asked_next(tmp_path: Path, index: Index) -> None:
     class Overruling(Gate):
         async def verdict(self, pending: PendingVerdict) -> Any:
-            return "flip" if pending.item == "context_assembly.py:_refilter_files" else "accept"
+            return "overrule" if pending.item == "context_assembly.py:_refilter_files" else "accept"
 
     async with ScriptedServer(by_stage(SAYS_YES)) as server, run_context(tmp_path, server, gate=Overruling()) as ctx:
         package = await retrieve(ctx, index, TASK, plan_files=["budget.py"])

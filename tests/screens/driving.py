@@ -59,13 +59,13 @@ class ScriptedRun:
     async def ask(self, call_id: int, stage: str, item: str, verdict: bool, p: float = 0.6) -> bool:
         """One judgment through the gate, as the engine does it."""
         self.emit(ev.CallStarted(call_id, stage, item, "model"))
-        flip = await self.gate.verdict(PendingVerdict(call_id, stage, item, verdict, p)) == "flip"
+        flip = await self.gate.verdict(PendingVerdict(call_id, stage, item, verdict, p)) == "overrule"
         used = verdict != flip
         if flip:
             self.labels.append((item, used))
         self.verdicts[item] = used
         source = "override" if flip else "parsed"
-        self.emit(ev.CallFinished(call_id, stage, item, used, p, source=source, overridden=flip, model="model", ms=5))
+        self.emit(ev.CallFinished(call_id, stage, item, used, p, source=source, overruled=flip, model="model", ms=5))
         await asyncio.sleep(0)
         return used
 

@@ -45,19 +45,20 @@ def test_what_is_typed_gives_the_same_queue_as_looking_at_every_call(session: La
         session.show(wanted, order)  # type: ignore[arg-type]
         plain = build_queue(session.items, wanted, order, session.seed)  # type: ignore[arg-type]
         assert [item.call_id for item in session.queue] == [item.call_id for item in plain], (text, order)
-        kept = [item.call_id for item in session.items if wanted.passes(item)]
-        assert [item.call_id for item in passing(session.items, wanted)] == kept == sorted(i.call_id for i in plain), text
+        kept = {item.judgment for item in session.items if wanted.passes(item)}
+        assert {item.judgment for item in passing(session.items, wanted)} == kept == {item.judgment for item in plain}, text
 
 
 def test_the_queues_hold_what_their_names_say(session: LabelSession) -> None:
-    assert session.counts["6"] == len(session.items) == 25
-    assert session.counts["1"] + session.counts["5"] == 25
+    assert len(session.items) == 25
+    assert session.counts["6"] == 16  # 13 judgments, three of which the runs answer differently
+    assert session.counts["1"] + session.counts["5"] == 16
     assert session.counts["3"] == 1 and session.counts["2"] == sum(item.split for item in session.items) == 6
     wanted = session.items[7].call_id
     session.show(Filter(), "newest", wanted)
     assert session.item is not None and session.item.call_id == wanted
     session.show(Filter(text="f9"), "newest", wanted)
-    assert session.place == 0 and session.progress().startswith("2 of 2 labelled")
+    assert session.place == 0 and session.progress().startswith("1 of 1 labelled")
 
 
 def test_progress_follows_what_is_labelled_and_taken_back_wherever_the_queue_stands(session: LabelSession) -> None:

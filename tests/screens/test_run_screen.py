@@ -80,7 +80,7 @@ async def test_stepping_waits_before_each_verdict_and_y_n_overrule() -> None:
         assert run.labels == [("a.py:two", True)]
         assert app.session.state.status == "complete"
         call = app.session.state.call(2)
-        assert call is not None and call.overridden
+        assert call is not None and call.overruled
 
 
 async def test_space_pauses_and_goes_on() -> None:

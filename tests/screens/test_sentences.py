@@ -32,7 +32,7 @@ _LEAST: dict[type, dict[str, object]] = {
     ev.IncludeAdded: {"file": "a.c", "header": "stdio.h", "line": 1, "kept": False}, ev.ChecksStarted: {"command": "make"},
     ev.RecoveryDone: {"file": "a.c", "category": "logic_error", "action": "", "ok": False, "attempt_consumed": True},
     ev.EditApplied: {"path": "a.c", "kind": "replace"}, ev.EditRejected: {"path": "a.c", "reason": "no match"},
-    ev.GateWaiting: {"kind": "stage"}, ev.GateResolved: {"kind": "verdict", "action": "flip"},
+    ev.GateWaiting: {"kind": "stage"}, ev.GateResolved: {"kind": "verdict", "action": "overrule"},
 }  # fmt: skip
 
 

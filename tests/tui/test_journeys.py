@@ -79,7 +79,7 @@ async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget:
             symbol = session.state.symbols[REMAINING]
             assert (symbol.detail_level, symbol.passes) == ("excluded", {1: False})
             call = session.state.call(waiting.call_id or 0)
-            assert call is not None and (call.verdict, call.overridden, call.source) == (False, True, "override")
+            assert call is not None and (call.verdict, call.overruled, call.source) == (False, True, "override")
             assert session.state == logged(budget, session.state.run_id)
     with sqlite3.connect(budget / ".clean_room" / "raw.sqlite") as db:
         assert db.execute("select call_id, label, source from labels").fetchall() == [(waiting.call_id, 0, "override")]

@@ -69,7 +69,7 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
             ]
             for call, row in zip(session.state.calls, rows, strict=True):
                 assert (call.verdict, call.p_yes, call.defaulted) == (row.verdict, row.p_yes, row.defaulted), row.item
-                assert (call.cached, call.overridden, call.explanation) == (row.cached, row.overridden, row.explanation)
+                assert (call.cached, call.overruled, call.explanation) == (row.cached, row.overruled, row.explanation)
             assert shown.count == len(rows) > 0
             replayed = RunState()
             for envelope in reader.events(session.state.run_id):
@@ -97,7 +97,7 @@ async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path
             waiting = session.waiting
             assert waiting is not None and waiting.verdict is True
             await pilot.press("n")
-            await until(pilot, lambda: session.state.call(waiting.call_id or 0).overridden)
+            await until(pilot, lambda: session.state.call(waiting.call_id or 0).overruled)
             call = session.state.call(waiting.call_id or 0)
             assert call is not None and call.verdict is False
             await pilot.press("x")

@@ -45,7 +45,7 @@ def stats(repo: Path, as_json: bool) -> None:
     reader.close()
     own = [item for item in items if item.own]
     sources = {name: sum(item.source == name for item in own) for name in ("person", "override", "outcome")}
-    conflicts = len({item.prompt for item in own if item.contested})
+    conflicts = len({item.judgment for item in own if item.contested})
     rows = agreement(items)
     if as_json:
         document = {"calls": len(items), "labels": sources, "conflicts": conflicts, "stages": rows}
@@ -160,9 +160,10 @@ def _aimed(config: Config, model: str, provider: str | None, base_url: str, conc
 async def _evaluate(repo: Path, config: Config, stages: Sequence[str], as_json: bool) -> int:
     import msgspec
 
-    from agent.flow.launch import new_run_id, thresholds_of
+    from agent.flow.launch import new_run_id
     from agent.gate import Gate
     from agent.learning.evaluate import EvaluationError, run_evaluation
+    from agent.verdict.in_force import thresholds_of
 
     gate, run_id = Gate(), new_run_id()
     loop = asyncio.get_running_loop()

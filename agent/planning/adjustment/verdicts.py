@@ -41,7 +41,7 @@ async def step_viability(
 
     def hear(step: PlanStep, event: CallFinished) -> None:
         verdicts[step.id] = bool(event.verdict)
-        defaulted = event.defaulted and not event.overridden
+        defaulted = event.defaulted and not event.overruled
         ctx.emit(ViabilityVerdict(step.id, bool(event.verdict), defaulted, event.call_id))
 
     async with ctx.stage(VIABILITY, len(remaining)) as report:
@@ -85,7 +85,7 @@ async def root_causes(
         number, _, step = pair
         if event.verdict:
             found.append(Cause(number, step.id, event.p_yes if event.score is None else event.score))
-        defaulted = event.defaulted and not event.overridden
+        defaulted = event.defaulted and not event.overruled
         ctx.emit(RootCauseVerdict(number, step.id, bool(event.verdict), defaulted, event.call_id))
 
     async with ctx.stage(ROOT_CAUSE, len(pairs)) as report:
@@ -116,7 +116,7 @@ async def new_steps(
     def hear(pair: tuple[int, Failure], event: CallFinished) -> None:
         if event.verdict:
             needed.append(pair[0])
-        defaulted = event.defaulted and not event.overridden
+        defaulted = event.defaulted and not event.overruled
         ctx.emit(NewStepVerdict(pair[0], bool(event.verdict), defaulted, event.call_id))
 
     async with ctx.stage(NEW_STEP, len(unattributed)) as report:

@@ -1,0 +1,284 @@
+"""One fitter: a scoring rule and its threshold from labelled answers, and what it is worth on tasks it has not seen.
+
+The score is a logistic regression on the log odds of P(yes), the reciprocal of the search's rank, and the facts known of an
+item (``agent/verdict/threshold.py``). A filter's threshold keeps nine tenths of what matters in as few items as it can;
+the others are cut where balanced accuracy is highest. Every figure is measured with whole tasks left out of the fit, since
+items of one task are alike; intervals are percentiles of 1,000 bootstrap samples of tasks (Efron 1979).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from agent.learning.logistic import fit_weights
+from agent.stages import Aim
+from agent.verdict.threshold import Threshold, logit
+
+RECALL = 0.9
+"""What a filter should keep of what matters."""
+
+RECALL_WORTH = 3.0
+"""A filter's worth is minus the share it keeps, minus this much for each point of recall it lacks to ``RECALL``."""
+
+_AIMS = (0.9, 0.925, 0.95, 0.975, 1.0)
+"""Recall asked of the labels at hand; the first that gives ``RECALL`` on the tasks left out is taken."""
+
+_FOLDS = 20
+_SAMPLES = 1000
+_TAIL = 0.025
+
+Interval = tuple[float, float]
+"""The 95 % interval, lower and upper end."""
+
+
+class Point(msgspec.Struct, frozen=True, gc=False):
+    """A labelled answer. ``now`` is the verdict under the rule in force, ``now_score`` what it compared, if it did."""
+
+    task: str
+    label: bool
+    p: float
+    rank: int | None = None
+    facts: Mapping[str, float] = {}
+    now: bool = False
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """Verdicts against labels. For a filter ``kept`` and ``recall`` are means over tasks; ``balanced`` is over all."""
+
+    kept: float
+    recall: float | None
+    balanced: float | None
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """What a fit is worth, on tasks left out of it.
+
+    ``then`` is the new rule, ``now`` the one in force, ``rank`` as many best-ranked items as ``then`` keeps. ``within`` is
+    the chance that a yes scores above a no of the same task, with its interval (0.5: the answers know at most the task).
+    ``gain`` is the interval of the new rule's worth less that of the one in force, ``over_rank`` that of the recall gained
+    over rank alone, ``over_chance`` of recall less the share kept.
+    """
+
+    then: Measure
+    now: Measure
+    rank: Measure | None
+    within: float | None
+    within_interval: Interval | None
+    gain: Interval
+    over_rank: Interval | None
+    over_chance: Interval | None
+    scores: tuple[tuple[float, bool], ...] = ()
+
+
+def fit_rule(points: Sequence[Point], aim: Aim, prior: Threshold, recall: float = RECALL) -> Threshold:
+    """A rule and its threshold for some labelled answers; ``prior`` is the rule in force, from which few labels move little.
+
+    Both labels must occur.
+    """
+    rule = _weighted(points, prior)
+    scored = [(point.task, point.label, _score(rule, point)) for point in points]
+    cut = _recall_cut(scored, recall) if aim == "recall" else best_cut([(s, label) for _, label, s in scored])[0]
+    return msgspec.structs.replace(rule, threshold=cut)
+
+
+def _score(rule: Threshold, point: Point) -> float:
+    score = rule.score(point.p, point.rank, point.facts)
+    return point.p if score is None else score
+
+
+def _weighted(points: Sequence[Point], prior: Threshold) -> Threshold:
+    """The weights. A slope below zero, which would read yes as no, is put at zero: then the answers are not used."""
+    ranked = all(point.rank for point in points)
+    names = sorted({name for point in points for name in point.facts})
+    means = [prior.bias, prior.slope, prior.rank_weight, *(prior.facts.get(name, 0.0) for name in names)]
+    precisions = [0.01, 1.0, 0.25 if ranked else 1e6, *(1.0 for _ in names)]
+    labels = [point.label for point in points]
+
+    def rows(use_p: bool) -> list[list[float]]:
+        return [
+            [1.0, logit(p.p) if use_p else 0.0, 1 / p.rank if ranked and p.rank else 0.0,
+             *(p.facts.get(name, 0.0) for name in names)]
+            for p in points
+        ]  # fmt: skip
+
+    weights = fit_weights(rows(True), labels, means, precisions)
+    if weights[1] < 0:
+        weights = fit_weights(rows(False), labels, [means[0], 0.0, *means[2:]], precisions)
+    bias, slope, by_rank, *by_fact = (round(weight, 4) for weight in weights)
+    facts = {name: weight for name, weight in zip(names, by_fact, strict=True) if weight}
+    return msgspec.structs.replace(prior, slope=slope, bias=bias, rank_weight=by_rank if ranked else 0.0, facts=facts)
+
+
+def _recall_cut(scored: Sequence[tuple[str, bool, float]], recall: float) -> float:
+    """The highest cut with the wanted mean recall over the tasks that have something to find, half-way to the next score
+    below it."""
+    totals: dict[str, int] = {}
+    for task, label, _ in scored:
+        if label:
+            totals[task] = totals.get(task, 0) + 1
+    reached, cut, previous = 0.0, 0.5, None
+    for task, label, score in sorted(scored, key=lambda row: -row[2]):
+        if previous is not None and reached >= recall - 1e-9 and score < previous:
+            return (previous + score) / 2
+        if label:
+            reached += 1 / totals[task] / len(totals)
+        previous = cut = score
+    return cut - 1e-6
+
+
+def best_cut(known: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """The cut with the highest balanced accuracy, and that accuracy. Of several, the one in the widest gap between scores.
+
+    A cut lies half-way between two neighbouring scores; ``score >= cut`` means yes. Both labels must occur.
+    """
+    ordered = sorted(known)
+    yes = sum(label for _, label in ordered)
+    no = len(ordered) - yes
+    scores = sorted({score for score, _ in ordered})
+    cuts = [(low + high) / 2 for low, high in pairwise(scores)]
+    best, place, yes_below, no_below = (0.5, 0.0, scores[0] - 1e-6), 0, 0, 0
+    for number, cut in enumerate(cuts):
+        while place < len(ordered) and ordered[place][0] < cut:
+            yes_below += ordered[place][1]
+            no_below += not ordered[place][1]
+            place += 1
+        balanced = ((yes - yes_below) / yes + no_below / no) / 2
+        best = max(best, (balanced, scores[number + 1] - scores[number], cut), key=lambda found: found[:2])
+    return best[2], best[0]
+
+
+def estimate(points: Sequence[Point], aim: Aim, prior: Threshold) -> tuple[float, Estimate]:
+    """(recall to ask of all the labels, what the fit is worth on tasks left out of it). Needs at least two tasks."""
+    folds = _folds(points)
+    by_task: dict[str, list[Point]] = {}
+    for point in points:
+        by_task.setdefault(point.task, []).append(point)
+    rules = []
+    for fold in folds:
+        rest = [point for point in points if point.task not in fold]
+        if len({point.label for point in rest}) == 2:
+            rules.append((fold, rest, _weighted(rest, prior)))
+    best: tuple[float, list[_Task]] | None = None
+    for asked in _AIMS if aim == "recall" else (RECALL,):
+        tasks = [task for fold, rest, rule in rules for task in _left_out(by_task, fold, rest, rule, aim, asked)]
+        if best is None or (_measure(tasks, _THEN).recall or 0.0) > (_measure(best[1], _THEN).recall or 0.0):
+            best = (asked, tasks)
+        if aim != "recall" or (_measure(tasks, _THEN).recall or 0.0) >= RECALL:
+            break
+    assert best is not None
+    return best[0], _estimated(best[1], aim)
+
+
+def _folds(points: Sequence[Point]) -> list[set[str]]:
+    """Whole tasks, one a fold; some at a time where there are many."""
+    tasks = sorted({point.task for point in points})
+    count = min(_FOLDS, len(tasks))
+    return [set(tasks[number::count]) for number in range(count)]
+
+
+_THEN, _NOW, _RANK = 0, 1, 2
+
+
+class _Task(msgspec.Struct, frozen=True):
+    """One left-out task: its labels and scores, and the verdicts of the new rule, of the one in force, of rank alone."""
+
+    labels: tuple[bool, ...]
+    scores: tuple[float, ...]
+    verdicts: tuple[tuple[bool, ...], ...]
+
+
+def _left_out(
+    by_task: dict[str, list[Point]], fold: set[str], rest: Sequence[Point], rule: Threshold, aim: Aim, recall: float
+) -> list[_Task]:
+    scored = [(point.task, point.label, _score(rule, point)) for point in rest]
+    cut = _recall_cut(scored, recall) if aim == "recall" else best_cut([(s, label) for _, label, s in scored])[0]
+    found = []
+    for name in sorted(fold & by_task.keys()):
+        inside = by_task[name]
+        scores = tuple(_score(rule, point) for point in inside)
+        then = tuple(score >= cut for score in scores)
+        verdicts = [then, tuple(point.now for point in inside)]
+        if all(point.rank for point in inside):
+            order = sorted(range(len(inside)), key=lambda place: inside[place].rank or 0)[: sum(then)]
+            verdicts.append(tuple(place in order for place in range(len(inside))))
+        found.append(_Task(tuple(point.label for point in inside), scores, tuple(verdicts)))
+    return found
+
+
+def _estimated(tasks: list[_Task], aim: Aim) -> Estimate:
+    ranked = all(len(task.verdicts) > _RANK for task in tasks)
+    worth = _worth if aim == "recall" else _balance
+    gain = _interval(tasks, lambda some: _less(worth(_measure(some, _THEN)), worth(_measure(some, _NOW))))
+    over_rank = over_chance = None
+    if aim == "recall":
+        over_chance = _interval(tasks, lambda some: _less(_measure(some, _THEN).recall, _measure(some, _THEN).kept))
+    if ranked and aim == "recall":
+        over_rank = _interval(tasks, lambda some: _less(_measure(some, _THEN).recall, _measure(some, _RANK).recall))
+    return Estimate(
+        _measure(tasks, _THEN), _measure(tasks, _NOW), _measure(tasks, _RANK) if ranked else None, _within(tasks),
+        _interval(tasks, _within), gain or (0.0, 0.0), over_rank, over_chance,
+        tuple((s, label) for task in tasks for s, label in zip(task.scores, task.labels, strict=True)),
+    )  # fmt: skip
+
+
+def _measure(tasks: Sequence[_Task], who: int) -> Measure:
+    kept, recalls = [], []
+    yes = no = right_yes = right_no = 0
+    for task in tasks:
+        verdicts = task.verdicts[who]
+        gold = sum(task.labels)
+        hits = sum(label and verdict for label, verdict in zip(task.labels, verdicts, strict=True))
+        kept.append(sum(verdicts) / len(verdicts))
+        if gold:
+            recalls.append(hits / gold)
+        yes, no = yes + gold, no + len(task.labels) - gold
+        right_yes, right_no = right_yes + hits, right_no + len(task.labels) - gold - (sum(verdicts) - hits)
+    balanced = (right_yes / yes + right_no / no) / 2 if yes and no else None
+    return Measure(sum(kept) / len(kept), sum(recalls) / len(recalls) if recalls else None, balanced)
+
+
+def _worth(measure: Measure) -> float | None:
+    if measure.recall is None:
+        return None
+    return -measure.kept - RECALL_WORTH * max(0.0, RECALL - measure.recall)
+
+
+def _balance(measure: Measure) -> float | None:
+    return measure.balanced
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
+
+
+def _within(tasks: Sequence[_Task]) -> float | None:
+    """The chance that a yes scores above a no of its own task, a tie counting half: each task by its number of pairs."""
+    wins = pairs = 0.0
+    for task in tasks:
+        share, count = _wins(task)
+        wins, pairs = wins + share, pairs + count
+    return wins / pairs if pairs else None
+
+
+def _wins(task: _Task) -> tuple[float, int]:
+    good = [score for score, label in zip(task.scores, task.labels, strict=True) if label]
+    bad = [score for score, label in zip(task.scores, task.labels, strict=True) if not label]
+    return sum((g > b) + 0.5 * (g == b) for g in good for b in bad), len(good) * len(bad)
+
+
+def _interval(tasks: Sequence[_Task], figure: Callable[[Sequence[_Task]], float | None]) -> Interval | None:
+    """The percentile interval of a figure over bootstrap samples of tasks; None where it is not defined in most of them."""
+    dice = random.Random(1)
+    values = []
+    for _ in range(_SAMPLES):
+        value = figure(dice.choices(tasks, k=len(tasks)))
+        if value is not None:
+            values.append(value)
+    if len(values) < _SAMPLES / 2:
+        return None
+    values.sort()
+    return values[int(_TAIL * len(values))], values[min(len(values) - 1, int((1 - _TAIL) * len(values)))]
