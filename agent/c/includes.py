@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -12,10 +11,9 @@ from typing import NamedTuple
 
 from agent.atomic import replace_file
 from agent.c.conditions import FALLBACK_MACROS
-from agent.c.directives import FEATURE_MACROS, Directive, Include
+from agent.c.directives import Include
+from agent.c.include_placement import Surroundings, include_places
 from agent.c.text import BOM, CText
-
-_LICENCE = re.compile(r"copyright|licen[cs]e|spdx|\(c\)|all rights reserved|@file|\\file", re.IGNORECASE)
 
 
 class IncludeEdit(NamedTuple):
@@ -56,25 +54,40 @@ def active_include(shape: CText, header: str, before_line: int | None = None) ->
     return 0
 
 
+def places_in(
+    source: bytes,
+    *,
+    system: bool,
+    before_line: int | None = None,
+    macros: Mapping[str, str] | None = None,
+    surroundings: Surroundings | None = None,
+) -> list[int]:
+    """The lines before which an include may go so that it is live at ``before_line`` (the file's end when None), best
+    first; see :func:`include_places`."""
+    shape = analyse(source, macros)
+    limit = min(before_line or shape.line_count + 1, shape.line_count + 1)
+    return include_places(shape, system=system, limit=max(1, limit), surroundings=surroundings)
+
+
 def insert_include(
     source: bytes,
     header: str,
     system: bool,
     before_line: int | None = None,
     macros: Mapping[str, str] | None = None,
+    *,
+    line: int = 0,
 ) -> tuple[bytes, int]:
     """``source`` with an include of ``header`` that is live at ``before_line``, and the 1-based line it stands on.
 
-    The line goes after the last live top-level include above ``before_line`` (the line that needs it; the file's end
-    when None), never inside a conditional, comment, literal, continued line or braces; without such an include, below
-    licence comment, include guard, ``#pragma once`` and feature-test macros. Newline style, byte-order mark, encoding and
-    a missing final newline stay as they are. A header that is live there already changes nothing.
+    ``line`` is the line before which it goes (one of :func:`places_in`; 0: the best). Newline style, byte-order mark,
+    encoding and a missing final newline stay as they are. A header that is live there already changes nothing.
     """
     shape = analyse(source, macros)
     limit = min(before_line or shape.line_count + 1, shape.line_count + 1)
     if there := active_include(shape, header, limit):
         return source, there
-    line = _place(shape, max(1, limit))
+    line = line or include_places(shape, system=system, limit=max(1, limit))[0]
     text = source.decode("latin-1")
     newline = _newline_near(shape, line)
     new = spelled(header, system).encode("utf-8").decode("latin-1")
@@ -86,150 +99,9 @@ def insert_include(
     return (text[:offset] + new + newline + text[offset:]).encode("latin-1"), line
 
 
-def remove_line(source: bytes, line: int) -> bytes:
-    """``source`` without its 1-based ``line``: takes an include out again that did not help."""
-    parts = source.split(b"\n")
-    if not 1 <= line <= len(parts):
-        return source
-    mark = BOM.encode("latin-1") if line == 1 and source.startswith(BOM.encode("latin-1")) else b""
-    del parts[line - 1]
-    return mark + b"\n".join(parts)
-
-
-def add_include_to_file(
-    path: Path,
-    header: str,
-    *,
-    system: bool,
-    before_line: int | None = None,
-    macros: Mapping[str, str] | None = None,
-) -> IncludeEdit:
-    """Insert an include into a file on disk, all or nothing. Placement: :func:`insert_include`.
-
-    The file's mode is kept, a symbolic link stays one. Adding twice changes nothing.
-
-    Raises:
-        OSError: the file cannot be read or written; it is then as it was.
-    """
-    source = path.read_bytes()
-    changed, line = insert_include(source, header, system, before_line, macros)
-    if changed != source:
-        write_atomically(path, changed)
-    return IncludeEdit(line, spelled(header, system), changed != source)
-
-
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace a file's bytes in one step, keeping its mode; a link's target is replaced, not the link."""
     replace_file(Path(os.path.realpath(path)), data)
-
-
-def _place(shape: CText, limit: int) -> int:
-    """The line before which the include goes, at most ``limit``."""
-    after = [
-        i.end_line for i in shape.includes if i.depth == 0 and i.live is not False and not i.braces and i.end_line < limit
-    ]
-    line = max(after) + 1 if after else 0
-    macro_end = _after_feature_macros(shape, limit)
-    line = max(line, macro_end) if line else max(_after_opening(shape, limit), macro_end)
-    return _clean_line(shape, min(line, limit), limit)
-
-
-def _after_feature_macros(shape: CText, limit: int) -> int:
-    """The line after the last top-level feature-test macro (or the conditional around it) above ``limit``, else 0."""
-    line, opened = 0, None
-    touched = False
-    for d in shape.directives:
-        if d.end_line >= limit:
-            break
-        if d.depth == 0 and d.keyword in ("if", "ifdef", "ifndef") and not _is_guard(shape, d):
-            opened, touched = d, False
-        if d.keyword == "define" and not d.braces and d.argument.split("(")[0].split()[:1]:
-            name = re.split(r"\W", d.argument, maxsplit=1)[0]
-            if name in FEATURE_MACROS:
-                if d.depth == 0:
-                    line = d.end_line + 1
-                else:
-                    touched = True
-        if d.keyword == "endif" and d.depth == 0 and opened is not None and not _is_guard(shape, d):
-            line = d.end_line + 1 if touched else line
-            opened = None
-    return line
-
-
-def _is_guard(shape: CText, d: Directive) -> bool:
-    return shape.guard is not None and d in (shape.directives[shape.guard.opened], shape.directives[shape.guard.closed])
-
-
-def _after_opening(shape: CText, limit: int) -> int:
-    """The first line below what must stay on top: licence comment, guard, ``#pragma once``, ``#line``-like directives."""
-    line = 1
-    guard_lines = _opening_directives(shape)
-    last_directive = max((end for _, end in guard_lines if end < limit), default=0)
-    line = last_directive + 1
-    code = _first_code_line(shape, line, limit)
-    block = _comment_before(shape, line, code)
-    if block is None:
-        return min(code, limit)
-    start, text = block
-    if not last_directive and _LICENCE.search(text):
-        return min(code, limit)
-    return min(start, limit)
-
-
-def _opening_directives(shape: CText) -> list[tuple[int, int]]:
-    """Lines of the guard's two directives and of pragmas that open the file, before any code."""
-    found = []
-    guard = {id(shape.directives[i]) for i in (shape.guard.opened, shape.guard.defined)} if shape.guard else set()
-    last = 0
-    for d in shape.directives:
-        if shape.masked[last : d.start].strip():
-            break
-        if id(d) in guard or (d.keyword == "pragma" and d.argument.split()[:1] == ["once"]):
-            found.append((d.line, d.end_line))
-            last = d.end
-            continue
-        break
-    return found
-
-
-def _first_code_line(shape: CText, line: int, limit: int) -> int:
-    while line < limit and not shape.masked_line(line).strip():
-        line += 1
-    return line
-
-
-def _comment_before(shape: CText, first: int, code: int) -> tuple[int, str] | None:
-    """A comment that touches the line ``code`` from above: its first line and text. Such a comment documents the code."""
-    line = code - 1
-    while line >= first and shape.line_text(line).strip():
-        line -= 1
-    start = line + 1
-    if start >= code:
-        return None
-    return start, "\n".join(shape.line_text(n) for n in range(start, code))
-
-
-def _clean_line(shape: CText, line: int, limit: int) -> int:
-    """The nearest line at or below ``line`` (else above) whose start is no comment, literal or continued line."""
-    for candidate in range(line, limit + 1):
-        if _starts_clean(shape, candidate):
-            return candidate
-    for candidate in range(min(line, limit), 0, -1):
-        if _starts_clean(shape, candidate):
-            return candidate
-    return 1
-
-
-def _starts_clean(shape: CText, line: int) -> bool:
-    if line <= 1:
-        return True
-    if line > len(shape.starts):
-        return True
-    offset = shape.starts[line - 1]
-    before = shape.text[:offset].rstrip("\r\n") if offset else ""
-    if shape.text[offset - 1 : offset] == "\n" and before.endswith("\\") and len(shape.text[len(before) : offset]) <= 2:
-        return False
-    return not shape.opaque_at(offset)
 
 
 def _newline_near(shape: CText, line: int) -> str:
