@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +14,7 @@ from agent.compiling.build_facts import BuildFacts
 from agent.compiling.compiler import CompileOutcome, Compiler, ShutIn, compile_object, link
 from agent.compiling.flags import BuildFlags
 from agent.compiling.system_headers import SystemHeaders, system_headers
-from agent.events import CompileFinished, CompileStarted, Event
+from agent.events import CompileFinished, CompileStarted, Event, Notice
 
 _POSITION_INDEPENDENT = ("-fPIC",)
 """Objects can then be linked into a library too, which is how a project without a ``main`` is checked for missing bodies."""
@@ -42,7 +44,8 @@ class Build:
     ) -> None:
         self.root = root
         self.compiler = compiler or Compiler.find()
-        self.flags = BuildFlags(root, extra_flags, origin)
+        self.flags = BuildFlags(root, extra_flags, origin, shut_in)
+        self._told_guess = False
         self.timeout = timeout
         self.emit = emit or (lambda _event: None)
         self.system = system or system_headers(self.compiler)
@@ -56,12 +59,13 @@ class Build:
         self._objects.cleanup()
 
     def facts(self, path: str) -> BuildFacts:
-        """What the flags of a file say about the standard and feature-test macros."""
-        return BuildFacts.of(self.flags.for_file(path), self.compiler.path)
+        """What the flags of a file say about the standard, macros and include folders. Blocking the first time."""
+        return BuildFacts.of(self.flags.for_file(path), self.compiler.path, guessed=self.flags.guessed)
 
     def refresh(self) -> None:
         """Read the tree again: files came, went or changed behind the build's back."""
         self.project.rescan()
+        self.flags.forget()
 
     def object_path(self, path: str) -> Path:
         """Where a source file's object goes: a name of its own for every path."""
@@ -71,12 +75,14 @@ class Build:
     async def compile(self, path: str, symbol: str = "") -> CompileOutcome:
         """Compile one file, relative to the root, as it is on disk. Emits CompileStarted and CompileFinished."""
         command = f"{Path(self.compiler.path).name} -c {path}"
+        flags = await asyncio.to_thread(self.flags.for_file, path)
+        self._tell_guess(flags)
         self.emit(CompileStarted(path, command, symbol=symbol))
         outcome = await compile_object(
             self.compiler,
             Path(path),
             cwd=self.root,
-            flags=[*self.flags.for_file(path), *_POSITION_INDEPENDENT],
+            flags=[*flags, *_POSITION_INDEPENDENT],
             output=self.object_path(path),
             timeout=self.timeout,
             shut_in=self._shut_in,
@@ -84,12 +90,25 @@ class Build:
         self.emit(CompileFinished(path, outcome.ok, outcome.diagnostics, round(outcome.ms, 1), symbol=symbol))
         return outcome
 
+    def _tell_guess(self, flags: Sequence[str]) -> None:
+        """Say once that the include folders are a guess."""
+        if self._told_guess or not self.flags.guessed:
+            return
+        self._told_guess = True
+        folders = ", ".join(os.path.relpath(f[2:], self.root) for f in flags if f.startswith("-I")) or "none"
+        text = (
+            "Nothing tells how this project is compiled (no compile_commands.json, makefile, CMakeLists.txt, meson.build or "
+            f"build.ninja), so the include folders are a guess: {folders}. Set compile.extra_flags to name them."
+        )
+        self.emit(Notice("info", text, "compile"))
+
     async def compile_as(self, path: str, text: bytes, extra: Sequence[str] = ()) -> CompileOutcome:
         """Compile ``text`` in place of the file ``path``, whose object it becomes; the file is neither read nor written.
         Quoted includes are looked for beside ``path``. No events: it is no file of the project."""
         source = self.object_path(path).with_suffix(".c")
         source.write_bytes(text)
-        flags = [*self.flags.for_file(path), *_POSITION_INDEPENDENT, "-iquote", str((self.root / path).parent), *extra]
+        known = await asyncio.to_thread(self.flags.for_file, path)
+        flags = [*known, *_POSITION_INDEPENDENT, "-iquote", str((self.root / path).parent), *extra]
         return await compile_object(
             self.compiler, source, cwd=self.root, flags=flags, output=self.object_path(path), promote=False,
             timeout=self.timeout, shut_in=self._shut_in,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-_TELLING = frozenset(("-a", "-s", "--", "-D", "-I", "-i", "-p"))
+_TELLING = frozenset(("-a", "-s", "--", "-D", "-U", "-I", "-i", "-p"))
 """How the flags begin that say something."""
 
 
@@ -15,7 +15,8 @@ _TELLING = frozenset(("-a", "-s", "--", "-D", "-I", "-i", "-p"))
 class BuildFacts:
     """What the command line says: ``strict`` is a -std without GNU extensions, ``defined`` the feature-test macros given
     by -D, ``windows`` a mingw or MSVC target, ``stops_at_first`` a compiler that prints one error only (tcc),
-    ``include_dirs`` the -I and -iquote folders as given."""
+    ``include_dirs`` the -I and -iquote folders as given, ``guessed`` when nothing tells them; ``macros`` what -D defines,
+    name to body, and ``undefined`` what -U takes away."""
 
     strict: bool = False
     defined: frozenset[str] = frozenset()
@@ -23,13 +24,18 @@ class BuildFacts:
     c23: bool = False
     stops_at_first: bool = False
     include_dirs: tuple[str, ...] = ()
+    guessed: bool = False
+    macros: tuple[tuple[str, str], ...] = ()
+    undefined: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, flags: Sequence[str], compiler: str = "") -> BuildFacts:
+    def of(cls, flags: Sequence[str], compiler: str = "", *, guessed: bool = False) -> BuildFacts:
         """Read from flags and the compiler's name (``x86_64-w64-mingw32-gcc``, ``gcc-15``)."""
         strict = c23 = False
         standard = ""
         defined: set[str] = set()
+        undefined: set[str] = set()
+        macros: list[tuple[str, str]] = []
         dirs: list[str] = []
         for place, flag in enumerate(flags):
             if flag[:2] not in _TELLING:
@@ -39,9 +45,13 @@ class BuildFacts:
             elif flag.startswith(("-std=", "--std=")):
                 standard = flag.split("=", 1)[1]
             elif flag == "-D" and place + 1 < len(flags):
-                defined.add(flags[place + 1].split("=")[0])
+                macros.append(_macro(flags[place + 1]))
             elif flag.startswith("-D"):
-                defined.add(flag[2:].split("=")[0])
+                macros.append(_macro(flag[2:]))
+            elif flag == "-U" and place + 1 < len(flags):
+                undefined.add(flags[place + 1])
+            elif flag.startswith("-U"):
+                undefined.add(flag[2:])
             elif flag in ("-I", "-iquote") and place + 1 < len(flags):
                 dirs.append(flags[place + 1])
             elif flag.startswith("-I"):
@@ -55,4 +65,17 @@ class BuildFacts:
             c23 = int(match[1]) >= 15
         windows = "mingw" in compiler or compiler.endswith(("cl", "cl.exe"))
         stops = "tcc" in os.path.basename(compiler) or "-Wfatal-errors" in flags or "-fmax-errors=1" in flags
-        return cls(strict, frozenset(defined), windows, c23, stops, tuple(dirs))
+        defined |= {name for name, _ in macros}
+        return cls(
+            strict, frozenset(defined), windows, c23, stops, tuple(dirs), guessed, tuple(macros), frozenset(undefined)
+        )
+
+    def with_macros(self, predefined: Mapping[str, str]) -> dict[str, str]:
+        """``predefined`` (the compiler's own macros) as the flags leave them."""
+        return {n: v for n, v in {**predefined, **dict(self.macros)}.items() if n not in self.undefined}
+
+
+def _macro(text: str) -> tuple[str, str]:
+    """What ``-D`` defines: the name without parameters and the body, 1 when none is given."""
+    name, _, body = text.partition("=")
+    return name.split("(")[0], body if "=" in text else "1"

@@ -1,4 +1,4 @@
-"""Compiler flags of a project: from compile_commands.json and the configuration, without those that run or write things."""
+"""Compiler flags of a project: from what builds it and the configuration, without those that run or write things."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from agent.c.compile_commands import CompileCommand, read_commands
+from agent.c.project import ProjectFiles
+from agent.compiling.build_systems import ShutIn, build_commands, build_stamp
 
 _UNSAFE_PREFIXES = (
     "-fplugin", "-specs", "--specs", "-wrapper", "-B", "@", "-fdump", "-save-temps", "--save-temps", "-dumpdir", "-Xclang",
@@ -30,7 +32,10 @@ _UNSAFE_WITH_VALUE = frozenset(
     }
 )
 _DEPENDENCY = frozenset({"-MD", "-MMD", "-M", "-MM", "-MP", "-MG"})
-_HEADER_DIRS = ("include", "inc", "src", "lib")
+_TAKES_OUTPUT = frozenset({"-o", "-l", "-L", "-T", "-Xlinker", "-z", "-u"})
+_TAKES_PATH = frozenset({"-I", "-isystem", "-iquote", "-include", "-idirafter", "-imacros", "-isysroot", "--sysroot"})
+_TAKES_WORD = frozenset({"-D", "-U", "-x", "-arch", "-target", "-Xpreprocessor", "--param", "-std"})
+_FOR_THE_LINKER = ("-l", "-L", "-Wl,", "-shared", "-static", "-rdynamic", "-pie", "-s ", "-T")
 
 
 def safe_flags(flags: Iterable[str]) -> list[str]:
@@ -51,30 +56,61 @@ def safe_flags(flags: Iterable[str]) -> list[str]:
 
 
 class BuildFlags:
-    """The flags to compile a project's files with.
+    """The flags to compile a project's files with, from what builds it.
 
     ``root`` is where the files are (a worktree), ``origin`` the directory that paths in ``compile_commands.json`` speak of
-    (the user's checkout); paths below ``origin`` are moved to ``root``.
+    (the user's checkout); paths below ``origin`` are moved to ``root``. A compilation database comes first, then what make,
+    CMake, Meson or Ninja tell. Only where nothing tells the flags are they guessed: the folders in which the project's own
+    includes are found.
     """
 
-    def __init__(self, root: Path, extra: Sequence[str] = (), origin: Path | None = None) -> None:
+    def __init__(
+        self, root: Path, extra: Sequence[str] = (), origin: Path | None = None, shut_in: ShutIn | None = None
+    ) -> None:
         self.root = root
         self.origin = origin or root
         self.extra = safe_flags(extra)
-        self._commands = read_commands(self.root) or read_commands(self.origin)
+        self._shut_in = shut_in
+        self._database = tuple(read_commands(self.root) or read_commands(self.origin))
+        self._asked: tuple[CompileCommand, ...] = ()
+        self._stamp: object = None
+        self._guess: tuple[str, ...] | None = None
+
+    @property
+    def commands(self) -> tuple[CompileCommand, ...]:
+        """The commands by which the project is built; () when nothing tells them. Blocking where a build system is asked."""
+        if self._database:
+            return self._database
+        stamp = build_stamp(self.root)
+        if stamp != self._stamp:
+            self._asked, self._stamp = build_commands(self.root, self._shut_in) if stamp else (), stamp
+        return self._asked
+
+    @property
+    def guessed(self) -> bool:
+        """Whether nothing tells the flags: neither a build nor the configuration."""
+        return not self.commands and not self.extra
+
+    def forget(self) -> None:
+        """Files came or went."""
+        self._guess = None
 
     def for_file(self, path: str) -> list[str]:
-        """Flags for a file given relative to the root: its own command's, else a neighbour's, and the include folders."""
+        """Flags for a file given relative to the root: those of its own command, else of a neighbour's."""
+        commands = self.commands
         wanted = os.path.normpath(self.root / path)
-        exact = next((c for c in self._commands if self._moved(c.file) == wanted), None)
-        command = exact or self._neighbour(wanted)
-        flags = self._flags_of(command) if command else []
-        return [*flags, *self._missing_dirs(flags), *self.extra]
+        exact = next((c for c in commands if self._moved(c.file) == wanted), None)
+        command = exact or self._neighbour(wanted, commands)
+        if command is not None:
+            return [*self._flags_of(command), *self.extra]
+        if any(f.startswith(("-I", "-iquote")) for f in self.extra):
+            return self.extra
+        return [*(f"-I{folder}" for folder in self._guessed_folders()), *self.extra]
 
-    def _neighbour(self, wanted: str) -> CompileCommand | None:
+    def _neighbour(self, wanted: str, commands: Sequence[CompileCommand]) -> CompileCommand | None:
         folder = os.path.dirname(wanted)
-        same = [c for c in self._commands if os.path.dirname(self._moved(c.file)) == folder]
-        return next(iter(same or self._commands), None)
+        same = [c for c in commands if os.path.dirname(self._moved(c.file)) == folder]
+        return next(iter(same or commands), None)
 
     def _moved(self, path: str) -> str:
         path = os.path.normpath(path)
@@ -86,29 +122,44 @@ class BuildFlags:
     def _flags_of(self, command: CompileCommand) -> list[str]:
         out: list[str] = []
         skip = False
-        for _place, part in enumerate(safe_flags(command.arguments[1:])):
+        for part in safe_flags(command.arguments[1:]):
             if skip:
                 skip = False
                 continue
-            if part == "-o":
+            if part in _TAKES_OUTPUT:
                 skip = True
                 continue
-            if part == "-c" or (
-                part.endswith((".c", ".o")) and not part.startswith("-") and not (out and out[-1] in ("-include", "-I"))
-            ):
+            behind = out[-1] if out else ""
+            if behind in _TAKES_PATH:
+                out.append(self._absolute(part, command.directory))
+                continue
+            if behind in _TAKES_WORD:
+                out.append(part)
+                continue
+            if part == "-c" or part.startswith(_FOR_THE_LINKER) or not part.startswith("-"):
                 continue
             if part.startswith("-I") and len(part) > 2:
                 part = "-I" + self._absolute(part[2:], command.directory)
-            elif out and out[-1] in ("-I", "-isystem", "-iquote", "-include", "-idirafter"):
-                part = self._absolute(part, command.directory)
             out.append(part)
         return out
 
     def _absolute(self, path: str, directory: str) -> str:
         return self._moved(path if os.path.isabs(path) else os.path.join(directory, path))
 
-    def _missing_dirs(self, flags: Sequence[str]) -> list[str]:
-        """The root and its usual header folders, as far as the flags do not name them yet."""
-        wanted = [self.root, *(self.root / d for d in _HEADER_DIRS if (self.root / d).is_dir())]
-        present = {os.path.normpath(f[2:]) for f in flags if f.startswith("-I")}
-        return [f"-I{d}" for d in wanted if os.path.normpath(d) not in present]
+    def _guessed_folders(self) -> tuple[str, ...]:
+        """The folders from which the includes of the project's files are found that are not found beside the file."""
+        if self._guess is None:
+            project = ProjectFiles.at(self.root)
+            folders: dict[str, None] = {}
+            for path in project.paths():
+                here = os.path.dirname(path)
+                for include in project.shape(path).includes:
+                    found = project.included_file(path, include.name)
+                    beside = not include.system and found == os.path.normpath(os.path.join(here, include.name))
+                    if found is None or beside or ".." in include.name.split("/"):
+                        continue
+                    folder = found[: -len(include.name)].rstrip("/")
+                    if found == f"{folder}/{include.name}".lstrip("/"):
+                        folders.setdefault(str(self.root / folder))
+            self._guess = tuple(folders)
+        return self._guess

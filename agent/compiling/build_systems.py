@@ -1,0 +1,170 @@
+"""The compile commands of a project, asked of what builds it: make's dry run, CMake, Meson and Ninja.
+
+Nothing is built and nothing is written into the project: ``make -n`` only prints recipes (GNU make manual, "Instead of
+Executing Recipes"; lines that call make again are run, as dry runs too), CMake and Meson configure a temporary folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from agent.c.compile_commands import CompileCommand, read_commands
+from agent.compiling.child import MAX_OUTPUT, child_environment
+
+TIMEOUT = 20.0
+"""Seconds that a build system may take to tell its commands."""
+
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_BUILD_FILES = (*MAKEFILES, "CMakeLists.txt", "meson.build", "build.ninja")
+_GOALS = ("all", "test", "tests", "check")
+_ENTERS = re.compile(r"make(?:\[\d+\])?: Entering directory [`'‘](?P<folder>[^'’]+)['’]")
+_LEAVES = re.compile(r"make(?:\[\d+\])?: Leaving directory ")
+_COMPILER = re.compile(r"(?:[\w.+-]+-)?(?:gcc|clang|cc|c99|c11|c17|tcc|icc|icx)(?:-[\d.]+)?")
+_WRAPPERS = frozenset({"ccache", "distcc", "sccache", "env", "time", "nice", "libtool", "exec", "command", "bear"})
+_BACKTICKS = re.compile(r"`[^`]*`|\$\([^()]*\)")
+_BREAKS = frozenset({"&&", "||", ";", "|", "&", "(", ")", "then", "do", "else", "if", "fi", "done", "{", "}"})
+
+ShutIn = Callable[[list[str], Path], list[str]]
+"""Makes of a command and a folder that it may write the command that is kept from all else."""
+
+
+def build_commands(root: Path, shut_in: ShutIn | None = None) -> tuple[CompileCommand, ...]:
+    """The commands by which the project below ``root`` is built; () when nothing tells them. Blocking."""
+    if found := _of_make(root, shut_in):
+        return tuple(found)
+    for name, ask in (("build.ninja", _of_ninja), ("CMakeLists.txt", _of_cmake), ("meson.build", _of_meson)):
+        if (root / name).is_file() and (found := ask(root, shut_in)):
+            return tuple(found)
+    return ()
+
+
+def build_stamp(root: Path) -> tuple[tuple[str, int, int], ...]:
+    """What changes when the files do that say how the project is built."""
+    found = []
+    for name in _BUILD_FILES:
+        with contextlib.suppress(OSError):
+            status = (root / name).stat()
+            found.append((name, status.st_mtime_ns, status.st_size))
+    return tuple(found)
+
+
+def _of_make(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    """The recipes of the default goal; those of the usual test goals and of makefiles in subfolders come behind."""
+    if shutil.which("make") is None:
+        return []
+    found: list[CompileCommand] = []
+    folders = [root, *sorted(p for p in _subfolders(root))]
+    for folder in folders:
+        if not any((folder / name).is_file() for name in MAKEFILES):
+            continue
+        if folder != root and any(Path(c.directory) == folder for c in found):
+            continue
+        text = _said(["make", "-n", "-B", "-k", "-w"], folder, shut_in)
+        text += _said(["make", "-n", "-B", "-k", "-w", *_GOALS], folder, shut_in)
+        found += recipe_commands(text, folder)
+    return list(dict.fromkeys(found))
+
+
+def _subfolders(root: Path) -> Iterator[Path]:
+    with contextlib.suppress(OSError):
+        yield from (p for p in root.iterdir() if p.is_dir() and not p.is_symlink() and not p.name.startswith("."))
+
+
+def _of_ninja(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    if shutil.which("ninja") is None:
+        return []
+    with tempfile.TemporaryDirectory(prefix="cra-ninja-") as scratch:
+        folder = Path(scratch)
+        (folder / "compile_commands.json").write_text(_said(["ninja", "-t", "compdb"], root, shut_in), encoding="utf-8")
+        return read_commands(folder)
+
+
+def _of_cmake(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    return _configured(["cmake", "-S", str(root), "-B", "{}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], root, shut_in)
+
+
+def _of_meson(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    return _configured(["meson", "setup", "{}", str(root)], root, shut_in)
+
+
+def _configured(command: Sequence[str], root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    """What a tool writes into a database when it configures a temporary folder, ``{}`` in its command."""
+    if shutil.which(command[0]) is None:
+        return []
+    with tempfile.TemporaryDirectory(prefix="cra-configured-") as scratch:
+        folder = Path(scratch, "build")
+        _said([part.replace("{}", str(folder)) for part in command], root, shut_in, Path(scratch))
+        return read_commands(folder)
+
+
+def _said(command: list[str], folder: Path, shut_in: ShutIn | None, scratch: Path | None = None) -> str:
+    """The standard output of a command, "" when it cannot be run or takes too long."""
+    if shut_in is not None:
+        command = shut_in(command, scratch or folder)
+    environment = {**child_environment(), "MAKEFLAGS": "", "MAKELEVEL": "0"}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout[:MAX_OUTPUT].decode("utf-8", "replace")
+
+
+def recipe_commands(text: str, folder: Path) -> list[CompileCommand]:
+    """The compile commands in what ``make -n -w`` prints, each source file of a command on its own."""
+    found: list[CompileCommand] = []
+    folders = [folder]
+    for line in text.replace("\\\n", " ").splitlines():
+        if match := _ENTERS.match(line):
+            folders.append(Path(match["folder"]))
+        elif _LEAVES.match(line):
+            folders = folders[:-1] or [folder]
+        else:
+            found += _line_commands(line, folders[-1])
+    return found
+
+
+def _line_commands(line: str, folder: Path) -> Iterator[CompileCommand]:
+    """The compile commands in one line of a recipe; a ``cd`` in front of them counts."""
+    if not any(word in line for word in ("cc", "clang", "icx", "c99", "c11", "c17")):
+        return
+    lexer = shlex.shlex(_BACKTICKS.sub(" ", line), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return
+    here, command = folder, []
+    for word in [*words, ";"]:
+        if word not in _BREAKS:
+            command.append(word)
+            continue
+        if command[:1] == ["cd"] and len(command) > 1:
+            here = Path(os.path.normpath(here / command[1]))
+        else:
+            yield from _compiles(command, here)
+        command = []
+
+
+def _compiles(command: list[str], folder: Path) -> Iterator[CompileCommand]:
+    """One command for each source file that a compiler is called for."""
+    for place, word in enumerate(command):
+        name = os.path.basename(word)
+        if _COMPILER.fullmatch(name):
+            arguments = tuple(command[place:])
+            sources = [a for a in arguments[1:] if a.endswith(".c") and not a.startswith("-")]
+            for source in sources:
+                yield CompileCommand(os.path.normpath(folder / source), str(folder), arguments)
+            return
+        if "=" not in word and not word.startswith("-") and name not in _WRAPPERS:
+            return
