@@ -14,8 +14,9 @@ from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
 from agent.flow.linking import link_changed
 from agent.flow.outcome import Outcome, judge_outcome
-from agent.flow.plan import earlier_part, plan_run
+from agent.flow.plan import plan_run
 from agent.flow.planned_tests import write_planned_tests
+from agent.flow.progress import progress_of
 from agent.flow.relevant_failures import failures_left
 from agent.flow.repair import Repair
 from agent.flow.steps import StepRunner
@@ -89,13 +90,18 @@ class Run:
     async def _phases(self) -> None:
         self._announce()
         known = self.ctx.log.first_checks(self.ctx.run_id) if self.resumed else None
+        earlier = await asyncio.to_thread(progress_of, self.ctx) if self.resumed else None
+        if self.resumed:
+            await self.workspace.rollback(earlier.commit if earlier and earlier.commit else self.workspace.base)
         self.outcome.baseline = await self.checks.baseline(known)
         found = await survey(self.ctx, self.workspace, self.task, self.hidden)
-        earlier = await asyncio.to_thread(earlier_part, self.ctx, self.checks.best) if self.resumed else None
-        plan = await plan_run(self.ctx, found, self.outcome.baseline, earlier)
-        self.outcome.planned = plan.steps
         runner = StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome)
         try:
+            if earlier is not None:
+                plan = await runner.take_up(earlier)
+            else:
+                plan = await plan_run(self.ctx, found, self.outcome.baseline)
+                self.outcome.planned = plan.steps
             await runner.run(plan)
             await link_changed(runner)
             await Repair(runner).run()

@@ -71,3 +71,5 @@ class PlanAdjusted(Event, frozen=True):
     changes: tuple[str, ...] = ()
     calls: int = 0
     how: str = ""
+    rework: tuple[str, ...] = ()
+    """Executed steps that are done anew, by id."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent.values import CheckResult, PlanStep, RunStatus
@@ -42,6 +43,26 @@ class Outcome:
         """A step's work was measured and committed."""
         self.steps_done.add(step_id)
         self.steps_failed.pop(step_id, None)
+
+    def note(self, step: PlanStep, *, ok: bool, why: str = "") -> None:
+        """Account for a step that was carried out. One that was done stays done when another try at it fails."""
+        names = set(step.target_symbols) if step.kind == "function_implement" else set()
+        if ok:
+            self.step_done(step.id)
+            self.functions_done |= names
+            self.functions_failed -= names
+        elif step.id not in self.steps_done:
+            self.step_failed(step.id, why)
+            self.functions_failed |= names
+
+    def replan(self, before: Sequence[PlanStep], after: Sequence[PlanStep]) -> None:
+        """Put the steps ``after`` in the place of ``before``; a step that is in both is the later one."""
+        revised = {step.id: step for step in after}
+        gone = {step.id for step in before} - revised.keys()
+        kept = [revised.get(step.id, step) for step in self.planned if step.id not in gone]
+        known = {step.id for step in kept}
+        self.planned = (*kept, *(step for step in after if step.id not in known))
+        self.dropped |= gone
 
     def step_failed(self, step_id: str, why: str) -> None:
         """A step did not come to anything that could be kept."""

@@ -5,23 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 
-from agent.audit.history import events_of, fold
-from agent.audit.reader import LogReader
 from agent.context import RunContext
 from agent.flow.survey import Survey
 from agent.planning.added import Surroundings
-from agent.planning.interface_tests import KIND
 from agent.planning.plan import make_plan
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan
-from agent.planning.test_location import Earlier, Project
+from agent.planning.test_location import Project
 from agent.values import CheckResult
 from agent.workspace.protected import is_hidden
 
 
-async def plan_run(
-    ctx: RunContext, found: Survey, baseline: CheckResult | None = None, earlier: Earlier | None = None
-) -> Plan:
-    """The plan of a run; planning reports it as an event. ``earlier`` is what a run that is taken up again had come to.
+async def plan_run(ctx: RunContext, found: Survey, baseline: CheckResult | None = None) -> Plan:
+    """The plan of a run; planning reports it as an event.
 
     Raises:
         PlanError: if no usable plan came about; the text says what was wrong.
@@ -37,7 +32,7 @@ async def plan_run(
             edges=[*include_edges(found), *call_edges(found)],
             failing_checks=baseline is not None and not baseline.ok and bool(baseline.passed or baseline.failed),
             repairs=found.intent.repairs,
-            project=project_of(found, earlier or Earlier()),
+            project=project_of(found),
             around=await asyncio.to_thread(surroundings, found),
         )
         report.counts = {"steps": len(plan.steps)}
@@ -45,24 +40,10 @@ async def plan_run(
     return plan
 
 
-def earlier_part(ctx: RunContext, now: CheckResult | None) -> Earlier:
-    """What the log says of a run that is taken up again. ``now`` is the result of the checks where it is. Blocking."""
-    reader = LogReader(ctx.log.path)
-    try:
-        steps = [one for one in fold(events_of(reader, ctx.run_id)).steps.values() if one.status != "dropped"]
-    finally:
-        reader.close()
-    tests = [one for one in steps if one.step.kind == KIND]
-    left = tuple(one.step for one in tests if one.status in ("pending", "running"))
-    tried = frozenset(path for one in tests if one.status in ("done", "failed") for path in one.step.interface)
-    rest_done = all(one.status == "done" for one in steps if one.step.kind != KIND) and (now is None or now.ok)
-    return Earlier(left, tried, rest_done)
-
-
-def project_of(found: Survey, earlier: Earlier) -> Project:
+def project_of(found: Survey) -> Project:
     """All files that a model may see, for the place of new tests."""
     paths = tuple(entry.path for entry in found.index.files() if not is_hidden(entry.path, found.hidden))
-    return Project(paths, lambda path: os.path.lexists(found.root / path), found.hidden, earlier)
+    return Project(paths, lambda path: os.path.lexists(found.root / path), found.hidden)
 
 
 def surroundings(found: Survey) -> Surroundings:

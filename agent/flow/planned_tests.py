@@ -31,7 +31,8 @@ async def write_planned_tests(runner: StepRunner) -> None:
         Stopped: if the person stopped the run.
     """
     outcome = runner.outcome
-    steps = [step for step in outcome.planned if step.kind == KIND]
+    settled = outcome.steps_done | outcome.tests_not_kept.keys()
+    steps = [step for step in outcome.planned if step.kind == KIND and step.id not in settled]
     outcome.tests_asked = runner.found.intent.wants_tests
     if steps:
         async with runner.ctx.stage(STAGE, len(steps), title="tests of the interface") as report:

@@ -12,6 +12,7 @@ from agent.flow.checks import Checks
 from agent.flow.compiling import RunCompiler
 from agent.flow.outcome import Outcome
 from agent.flow.parallel_steps import carry_out_together, ready_batch
+from agent.flow.progress import Progress
 from agent.flow.survey import Survey
 from agent.flow.worker import Worker
 from agent.flow.worktree_files import WorkTree
@@ -46,6 +47,18 @@ class StepRunner:
         self.rounds = 0
         self.redone: set[str] = set()
         self.waited: set[str] = set()
+
+    async def take_up(self, earlier: Progress) -> Plan:
+        """Go on where a run was broken off. Returns what is left of its plan; what was done is told once more, so that who
+        only sees this part of the run sees it too."""
+        self.executed = earlier.restore(self.outcome)
+        self.rounds, self.ctx.includes_added = earlier.rounds, earlier.includes
+        await self.worker.recall([self.workspace.base, *earlier.scaffolds], self.workspace)
+        note = f"The run goes on: {len(self.outcome.steps_done)} of its {len(earlier.planned)} steps are done."
+        self.ctx.emit(PlanMade(earlier.planned, earlier.how, notes=(note,)))
+        for step in self.executed:
+            self.ctx.emit(earlier.results[step.id])
+        return Plan(earlier.left, earlier.how)
 
     async def run(self, plan: Plan) -> None:
         """Carry out ``plan`` as far as it goes.
@@ -110,7 +123,7 @@ class StepRunner:
             return False
         text = "The checks pass, so the repair is done: what was left of the plan is not needed."
         self.ctx.emit(PlanAdjusted(tuple(queue), (), text, (), 0, "facts"))
-        self._replan(queue, ())
+        self.outcome.replan(queue, ())
         return True
 
     def _batch(self, queue: list[PlanStep]) -> list[PlanStep]:
@@ -155,14 +168,7 @@ class StepRunner:
         """Account for a step that was carried out."""
         if step not in self.executed:
             self.executed.append(step)
-        names = set(step.target_symbols) if step.kind == "function_implement" else set()
-        if ok:
-            self.outcome.step_done(step.id)
-            self.outcome.functions_done |= names
-            self.outcome.functions_failed -= names
-        elif step.id not in self.outcome.steps_done:
-            self.outcome.step_failed(step.id, why)
-            self.outcome.functions_failed |= names
+        self.outcome.note(step, ok=ok, why=why)
 
     async def checked(self, step: PlanStep) -> CheckResult | None:
         """The checks after a step, where they are quick enough and can say something."""
@@ -215,7 +221,7 @@ class StepRunner:
         except PlanError as error:
             self.ctx.notice("warning", f"{error} The plan goes on as it was.", "adjustment")
             return queue
-        self._replan(queue, changed.revised_steps)
+        self.outcome.replan(queue, changed.revised_steps)
         again = [
             step
             for step in self.executed
@@ -224,13 +230,6 @@ class StepRunner:
         self.redone |= {step.id for step in again}
         settled = {step.id for step in self.executed} - {step.id for step in again}
         return again + [_without(step, settled) for step in changed.revised_steps]
-
-    def _replan(self, before: list[PlanStep], after: tuple[PlanStep, ...]) -> None:
-        gone = {step.id for step in before} - {step.id for step in after}
-        kept = [step for step in self.outcome.planned if step.id not in gone]
-        fresh = [step for step in after if step.id not in {known.id for known in kept}]
-        self.outcome.planned = (*kept, *fresh)
-        self.outcome.dropped |= gone
 
     def _announce(self, queue: list[PlanStep]) -> None:
         """Show a plan that grew: a scaffold knows its functions only once its headers are there."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+import contextlib
+from collections.abc import Collection, Sequence
 
 import msgspec
 
-from agent.coding.open_items import OpenFunction, OpenType
+from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
 from agent.coding.writing.candidates import FunctionResult, Measured
 from agent.coding.writing.edit_step import StepOutcome, implement_step
 from agent.coding.writing.functions import Kept, implement_function
@@ -21,7 +22,9 @@ from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.worktree_files import WorkTree
 from agent.planning.signals import as_shown
 from agent.values import FailureCategory, PlanStep
+from agent.workspace.git import WorkspaceError
 from agent.workspace.stopped import further, stopped_at
+from agent.workspace.worktree import Workspace
 
 REWORK_SAMPLES = 4
 """Candidates of a function that is written anew after a failing check: each sees what the checks say of the one before, and
@@ -57,6 +60,21 @@ class Worker:
             self._functions.setdefault((function.path, function.name), function)
         for item in self.found.types:
             self._types.setdefault((item.path, item.name), item)
+
+    async def recall(self, commits: Sequence[str], workspace: Workspace) -> None:
+        """Remember what was open at earlier commits of the run, in the files that are changed now."""
+        changed = await workspace.changed_files()
+        paths = {path for one in changed for path in (one, self.found.index.pair_of(one) or one)}
+        for commit in commits:
+            sources: dict[str, bytes] = {}
+            for path in sorted(paths):
+                with contextlib.suppress(WorkspaceError):  # it came later
+                    sources[path] = await workspace.content_at(commit, path)
+            functions = await asyncio.to_thread(find_open_functions, sources)
+            for function in functions:
+                self._functions.setdefault((function.path, function.name), function)
+            for item in await asyncio.to_thread(find_open_types, sources, functions):
+                self._types.setdefault((item.path, item.name), item)
 
     def step_for(self, name: str, done: Collection[str] = ()) -> PlanStep | None:
         """A step that defines an open function or type of this name (its tag or a typedef), None when there is none."""

@@ -25,11 +25,7 @@ MOST = 3
 
 
 def plan_only_tests(task: str, project: Project | None) -> Plan | None:
-    """A plan of test steps alone: the task asks for tests of files that it names and for nothing else, or a run that is
-    taken up again had done all else."""
-    if project is not None and project.earlier.open and project.earlier.rest_done:
-        steps = tuple(msgspec.structs.replace(step, depends_on=()) for step in project.earlier.open)
-        return Plan(steps, "facts", (), ("All else was done before the run was stopped.",))
+    """A plan of test steps alone: the task asks for tests of files that it names and for nothing else."""
     intent = read_intent(task)
     if project is None or not intent.only_tests:
         return None
@@ -79,26 +75,13 @@ def with_test_steps(plan: Plan, task: str, known: Collection[str], project: Proj
     asked = read_intent(task).wants_tests
     if project is None or not (enabled or asked):
         return plan
-    plan = _taken_up(plan, project.earlier.open)
-    covered = {path for step in plan.steps if step.kind == KIND for path in step.interface} | project.earlier.tried
+    covered = {path for step in plan.steps if step.kind == KIND for path in step.interface}
     brought = [one for one in _brought(plan.steps, known, project) if covered.isdisjoint(one.files)]
     if not brought and asked and not covered:
         brought = _changed(plan.steps, project)
     taken = [path for step in plan.steps for path in step.target_files]
     steps = _steps(brought[: max(0, MOST - len(covered))], [step.id for step in plan.steps], project, taken)
     return msgspec.structs.replace(plan, steps=(*plan.steps, *steps)) if steps else plan
-
-
-def _taken_up(plan: Plan, left: Sequence[PlanStep]) -> Plan:
-    """``plan`` with the test steps that an earlier part of the run left, after all that is still to do."""
-    steps = list(plan.steps)
-    covered = {path for step in steps if step.kind == KIND for path in step.interface}
-    for step in left:
-        if covered.isdisjoint(step.interface):
-            ids = [one.id for one in steps]
-            name = step.id if step.id not in ids else _free_id(ids)
-            steps.append(msgspec.structs.replace(step, id=name, depends_on=tuple(one.id for one in plan.steps)))
-    return msgspec.structs.replace(plan, steps=tuple(steps))
 
 
 def grown(planned: Sequence[PlanStep], more: Sequence[PlanStep]) -> tuple[PlanStep, ...]:

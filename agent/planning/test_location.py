@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from agent.values import PlanStep
 from agent.workspace.protected import is_hidden, is_test_file
 
 _SUFFIXES = {".h": ".c", ".c": ".c", ".py": ".py"}
@@ -18,24 +17,13 @@ _STYLES = {".c": ("test_{}", "{}_test", "test-{}", "{}-test", "{}_tests"), ".py"
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """What a run that is taken up again had come to: the test steps still ``open``, the files whose tests were ``tried``
-    already, and whether nothing but those steps is left (``rest_done``)."""
-
-    open: tuple[PlanStep, ...] = ()
-    tried: frozenset[str] = frozenset()
-    rest_done: bool = False
-
-
-@dataclass(frozen=True)
 class Project:
     """What is known of the files around a plan: the ``paths`` that a model may see, whether a path ``exists`` on the disk
-    (ignored files too), what is ``hidden``, and what came ``earlier`` in a run that is taken up again."""
+    (ignored files too), and what is ``hidden``."""
 
     paths: tuple[str, ...]
     exists: Callable[[str], bool] = lambda path: False
     hidden: tuple[str, ...] = ()
-    earlier: Earlier = Earlier()
 
 
 def place_for_test(source: str, project: Project, also_taken: Iterable[str] = ()) -> str:

@@ -112,7 +112,7 @@ async def test_a_run_stopped_at_its_tests_goes_on_with_them(table: Path) -> None
     assert stopped.status == "stopped"
     assert finished.status == "complete" and coder.asked[asked:] == ["tests"]
     assert shown(table, finished.branch, NEW) == TABLE_TESTS
-    assert [step.step.kind for step in state.steps.values()] == ["test_implement"]
+    assert {step.status for step in state.steps.values()} == {"done"} and len(state.steps) > 1
 
 
 @pytest.fixture

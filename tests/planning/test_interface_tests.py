@@ -10,7 +10,7 @@ import pytest
 from agent.planning.interface_tests import grown, plan_only_tests, with_test_steps
 from agent.planning.plan import make_plan
 from agent.planning.schema import KnownSymbol, OpenPoint, Plan, PlanStep, check_steps
-from agent.planning.test_location import Earlier, Project, place_for_test
+from agent.planning.test_location import Project, place_for_test
 from agent.task.intent import read_intent
 from agent.workspace.protected import is_test_file
 from tests.fakes.context import run_context
@@ -115,17 +115,6 @@ def test_a_plan_that_grows_keeps_its_tests_last_and_waiting_for_all_of_it() -> N
     steps = grown((scaffold, test), new)
     assert [step.id for step in steps] == ["s1", "s1.f", "s1.g", "s2"]
     assert steps[-1].depends_on == ("s1", "s1.f", "s1.g")
-
-
-def test_a_run_that_is_taken_up_again_goes_on_with_its_open_tests_and_repeats_none() -> None:
-    left = PlanStep("s1", "Test it", ("tests/test_a.c",), (), ("s0",), "", "test_implement", ("a.h",))
-    project = Project(("a.h", "a.c", "b.h"), earlier=Earlier((left,), frozenset({"b.h"})))
-    code = PlanStep("s1", "Implement f", ("a.c",), ("f",), (), "", "function_implement")
-    plan = with_test_steps(Plan((code,), "facts"), "Implement f, with tests.", {"f"}, project, True)
-    (test,) = steps_for_tests(plan)
-    assert test.id != "s1" and test.depends_on == ("s1",) and test.target_files == ("tests/test_a.c",)
-    alone = plan_only_tests("Implement f", Project(("a.h",), earlier=Earlier((left,), rest_done=True)))
-    assert alone is not None and [step.id for step in alone.steps] == ["s1"] and alone.steps[0].depends_on == ()
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,8 @@ async def adjust(
         made = msgspec.structs.replace(made, rework=rework_order(failures, executed, ()))
     texts = tuple(failure.text for failure in failures)
     made = msgspec.structs.replace(made, calls=ctx.calls + ctx.cached_calls - before, failures=texts)
-    ctx.emit(PlanAdjusted(tuple(remaining), made.revised_steps, made.rationale, made.changes_made, made.calls, made.how))
+    told = (made.revised_steps, made.rationale, made.changes_made, made.calls, made.how, made.rework)
+    ctx.emit(PlanAdjusted(tuple(remaining), *told))
     return made
 
 
