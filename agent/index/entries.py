@@ -35,11 +35,14 @@ class IndexedSymbol(Symbol, frozen=True, omit_defaults=True):
 
 
 class LibrarySymbol(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A name that ``path`` takes from outside the project. ``module`` is the header or package, "" when not known."""
+    """A name that ``path`` takes from outside the project. ``module`` is the header or package, "" when not known.
+
+    ``line`` is that of the include or import, 0 for a call.
+    """
 
     name: str
     path: str
-    line: int
+    line: int = 0
     module: str = ""
     kind: str = "name"
 

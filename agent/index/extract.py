@@ -104,7 +104,7 @@ def _describe(found: Extract, data: bytes) -> None:
     found.symbols = packed([msgspec.structs.astuple(symbol) for symbol in symbols])
     found.links = packed([r for r in parsed.references if r.kind in ("include", "import")])
     used = [r for r in parsed.references if r.kind in ("call", "use")]
-    found.uses = packed([(r.kind == "call", r.target, r.line, r.source) for r in used])
+    found.uses = packed([(r.kind == "call", r.target, r.source) for r in used])
     found.names = _names(symbols)
     found.renames = _renames(parsed.references)
     found.rows = _rows(found.path, data, symbols, parsed.doc)

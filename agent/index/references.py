@@ -69,7 +69,7 @@ class References:
         self._defined: dict[str, list[IndexedSymbol]] = {}
         self._resolved: dict[tuple[str, str], list[IndexedSymbol]] = {}
         self._symbols: OrderedDict[str, list[IndexedSymbol]] = OrderedDict()
-        self._uses: OrderedDict[str, list[tuple[bool, str, int, str]]] = OrderedDict()
+        self._uses: OrderedDict[str, list[tuple[bool, str, str]]] = OrderedDict()
 
     def symbols(self, path: str) -> list[IndexedSymbol]:
         """The symbols of one file in order of position."""
@@ -80,13 +80,13 @@ class References:
         found = [(*row, path) for row in unpacked(rows[0][0])] if rows else []
         return [IndexedSymbol(*fields) for fields in found]
 
-    def _uses_in(self, path: str) -> list[tuple[bool, str, int, str]]:
-        """(called, name, line, enclosing symbol) of every name used in a file, in order."""
+    def _uses_in(self, path: str) -> list[tuple[bool, str, str]]:
+        """(called, name, enclosing symbol) of every name used in a file, in order."""
         return _kept(self._uses, path, lambda: self._unpacked_uses(path))
 
-    def _unpacked_uses(self, path: str) -> list[tuple[bool, str, int, str]]:
+    def _unpacked_uses(self, path: str) -> list[tuple[bool, str, str]]:
         rows = self._store.rows("SELECT uses FROM contents WHERE file_id = ?", (file_number(path),))
-        return [(bool(c), n, at, source) for c, n, at, source in unpacked(rows[0][0])] if rows else []
+        return [(bool(called), name, source) for called, name, source in unpacked(rows[0][0])] if rows else []
 
     def _links_of(self, path: str) -> list[Reference]:
         rows = self._store.rows("SELECT links FROM contents WHERE file_id = ?", (file_number(path),))
@@ -205,7 +205,7 @@ class References:
     def callees(self, symbol: IndexedSymbol) -> list[IndexedSymbol]:
         """Project functions, classes and macros called in ``symbol``, in order of first call."""
         found: dict[tuple[str, int], IndexedSymbol] = {}
-        for called, name, _, source in self._uses_in(symbol.path):
+        for called, name, source in self._uses_in(symbol.path):
             if not called or source != symbol.qualified:
                 continue
             for callee in self.resolve(name, symbol.path):
@@ -250,7 +250,7 @@ class References:
         return sites[:MAX_CALLERS]
 
     def _sites_in(self, path: str, name: str) -> list[tuple[str, str, str]]:
-        found = dict.fromkeys((path, source, name) for _, used, _, source in self._uses_in(path) if used == name and source)
+        found = dict.fromkeys((path, source, name) for _, used, source in self._uses_in(path) if used == name and source)
         return list(found)
 
     def _paths_using(self, name: str, first: str) -> list[str]:
@@ -303,9 +303,9 @@ class References:
                 elif link.kind == "import" and not target.startswith(".") and not resolver.resolve(target, path):
                     module, name = target.rpartition(".")[0] or target, target.rsplit(".", 1)[-1]
                     found.setdefault((path, "import", module + name), LibrarySymbol(name, path, line, module, "import"))
-            for called, name, line, _ in self._uses_in(path):
+            for called, name, _ in self._uses_in(path):
                 if called and not python and not self.paths_naming(name):
-                    found.setdefault((path, "call", name), LibrarySymbol(name, path, line, kind="call"))
+                    found.setdefault((path, "call", name), LibrarySymbol(name, path, kind="call"))
         return list(found.values())
 
 

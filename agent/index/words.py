@@ -48,7 +48,7 @@ def _expanded(word: str) -> str:
 
 def terms(text: str) -> str:
     """The different words of a text, identifiers whole and split, for a full-text row. In order of appearance."""
-    return " ".join(dict.fromkeys(map(_expanded, _WORD.findall(text))))
+    return " ".join(map(_expanded, dict.fromkeys(_WORD.findall(text))))
 
 
 def query_words(text: str, limit: int = 60) -> list[str]:

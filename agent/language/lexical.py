@@ -72,58 +72,51 @@ def is_licence(text: str) -> bool:
     return bool(_LICENCE.search(text[:600]))
 
 
-def _owners(symbols: Iterable[Symbol]) -> list[tuple[int, Symbol | None]]:
-    """(offset, innermost symbol from there on), ascending. Symbols either nest or lie apart."""
-    bounds: list[tuple[int, Symbol | None]] = [(0, None)]
-    open_: list[tuple[int, Symbol]] = []
+def uses(
+    code: bytes, symbols: Iterable[Symbol], pattern: re.Pattern[bytes], ignore: Callable[[bytes], bool]
+) -> list[Reference]:
+    """Names used in ``code`` (comments and strings already blanked), each once per enclosing symbol and kind, without lines.
 
-    def close_until(offset: int) -> None:
-        while open_ and open_[-1][0] <= offset:
-            end, _ = open_.pop()
-            bounds.append((end, open_[-1][1] if open_ else None))
+    ``pattern`` has two groups, a name and something behind it that makes it a call; a match without a name is passed over.
+    A symbol's own name in its own head is its definition, not a use. Enclosing symbols come in order of their first text.
+    """
+    seen: dict[str, dict[tuple[bytes, bool], None]] = {}
+    for owner, start, end in _pieces(symbols, len(code)):
+        found = seen.setdefault(owner.qualified if owner else "", {})
+        own = owner.name.encode() if owner else b""
+        heads = end if owner is None or owner.body_start < 0 else min(max(owner.body_start, start), end)
+        for at, until, head in ((start, heads, True), (heads, end, False)):
+            if at < until:
+                names = [(name, bool(call)) for name, call in dict.fromkeys(pattern.findall(code[at:until])) if name]
+                found.update(dict.fromkeys(each for each in names if not (head and each[0] == own)))
+    return [
+        Reference(kind="call" if call else "use", target=text_of(name), line=0, source=source)
+        for source, found in seen.items()
+        for name, call in found
+        if (call or len(name) >= _SHORT) and not ignore(name)
+    ]
+
+
+def _pieces(symbols: Iterable[Symbol], size: int) -> list[tuple[Symbol | None, int, int]]:
+    """(innermost symbol, start, end) of every stretch of text, ascending. Symbols either nest or lie apart."""
+    pieces: list[tuple[Symbol | None, int, int]] = []
+    open_: list[tuple[int, Symbol]] = []
+    at = 0
+
+    def own(until: int) -> None:
+        nonlocal at
+        if until > at:
+            pieces.append((open_[-1][1] if open_ else None, at, until))
+            at = until
 
     for symbol in sorted(symbols, key=lambda s: (s.start, -s.end)):
-        close_until(symbol.start)
+        while open_ and open_[-1][0] <= symbol.start:
+            own(open_[-1][0])
+            open_.pop()
+        own(symbol.start)
         open_.append((min(symbol.end, open_[-1][0]) if open_ else symbol.end, symbol))
-        bounds.append((symbol.start, symbol))
-    close_until(1 << 62)
-    return bounds
-
-
-def uses(
-    code: bytes, symbols: tuple[Symbol, ...], lines: Lines, pattern: re.Pattern[bytes], ignore: Callable[[bytes], bool]
-) -> list[Reference]:
-    """Names used in ``code`` (comments and strings already blanked), each once per enclosing symbol and kind.
-
-    ``pattern`` begins with a group ``name``, followed by a group ``call`` that is set when an opening parenthesis
-    follows; a match without a name is passed over. A symbol's own name in its own head is its definition, not a use.
-    """
-    bounds = _owners(symbols)
-    bounds.append((len(code) + 1, None))
-    at = 0
-    owner: Symbol | None = None
-    own = b""
-    source = ""
-    seen: set[tuple[bytes, bool]] = set()
-    by_source: dict[str, set[tuple[bytes, bool]]] = {}
-    found: list[Reference] = []
-    for match in pattern.finditer(code):
-        name, called = match.groups()
-        if name is None:
-            continue
-        offset, call = match.start(), called is not None
-        if bounds[at + 1][0] <= offset:
-            while bounds[at + 1][0] <= offset:
-                at += 1
-            owner = bounds[at][1]
-            own = owner.name.encode() if owner else b""
-            source = owner.qualified if owner else ""
-            seen = by_source.setdefault(source, set())
-        if (name, call) in seen or ignore(name) or (not call and len(name) < _SHORT):
-            continue
-        if owner is not None and name == own and (owner.body_start < 0 or offset < owner.body_start):
-            continue
-        seen.add((name, call))
-        target = name.decode("utf-8", "replace")
-        found.append(Reference(kind="call" if call else "use", target=target, line=lines.at(offset), source=source))
-    return found
+    while open_:
+        own(open_[-1][0])
+        open_.pop()
+    own(size)
+    return pieces

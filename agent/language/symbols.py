@@ -46,7 +46,7 @@ class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
     """A use of a name: ``source`` is the qualified name of the enclosing symbol ("" at top level), ``target`` the name.
 
     An import's ``target`` is the dotted name as written, leading dots kept (``..pkg.name``, ``pkg.*``), ``alias`` the
-    name it is bound to. ``system`` marks an include in angle brackets.
+    name it is bound to. ``system`` marks an include in angle brackets. ``line`` is 1-based, 0 for a call or another use.
     """
 
     kind: Literal["call", "use", "include", "import"]

@@ -60,7 +60,7 @@ def parse(source: bytes) -> ParsedFile:
     for node in statements:  # the names in them are bound here, not used
         code[node.start_byte : node.end_byte] = blank_bytes(bytes(code[node.start_byte : node.end_byte]))
     references = _imports(statements, reader.lines)
-    references += uses(bytes(code), symbols, reader.lines, _NAME, _KEYWORDS.__contains__)
+    references += uses(bytes(code), symbols, _NAME, _KEYWORDS.__contains__)
     errors = _count_errors(root) if root.has_error else 0
     return ParsedFile(LANGUAGE, symbols, tuple(references), _module_doc(root, source), errors)
 

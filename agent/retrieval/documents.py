@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from agent.index.extract import own_texts
 from agent.index.words import split_identifier
 from agent.retrieval.stemming import stem
 
@@ -48,8 +49,10 @@ def documents_of(index: Index, entry: FileEntry) -> tuple[Document, ...]:
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
-    source = index.source(entry.path)
-    made = tuple(Document(s, _words(source, s)) for s in _standing(index.symbols(entry.path), source, entry.path))
+    source, symbols = index.source(entry.path), index.symbols(entry.path)
+    texts = own_texts(source, symbols)
+    bodies = {id(symbol): texts.get(place, "") for place, symbol in enumerate(symbols, 1)}
+    made = tuple(Document(s, _words(s, bodies[id(s)])) for s in _standing(symbols, source, entry.path))
     with _lock:
         _kept[key] = made
         while len(_kept) > KEPT_FILES:
@@ -80,9 +83,8 @@ def _standing(symbols: list[IndexedSymbol], source: bytes, path: str) -> list[In
     return list(found.values())
 
 
-def _words(source: bytes, symbol: IndexedSymbol) -> Counter[str]:
-    """A class is read without its methods, which are symbols of their own."""
-    body = symbol.signature if symbol.kind == "class" else source[symbol.start : symbol.end].decode("utf-8", "replace")
+def _words(symbol: IndexedSymbol, body: str) -> Counter[str]:
+    """A class is read with its fields and without its methods, which are symbols of their own; so are types and tables."""
     words: Counter[str] = Counter()
     for text, weight in ((symbol.name, NAME_WEIGHT), (symbol.parent, OWNER_WEIGHT), (symbol.doc, DOC_WEIGHT), (body, 1)):
         for word in _WORD.findall(text):

@@ -1,8 +1,6 @@
 """Union-find, rank fusion, BM25, the call allowance: small parts with laws."""
 
-import sqlite3
 from collections import Counter
-from contextlib import closing
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,21 +44,6 @@ def test_word_forms_meet_at_one_stem() -> None:
         ["enter", "entering", "enters"], ["class", "classes"], ["process", "processes"], ["copy", "copies", "copied"],
     ):  # fmt: skip
         assert len({stem(word) for word in words}) == 1
-
-
-def _by_sqlite(words: list[str]) -> list[str]:
-    """What the full-text tables of the index make of the words, which end in digits so that each can be told."""
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.execute("CREATE VIRTUAL TABLE t USING fts5 (x, tokenize = 'porter')")
-        db.execute("CREATE VIRTUAL TABLE v USING fts5vocab (t, instance)")
-        db.executemany("INSERT INTO t VALUES (?)", [(word,) for word in words])
-        return [row[0] for row in db.execute("SELECT term FROM v ORDER BY doc")]
-
-
-@given(st.lists(st.from_regex(r"[a-z]{1,9}(ing|ed|s|es|ation|ational|izer|fulness|ement|ity|eed|ll|y|e|)", fullmatch=True)))
-@settings(max_examples=60, deadline=None)
-def test_words_are_stemmed_as_in_the_full_text_tables(words: list[str]) -> None:
-    assert [stem(word) for word in words] == _by_sqlite(words)
 
 
 def test_what_is_no_english_word_stays_as_it_is() -> None:

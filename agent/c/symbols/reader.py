@@ -56,7 +56,7 @@ def parse(source: bytes) -> ParsedFile:
         reader.second_look(declarations(code))
     reader.macros()
     symbols = reader.finish()
-    references = reader.includes() + uses(reader.used_code(), symbols, reader.lines, _NAME, NEVER_USED.__contains__)
+    references = reader.includes() + uses(reader.used_code(), symbols, _NAME, NEVER_USED.__contains__)
     return ParsedFile(LANGUAGE, symbols, tuple(references), reader.file_doc(), faults)
 
 
