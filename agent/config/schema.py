@@ -73,6 +73,14 @@ class Models(Section, frozen=True):
     ] = {}
 
 
+class Judgment(Section, frozen=True):
+    """How yes/no questions are asked."""
+
+    examples: Annotated[
+        int, _doc("Labelled examples shown before a yes/no question, half yes and half no; 0: none.", ge=0, le=16)
+    ] = 0
+
+
 class Orchestrator(Section, frozen=True):
     """Which parts of the work are decomposed into small decisions. All false when absent (seeds 000 and 001)."""
 
@@ -165,6 +173,7 @@ class Config(msgspec.Struct, frozen=True):
     """The whole configuration."""
 
     models: Models = Models()
+    judgment: Judgment = Judgment()
     orchestrator: Orchestrator = Orchestrator()
     retrieval: Retrieval = Retrieval()
     coding: Coding = Coding()

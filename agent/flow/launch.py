@@ -19,6 +19,7 @@ from agent.events import ModelStatus
 from agent.gate import Gate
 from agent.index.scan import list_files
 from agent.languages import language_of
+from agent.learning.examples import LabelledExamples
 from agent.models.router import Router
 from agent.run import Run
 from agent.task.intent import read_intent
@@ -181,4 +182,5 @@ def _context(
     return RunContext(
         run_id=workspace.run_id, config=config, log=log, router=router, gate=gate,
         thresholds=thresholds_of(repo, config), mark=mark,
+        examples=LabelledExamples(log_path(repo), config.judgment.examples, task, str(repo)),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,7 @@ async def _pass(
                 stage_name=name,
                 default_action=("excluded", "not primary", "type_context")[number - 1],
                 rank=lambda symbol: symbol.rank,
+                facts=lambda symbol: symbol_facts(symbol.kind, symbol.end_line - symbol.line + 1),
             )
             verdicts.update(answered)
         yes = [symbol for symbol in symbols if verdicts.get(symbol.key, False)]
@@ -91,6 +93,11 @@ async def _pass(
         report.counts.update(asked=len(symbols), yes=len(yes), no=len(no))
         ctx.emit(CascadePass(number, len(symbols), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)))
     return yes, no
+
+
+def symbol_facts(kind: str, lines: int) -> dict[str, float]:
+    """What a threshold may weigh of a candidate symbol: whether it is a function, and how long it is."""
+    return {"function": float(kind in ("function", "method")), "size": round(math.log1p(lines) / 3, 3)}
 
 
 def format_symbol(symbol: ScopedSymbol, *, edges: bool) -> str:

@@ -73,8 +73,14 @@ async def _ask(ctx: RunContext, asked: list[ScopedFile], facts: TaskFacts, hear)
         stage_name="scope",
         default_action="irrelevant",
         rank=lambda file: file.rank,
+        facts=lambda file: tier_facts(file.tier),
         on_verdict=hear,
     )
+
+
+def tier_facts(tier: int) -> dict[str, float]:
+    """What a threshold may weigh of a candidate file: whether an import or include leads to it, or a common history."""
+    return {"imported": float(tier == 2), "co_changed": float(tier == 3)}
 
 
 def format_file(file: ScopedFile) -> str:
