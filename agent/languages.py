@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from agent.c.language import C
-from agent.language.base import Language
+from agent.language.base import Language, Role
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 from agent.python.language import Python
 
 __all__ = [
-    "LANGUAGES", "ParsedFile", "Reference", "Symbol", "SymbolKind", "language_of", "named", "parse_file", "parser_for",
+    "LANGUAGES", "Language", "ParsedFile", "Reference", "Role", "Symbol", "SymbolKind", "is_code", "is_interface",
+    "is_module", "is_unit", "language_of", "named", "parse_file", "parser_for", "reader_of", "role_of", "title_of",
 ]  # fmt: skip
 
 Parser = Callable[[bytes], ParsedFile]
@@ -45,6 +46,43 @@ def language_of(path: str) -> str:
 def named(name: str) -> Language:
     """The language of that name. Raises KeyError when it is none of ``LANGUAGES``."""
     return _BY_NAME[name]
+
+
+def reader_of(path: str) -> Language | None:
+    """The language that reads the file, None when it is only known by name, or not at all."""
+    return _BY_NAME.get(language_of(path))
+
+
+def role_of(path: str) -> Role:
+    """What a file is to the engine: a unit that is compiled, an interface, a module, or "" for everything else."""
+    language = reader_of(path)
+    return language.role(path) if language else ""
+
+
+def is_unit(path: str) -> bool:
+    """Whether a file is compiled by itself (``ring.c``)."""
+    return role_of(path) == "unit"
+
+
+def is_interface(path: str) -> bool:
+    """Whether a file declares what others define (``ring.h``)."""
+    return role_of(path) == "interface"
+
+
+def is_module(path: str) -> bool:
+    """Whether a file declares and defines in one and needs no compiler (``ring.py``)."""
+    return role_of(path) == "module"
+
+
+def is_code(path: str) -> bool:
+    """Whether a file is code that the engine can write."""
+    return role_of(path) != ""
+
+
+def title_of(language: str) -> str:
+    """How people call a language: ``C`` for ``c``; a name without an entry as it stands."""
+    known = _BY_NAME.get(language)
+    return known.title if known else language
 
 
 def parser_for(language: str) -> Parser | None:

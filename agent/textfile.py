@@ -87,3 +87,21 @@ def _declared(body: bytes) -> str:
             except (LookupError, UnicodeDecodeError):
                 return "utf-8"
     return "utf-8"
+
+
+def styled(source: bytes, text: str) -> bytes:
+    """``text`` in the newline style and encoding of ``source``; in UTF-8 when that encoding lacks a character of it."""
+    file = read_text(source)
+    try:
+        return file.with_newlines(text).encode(file.encoding)
+    except UnicodeEncodeError:
+        return file.with_newlines(text).encode()
+
+
+def append_block(source: bytes, text: bytes, blank_lines: int = 1) -> bytes:
+    """``source`` with ``text`` after its last line and ``blank_lines``."""
+    newline = newline_of(source).encode()
+    body = source.rstrip(b" \t\r\n")
+    if not body:
+        return text.strip() + newline
+    return source[: len(body)] + (blank_lines + 1) * newline + text.strip() + newline

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.c.extract import Extracted
 from agent.c.syntax import comment_above, find_definition, functions, parse_c
-from agent.textfile import newline_of, to_newline
+from agent.textfile import append_block, newline_of, styled
 
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "linkage_specification"})
 
@@ -15,21 +17,21 @@ def place_function(source: bytes, name: str, extracted: Extracted) -> bytes:
     The comment above the function stays; helpers go before that comment; the file's newline style is kept. Includes are not
     touched: whether one is needed is for the compiler to say.
     """
-    newline = newline_of(source)
-    text = _bytes(extracted.function_text, newline, source)
+    text = styled(source, extracted.function_text.strip("\n"))
     current = find_definition(source, name)
     if current is None:
-        return append_definition(source, _block(list(extracted.helpers), newline, source) + text)
+        return append_block(source, _block(extracted.helpers, source) + text)
     start = current.doc_start if current.doc_start >= 0 else current.start
     types = [piece for piece in extracted.helpers if not functions(piece.encode())]
     private = [piece for piece in extracted.helpers if functions(piece.encode())]
-    block = _block(private, newline, source)
+    block = _block(private, source)
     placed = source[:start] + block + source[start : current.start] + text + source[current.end :]
-    return insert_before_functions(placed, _block(types, newline, source)) if types else placed
+    return insert_before_functions(placed, _block(types, source)) if types else placed
 
 
-def _block(pieces: list[str], newline: str, source: bytes) -> bytes:
-    return b"".join(_bytes(piece, newline, source) + 2 * newline.encode() for piece in pieces)
+def _block(pieces: Sequence[str], source: bytes) -> bytes:
+    newline = newline_of(source).encode()
+    return b"".join(styled(source, piece.strip("\n")) + 2 * newline for piece in pieces)
 
 
 def insert_before_functions(source: bytes, text: bytes) -> bytes:
@@ -43,26 +45,4 @@ def insert_before_functions(source: bytes, text: bytes) -> bytes:
             _, doc_start = comment_above(source, node)
             at = doc_start if doc_start >= 0 else node.start_byte
             return source[:at] + text + source[at:]
-    return append_definition(source, text)
-
-
-def append_definition(source: bytes, text: bytes, blank_lines: int = 1) -> bytes:
-    """``source`` with ``text`` after its last line and ``blank_lines``. For source files, not for guarded headers."""
-    newline = newline_of(source).encode()
-    body = source.rstrip(b" \t\r\n")
-    if not body:
-        return text.strip() + newline
-    return source[: len(body)] + (blank_lines + 1) * newline + text.strip() + newline
-
-
-def _bytes(text: str, newline: str, source: bytes) -> bytes:
-    """``text`` in the file's newline style and encoding (UTF-8 unless the file is Latin-1 and can hold it)."""
-    styled = to_newline(text.strip("\n"), newline)
-    try:
-        source.decode("utf-8")
-    except UnicodeDecodeError:
-        try:
-            return styled.encode("latin-1")
-        except UnicodeEncodeError:
-            pass
-    return styled.encode()
+    return append_block(source, text)

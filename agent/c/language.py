@@ -1,35 +1,74 @@
-"""C as the engine asks for it."""
+"""C as the engine asks for it (:class:`agent.language.base.Language`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
+from agent.c import tests_in_file
+from agent.c.documentation import public_names, uncommented, with_comment
 from agent.c.equality import same_code
+from agent.c.files import HEADER_SUFFIXES, SOURCE_SUFFIXES, counterpart, is_header, is_source
 from agent.c.include_paths import include_paths, is_build_file
 from agent.c.include_resolution import IncludeResolver
+from agent.c.replacement import add, definition_in, replace
+from agent.c.signature import definition_head
+from agent.c.stubs import find_stubs
 from agent.c.symbols.reader import parse
-from agent.language.symbols import ParsedFile
+from agent.language.base import Role
+from agent.language.stubs import Stub
 
 
 class C:
-    """C: sources and headers."""
+    """C: sources, which are compiled one by one, and headers. What only a compiler can tell is left to it."""
 
     name = "c"
     title = "C"
-    suffixes = (".c", ".h")
+    suffixes = (*SOURCE_SUFFIXES, *HEADER_SUFFIXES)
+    tests = tests_in_file
 
-    def parse(self, source: bytes) -> ParsedFile:
-        return parse(source)
+    is_build_file = staticmethod(is_build_file)
+    search_folders = staticmethod(include_paths)
+    resolver = staticmethod(IncludeResolver)
+    parse = staticmethod(parse)
+    public_names = staticmethod(public_names)
+    same_code = staticmethod(same_code)
+    replace = staticmethod(replace)
+    definition_in = staticmethod(definition_in)
+    add = staticmethod(add)
+    uncommented = staticmethod(uncommented)
+    with_comment = staticmethod(with_comment)
 
-    def is_build_file(self, path: str) -> bool:
-        return is_build_file(path)
+    def role(self, path: str) -> Role:
+        """A ``.c`` file is a unit, a header an interface."""
+        return "unit" if is_source(path) else "interface" if is_header(path) else ""
 
-    def search_folders(self, root: Path, files: Iterable[str], configured: Iterable[str]) -> tuple[str, ...]:
-        return include_paths(root, files, configured)
+    def counterpart(self, path: str, files: Iterable[str]) -> str:
+        """By the stem, then by how near the two lie."""
+        return counterpart(path, files)
 
-    def resolver(self, paths: Iterable[str], folders: Sequence[str]) -> IncludeResolver:
-        return IncludeResolver(paths, folders)
+    def stubs(self, source: bytes) -> list[Stub]:
+        """Functions whose body says that it is none."""
+        return [
+            Stub(one.name, one.line, source.count(b"\n", 0, one.end) + 1, definition_head(one), one.doc)
+            for one in find_stubs(source)
+        ]
 
-    def same_code(self, before: bytes, after: bytes) -> bool:
-        return same_code(before, after)
+    def syntax_problem(self, source: bytes) -> str:
+        """The compiler tells."""
+        del source
+        return ""
+
+    def undefined_names(self, source: bytes) -> set[str]:
+        """The compiler tells."""
+        del source
+        return set()
+
+    def with_imports(self, source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str, ...]]:
+        """Includes are put in where the compiler misses them."""
+        del names
+        return source, ()
+
+    def without_body(self, code: str) -> str:
+        """A C function is asked for by its head and contract alone from the start."""
+        del code
+        return ""

@@ -1,36 +1,15 @@
-"""What is a stub, told from what only looks like one.
-
-A function is a stub when there is *evidence*, in this order:
-
-1. its body holds our marker;
-2. its body does nothing but return constants, abort or say so, and a comment in or directly above it, or a string in
-   it, says that it is not written yet (TODO, FIXME, stub, not implemented, ...), or it sets ``errno = ENOSYS``;
-3. its body is empty although it returns a value (C), or is ``...`` or ``raise NotImplementedError`` where no subclass is
-   meant to fill it (Python).
-
-Weak evidence (an empty ``void`` body, every parameter cast to void before a constant is returned, a bare ``abort()``, a
-bare ``pass``) counts only in company: when the same file holds a function that is a stub by the rules above.
-``return 0;`` alone is a function like any other.
-"""
+"""Which C functions are stubs. The rules are those of :mod:`agent.language.stubs`."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import tree_sitter
 
 from agent.c.stub_text import MARKER
 from agent.c.syntax import CFunction, definitions, parse_c, text_of, walk
+from agent.language.stubs import UNWRITTEN, Evidence
 
-Evidence = Literal["certain", "weak", "none"]
-
-UNWRITTEN = re.compile(
-    r"(?-i:\b(?:TODO|FIXME|XXX)\b)|\btodo\s*[:(]|\b(?:stub(?:bed)?|placeholder|unimplemented|implement\s+(?:me|this|here)|your\s+code\s+here|"
-    r"not\s+(?:yet\s+)?(?:been\s+)?implemented|not\s+written\s+yet|to\s+be\s+(?:implemented|written|done)|"
-    r"needs?\s+(?:to\s+be\s+)?implement(?:ed|ation|ing))\b|cra:stub|\bNotImplemented",
-    re.I,
-)
 _QUIET_CALLS = frozenset(
     {"abort", "assert", "exit", "_Exit", "puts", "printf", "fprintf", "perror", "fputs", "__builtin_trap",
      "__builtin_unreachable", "unreachable", "errx", "memset"}

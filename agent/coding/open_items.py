@@ -20,7 +20,7 @@ from agent.c.signature import definition_head
 from agent.c.stubs import find_stubs
 from agent.c.symbols.reader import parse
 from agent.c.syntax import CFunction, functions
-from agent.python.stubs import find_py_stubs
+from agent.languages import is_module, language_of, named
 
 _FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})
 
@@ -36,7 +36,7 @@ class OpenFunction(msgspec.Struct, frozen=True):
     signature: str
     doc: str
     why: Literal["stub", "undefined"]
-    language: Literal["c", "python"] = "c"
+    language: str = "c"
     line: int = 0
 
 
@@ -101,7 +101,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
         if not is_test_path(path):
             rest = [stub for stub in stubs[path].values() if stub.name not in declared]
             found.extend(_open(stub, path, "", stub.doc, "stub", stub.line) for stub in rest)
-    return found + _python(own)
+    return found + _in_modules(own)
 
 
 def _defined_at_second_look(files: Mapping[str, bytes]) -> set[str]:
@@ -117,12 +117,13 @@ def _open(
     return OpenFunction(function.name, path, header, definition_head(function), doc, why, line=line)
 
 
-def _python(files: Mapping[str, bytes]) -> list[OpenFunction]:
+def _in_modules(files: Mapping[str, bytes]) -> list[OpenFunction]:
+    """The stubs of languages whose files need no interface."""
     return [
-        OpenFunction(stub.name, path, "", stub.signature, stub.doc, "stub", "python", stub.line)
+        OpenFunction(stub.name, path, "", stub.signature, stub.doc, "stub", language_of(path), stub.line)
         for path in sorted(files)
-        if _suffix(path) == ".py" and not is_test_path(path)
-        for stub in find_py_stubs(files[path])
+        if is_module(path) and not is_test_path(path)
+        for stub in named(language_of(path)).stubs(files[path])
     ]
 
 

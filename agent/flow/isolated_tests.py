@@ -13,12 +13,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from agent.coding.replies.tests_in_file import chooser, names_of_tests
-from agent.coding.writing.edit_step import language_of
+from agent.c.tests_in_file import chooser
 from agent.coding.writing.generated_tests import TestRun
 from agent.compiling.curing.recovery import LinkRecovered
 from agent.flow.linking import is_part, sources_behind
 from agent.flow.steps import StepRunner
+from agent.languages import is_module, is_unit, named
 from agent.values import CheckResult
 from agent.workspace.protected import is_test_file
 from agent.workspace.stopped import stopped_at
@@ -42,7 +42,7 @@ class Bench:
 
     async def run(self, path: str) -> TestRun:
         """Run the file of tests at ``path``. ``by_hand`` is then the line that runs it."""
-        return await (self._c(path) if language_of(path) == "c" else self._python(path))
+        return await (self._c(path) if is_unit(path) else self._python(path))
 
     async def flavour(self) -> str:
         """What runs the Python tests of the project: pytest or unittest."""
@@ -72,7 +72,7 @@ class Bench:
                 return TestRun(True)
             await build.compile_as(path, chooser(text.decode("utf-8", "replace"), path).encode(), _ASSERTS_ON)
             await build.link(everything, linked.libraries, output=program)
-            failures = await self._one_by_one(program, names_of_tests(text.decode("utf-8", "replace"), "c"))
+            failures = await self._one_by_one(program, named("c").tests.names(text.decode("utf-8", "replace")))
             return TestRun(False, failures, "" if failures else _how(whole))
         finally:
             await asyncio.to_thread(shutil.rmtree, place, True)
@@ -123,7 +123,7 @@ class Bench:
         short_of_something_else = now.exit_code == 1 and not now.failed and not now.failing  # coverage of all, say
         if now.passed and (now.ok or short_of_something_else):
             return TestRun(True)
-        names = names_of_tests(text, "python")
+        names = named("python").tests.names(text)
         failing = dict.fromkeys(name for one in now.failing if (name := _bare(one)) in names)
         failures = {name: _said_of(name, now.output) for name in failing}
         return TestRun(False, failures, "" if failures else _how(now))
@@ -140,7 +140,7 @@ class Bench:
         if "pytest" not in recipes and "unittest" in recipes:
             return "unittest"
         files = self.runner.tree.files
-        tests = [files.read_bytes(p) for p in files.list() if p.endswith(".py") and is_test_file(p) and files.exists(p)]
+        tests = [files.read_bytes(p) for p in files.list() if is_module(p) and is_test_file(p) and files.exists(p)]
         return "unittest" if _votes(tests) > 0 else "pytest"
 
 

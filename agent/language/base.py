@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from agent.language.symbols import ParsedFile
+import msgspec
+
+from agent.language.stubs import Stub
+from agent.language.symbols import ParsedFile, Symbol
+
+WIDTH = 100
+"""Characters of a line of a comment that is written."""
+
+Role = Literal["unit", "interface", "module", ""]
+"""What a file is: a *unit* is compiled by itself, an *interface* declares what units define (a header), a *module* is both
+in one and needs no compiler; "" is no code that anybody writes."""
+
+
+class Uncommented(msgspec.Struct, frozen=True):
+    """A public symbol without a comment: its source, and its place in the terms of its language."""
+
+    name: str
+    source: str
+    place: int
+
+
+class Instruction(NamedTuple):
+    """What a model is told of a file of tests: the ``kind`` of file, and the ``rules``, one a line."""
+
+    kind: str
+    rules: str
 
 
 class Resolver(Protocol):
@@ -14,6 +39,56 @@ class Resolver(Protocol):
 
     def resolve(self, target: str, source: str, *, system: bool = False) -> str:
         """The project file that ``target`` in ``source`` means, "" when it means none. ``system``: C's angle brackets."""
+        ...
+
+
+class FilesOfTests(Protocol):
+    """The files of tests of one language."""
+
+    @property
+    def suffix(self) -> str:
+        """The ending of such a file, with its dot."""
+        ...
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """How they are named after what they test (``test_{}``), the most usual first."""
+        ...
+
+    def words(self, flavour: str) -> Instruction:
+        """What a model is told; ``flavour`` is what runs the tests, where a language has several such programs."""
+        ...
+
+    def names(self, text: str) -> list[str]:
+        """The test functions of a file in their order."""
+        ...
+
+    def asserting(self, text: str) -> list[str]:
+        """Those of ``names`` that check something that is no constant."""
+        ...
+
+    def defined(self, text: str) -> set[str]:
+        """What the file defines itself."""
+        ...
+
+    def problem(self, text: str) -> str:
+        """Why ``text`` is no file of tests, as a sentence; "" when it is one."""
+        ...
+
+    def without(self, text: str, unwanted: Collection[str]) -> str:
+        """The file without some test functions; "" when no test that checks something would be left."""
+        ...
+
+    def whole_part(self, text: str) -> str:
+        """What is whole of a file that was cut off in the middle; "" when that holds no test that checks something."""
+        ...
+
+    def complete(self, text: str) -> str:
+        """``text`` made to run each of its tests."""
+        ...
+
+    def how_to_use(self, path: str, interface: Sequence[str]) -> str:
+        """How the file at ``path`` gets at the files that it tests, as lines for a model; "" without any."""
         ...
 
 
@@ -35,8 +110,19 @@ class Language(Protocol):
         """The endings of its files, each with its dot."""
         ...
 
-    def parse(self, source: bytes) -> ParsedFile:
-        """Symbols and references of one file. Never raises on broken code; offsets are bytes of ``source``."""
+    @property
+    def tests(self) -> FilesOfTests:
+        """Its files of tests."""
+        ...
+
+    # files
+
+    def role(self, path: str) -> Role:
+        """What a file of this language is, by its path."""
+        ...
+
+    def counterpart(self, path: str, files: Iterable[str]) -> str:
+        """The unit among ``files`` that goes with an interface, or the interface that goes with a unit; "" for none."""
         ...
 
     def is_build_file(self, path: str) -> bool:
@@ -51,6 +137,58 @@ class Language(Protocol):
         """Resolves references among ``paths``; ``folders`` as of ``search_folders``."""
         ...
 
+    # reading
+
+    def parse(self, source: bytes) -> ParsedFile:
+        """Symbols and references of one file. Never raises on broken code; offsets are bytes of ``source``."""
+        ...
+
+    def public_names(self, source: bytes) -> set[str]:
+        """What a file offers to others by name."""
+        ...
+
+    def stubs(self, source: bytes) -> list[Stub]:
+        """The functions that are not written yet, in source order."""
+        ...
+
     def same_code(self, before: bytes, after: bytes) -> bool:
         """Whether two versions of a file differ in comments and white space only. What cannot be read is never the same."""
+        ...
+
+    def syntax_problem(self, source: bytes) -> str:
+        """Why ``source`` cannot be read, told without a compiler; "" when it can, or when only a compiler can tell."""
+        ...
+
+    def undefined_names(self, source: bytes) -> set[str]:
+        """Names that ``source`` uses and nothing binds, told without a compiler."""
+        ...
+
+    # writing
+
+    def replace(self, source: bytes, symbol: Symbol, reply: str, finish: str = "stop") -> tuple[bytes, str]:
+        """``source`` with the version of ``symbol`` that a model's ``reply`` holds, and ""; or ``source`` and why not."""
+        ...
+
+    def definition_in(self, code: str, qualified_name: str) -> str:
+        """The text of a symbol's definition in ``code``, "" when it has none."""
+        ...
+
+    def add(self, source: bytes, qualified_name: str, text: str) -> bytes:
+        """``source`` with the definition ``text`` of a new symbol, where it belongs."""
+        ...
+
+    def with_imports(self, source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str, ...]]:
+        """``source`` with imports for those of ``names`` whose home is a fact, and the lines that were put in."""
+        ...
+
+    def without_body(self, code: str) -> str:
+        """A function's source with its head only, for a model that would copy the body; "" when there is no such form."""
+        ...
+
+    def uncommented(self, source: bytes) -> list[Uncommented]:
+        """The public symbols that have no comment."""
+        ...
+
+    def with_comment(self, source: bytes, symbol: Uncommented, text: str) -> bytes:
+        """``source`` with ``text`` as the comment of a symbol; unchanged where there is no place for one."""
         ...

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.languages import title_of
+
 _SYMBOL_SYSTEM = """You are an expert {language} programmer. You change one piece of code at a time.
 Reply with the whole new version of that piece in one ```{fence} block, and nothing after it.
 Rules:
@@ -23,18 +25,14 @@ Rules:
 - Leave SEARCH empty to make a new file.
 - Change only what the step asks for. Do not touch tests. No explanation."""
 
-_NAMES = {"c": ("C", "c"), "python": ("Python", "python")}
-
-
 def symbol_system(language: str) -> str:
-    """The instruction for a whole-symbol replacement; ``language`` is c or python."""
-    name, fence = _NAMES[language]
-    return _SYMBOL_SYSTEM.format(language=name, fence=fence)
+    """The instruction for a whole-symbol replacement; ``language`` by its name."""
+    return _SYMBOL_SYSTEM.format(language=title_of(language), fence=language)
 
 
 def edit_system(language: str) -> str:
     """The instruction for search/replace blocks."""
-    return _EDIT_SYSTEM.format(language=_NAMES[language][0])
+    return _EDIT_SYSTEM.format(language=title_of(language))
 
 
 def state(task: str, context: str) -> str:
@@ -49,8 +47,7 @@ def symbol_question(
     step: str, name: str, path: str, source: str, language: str, *, failure: str = "", trouble: str = ""
 ) -> str:
     """One symbol of ``path``, its source as it stands, what to do with it, and what went wrong before."""
-    fence = _NAMES[language][1]
-    shown = f"{name} in {path} is now:\n```{fence}\n{source.rstrip()}\n```"
+    shown = f"{name} in {path} is now:\n```{language}\n{source.rstrip()}\n```"
     last = f"Write the new version of {name}."
     return _asked([f"Step: {step.strip()}", shown], "A check fails with it", failure, trouble, last)
 
@@ -59,8 +56,7 @@ def anew_question(
     step: str, name: str, path: str, head: str, language: str, *, failure: str = "", trouble: str = ""
 ) -> str:
     """A symbol of ``path`` to be written from its head and docstring alone, since its old body only got copied."""
-    fence = _NAMES[language][1]
-    shown = f"{name} in {path} begins like this:\n```{fence}\n{head.rstrip()}\n```"
+    shown = f"{name} in {path} begins like this:\n```{language}\n{head.rstrip()}\n```"
     failed = "The body that it had fails a check"
     return _asked([f"Step: {step.strip()}", shown], failed, failure, trouble, f"Write {name} with another body.")
 
@@ -73,8 +69,7 @@ def new_symbol_question(step: str, name: str, path: str, language: str, *, failu
 
 def edit_question(step: str, sources: Mapping[str, str], language: str, *, failure: str = "", trouble: str = "") -> str:
     """The files that the step names, and what to do with them."""
-    fence = _NAMES[language][1]
-    parts = [f"FILE: {path}\n```{fence}\n{text.rstrip()}\n```" for path, text in sources.items()]
+    parts = [f"FILE: {path}\n```{language}\n{text.rstrip()}\n```" for path, text in sources.items()]
     parts.append(f"Step: {step.strip()}")
     return _asked(parts, "A check fails now", failure, trouble, "Write the search/replace blocks.")
 

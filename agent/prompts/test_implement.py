@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-_SYSTEM = {
-    "c": """You are an expert C programmer. You write one small test program.
-Reply with the whole file in one ```c block, and nothing after it.
+from agent.languages import named
+
+_SYSTEM = """You are an expert {title} programmer. You write one small {kind}.
+Reply with the whole file in one ```{fence} block, and nothing after it.
 Rules:
-- Test only what the comments of the header promise, edge cases included.
-- Check with assert() from <assert.h>. One static function per test, called test_...; main calls them all.
-- At most six tests, each a few lines long and independent of the others.
-- Use only the functions that the header declares. No explanation.""",
-    "python": """You are an expert Python programmer. You write one small pytest file.
-Reply with the whole file in one ```python block, and nothing after it.
-Rules:
-- Test only what the docstrings promise, edge cases included.
-- One short function per test, called test_..., with plain assert. At most six tests.
-- Import only from the code under test and the standard library. No explanation.""",
-    "unittest": """You are an expert Python programmer. You write one small file of unittest tests.
-Reply with the whole file in one ```python block, and nothing after it.
-Rules:
-- Test only what the docstrings promise, edge cases included.
-- One class that derives from unittest.TestCase, one short method per test, called test_..., with self.assert... At most six.
-- Import only from the code under test and the standard library. No explanation.""",
-}
+{rules}"""
 
 
 def system(language: str, flavour: str = "") -> str:
-    """The instruction; ``language`` is c or python, ``flavour`` unittest where Python tests are run by that."""
-    return _SYSTEM["unittest" if language == "python" and flavour == "unittest" else language]
+    """The instruction for a language by its name; ``flavour`` is what runs the tests, where there are several programs."""
+    known = named(language)
+    words = known.tests.words(flavour)
+    return _SYSTEM.format(title=known.title, kind=words.kind, fence=known.name, rules=words.rules)
 
 
 def state(task: str, interface: str) -> str:

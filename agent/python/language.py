@@ -1,37 +1,64 @@
-"""Python as the engine asks for it."""
+"""Python as the engine asks for it (:class:`agent.language.base.Language`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from agent.language.symbols import ParsedFile
+from agent.language.base import Role
+from agent.python import tests_in_file
+from agent.python.documentation import public_names, uncommented, with_comment
 from agent.python.equality import same_code
+from agent.python.heads import without_body
 from agent.python.imports import ImportResolver
+from agent.python.names import undefined_names, with_imports
+from agent.python.replace import add, definition_in, replace, syntax_problem
+from agent.python.stubs import find_stubs
 from agent.python.symbols import parse
 
 
 class Python:
-    """Python: modules and their stubs."""
+    """Python: modules, and stub files that are read but never written."""
 
     name = "python"
     title = "Python"
     suffixes = (".py", ".pyi")
+    tests = tests_in_file
 
-    def parse(self, source: bytes) -> ParsedFile:
-        return parse(source)
+    parse = staticmethod(parse)
+    public_names = staticmethod(public_names)
+    stubs = staticmethod(find_stubs)
+    same_code = staticmethod(same_code)
+    syntax_problem = staticmethod(syntax_problem)
+    undefined_names = staticmethod(undefined_names)
+    replace = staticmethod(replace)
+    definition_in = staticmethod(definition_in)
+    add = staticmethod(add)
+    with_imports = staticmethod(with_imports)
+    without_body = staticmethod(without_body)
+    uncommented = staticmethod(uncommented)
+    with_comment = staticmethod(with_comment)
+
+    def role(self, path: str) -> Role:
+        """A ``.py`` file is a module."""
+        return "module" if path.endswith(".py") else ""
+
+    def counterpart(self, path: str, files: Iterable[str]) -> str:
+        """A module declares what it defines."""
+        del path, files
+        return ""
 
     def is_build_file(self, path: str) -> bool:
+        """Imports are found without a build."""
         del path
         return False
 
     def search_folders(self, root: Path, files: Iterable[str], configured: Iterable[str]) -> tuple[str, ...]:
+        """Imports are found without a build."""
         del root, files, configured
         return ()
 
     def resolver(self, paths: Iterable[str], folders: Sequence[str]) -> ImportResolver:
+        """Imports are found by the project's own packages."""
         del folders
         return ImportResolver(paths)
-
-    def same_code(self, before: bytes, after: bytes) -> bool:
-        return same_code(before, after)

@@ -10,7 +10,7 @@ from agent.language.code_blocks import code_blocks
 from agent.language.nesting import UNREADABLE
 from agent.language.symbols import Symbol
 from agent.python.names import import_line
-from agent.textfile import TextFile, lines_of, read_text
+from agent.textfile import TextFile, append_block, lines_of, read_text, styled
 
 _Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -31,8 +31,8 @@ def replace(source: bytes, symbol: Symbol, reply: str, finish: str = "stop") -> 
     old_body = _column(source, symbol.body_start) if symbol.body_start >= 0 else None
     text = _fitted(code, node, column, old_body, _unit(source))
     try:
-        styled = file.with_newlines(text).encode(file.encoding)
-        data = source[:start] + styled + source[symbol.end :]
+        replacement = file.with_newlines(text).encode(file.encoding)
+        data = source[:start] + replacement + source[symbol.end :]
         data = _with_extras(data, file, code, tree, node, symbol)
     except UnicodeEncodeError:
         return source, f"The file is written in {file.encoding}, which lacks a character of the new {symbol.qualified}."
@@ -237,3 +237,49 @@ def _assignment(source: bytes, file: TextFile, symbol: Symbol, code: str, tree: 
             problem = syntax_problem(data)
             return (source, problem) if problem else (data, "")
     return source, f"The reply does not define {symbol.qualified}. Reply with the whole new version of it."
+
+
+def definition_in(code: str, qualified_name: str) -> str:
+    """The definition's own lines, at column 0, "" when the code has none."""
+    code = textwrap.dedent(code)
+    if syntax_problem(code.encode()):
+        return ""
+    wanted = qualified_name.rsplit(".", 1)[-1]
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == wanted:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            return textwrap.dedent("\n".join(code.split("\n")[first - 1 : node.end_lineno]))
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and wanted in _assigned(node):
+            return ast.get_source_segment(code, node) or ""
+    return ""
+
+
+def add(source: bytes, qualified_name: str, text: str) -> bytes:
+    """``source`` with the definition ``text`` added: a method ends its class, all else the file."""
+    data = _method(source, qualified_name, text) if "." in qualified_name else b""
+    return data or append_block(source, styled(source, text), 2)
+
+
+def _assigned(node: ast.Assign | ast.AnnAssign) -> set[str]:
+    """The plain names that an assignment binds."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    inside = (part for target in targets for part in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target]))
+    return {part.id for part in inside if isinstance(part, ast.Name)}
+
+
+def _method(source: bytes, qualified_name: str, text: str) -> bytes:
+    """``source`` with the method at the end of its class, empty when there is no such class."""
+    owner = qualified_name.split(".")[0]
+    try:
+        tree = ast.parse(source)
+    except UNREADABLE:
+        return b""
+    node = next((one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name == owner), None)
+    if node is None or node.end_lineno is None:
+        return b""
+    indent = " " * node.body[0].col_offset
+    lines = source.splitlines(keepends=True)
+    block = styled(source, "\n" + textwrap.indent(text, indent) + "\n")
+    head = b"".join(lines[: node.end_lineno])
+    newline = b"" if head.endswith((b"\n", b"\r")) else read_text(source).newline.encode()
+    return head + newline + block + b"".join(lines[node.end_lineno :])

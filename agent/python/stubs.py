@@ -1,4 +1,4 @@
-"""Python functions that are not written yet. The rules are those of :mod:`agent.c.stubs`."""
+"""Python functions that are not written yet. The rules are those of :mod:`agent.language.stubs`."""
 
 from __future__ import annotations
 
@@ -6,27 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-import msgspec
-
-from agent.c.stubs import UNWRITTEN, Evidence
 from agent.language.nesting import UNREADABLE
+from agent.language.stubs import UNWRITTEN, Evidence, Stub
 from agent.textfile import lines_of
 
 _ABSTRACT = re.compile(r"\b(?:abstractmethod|overload|abstractproperty)\b")
 _MODEL_CLASSES = re.compile(r"\b(?:Protocol|ABC|ABCMeta)\b")
 
 
-class PyStub(msgspec.Struct, frozen=True):
-    """A Python function without a real body. ``line``/``end_line`` are 1-based and inclusive, decorators included."""
-
-    name: str
-    line: int
-    end_line: int
-    signature: str
-    doc: str
-
-
-def find_py_stubs(source: bytes) -> list[PyStub]:
+def find_stubs(source: bytes) -> list[Stub]:
     """The stubs of a Python file, in source order; none when it does not parse."""
     try:
         tree = ast.parse(source)
@@ -118,12 +106,12 @@ def _trivial(statement: ast.stmt) -> bool:
     return False
 
 
-def _stub(name: str, node: _Function) -> PyStub:
+def _stub(name: str, node: _Function) -> Stub:
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     arguments = ast.unparse(node.args)
     arrow = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
     keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    return PyStub(
+    return Stub(
         name=name,
         line=first,
         end_line=node.end_lineno or node.lineno,

@@ -31,7 +31,7 @@ ODD = 'import re\n\x0c\nNAME = "a\u2028b\x1cc"\n\x0c\n\ndef area(r):\n    return
 def test_a_docstring_goes_where_it_belongs_behind_form_feeds() -> None:
     source = ODD.encode()
     symbols = {one.name: one for one in undocumented("a.py", None, source)}
-    assert symbols["area"].source == "def area(r):\n    return r * r\n"
+    assert symbols["area"].symbol.source == "def area(r):\n    return r * r\n"
     result = add_comment(source, symbols["area"], "Squares.")
     assert result.ok and b'def area(r):\n    """Squares."""\n    return r * r\n' in result.data
     assert same_code(source, result.data)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.c.stub_text import MARKER, stub_file, stub_text
 from agent.c.stubs import find_stubs
 from agent.c.syntax import functions
-from agent.python.stubs import find_py_stubs
+from agent.python.stubs import find_stubs as find_python_stubs
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
@@ -231,9 +231,9 @@ PY_REAL = [
 
 @pytest.mark.parametrize("source", PY_STUBS)
 def test_a_python_stub_is_found(source: str) -> None:
-    assert len(find_py_stubs(source.encode())) == 1
+    assert len(find_python_stubs(source.encode())) == 1
 
 
 @pytest.mark.parametrize("source", PY_REAL)
 def test_a_real_python_function_is_no_stub(source: str) -> None:
-    assert find_py_stubs(source.encode()) == []
+    assert find_python_stubs(source.encode()) == []

@@ -2,87 +2,43 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import textwrap
 from collections.abc import Callable, Mapping
 
 import msgspec
 
-from agent.c.syntax import functions
 from agent.coding.files import Files
 from agent.coding.replies.search_replace import EditResult
-from agent.coding.writing.edit_step import language_of
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
+from agent.language.base import Uncommented
 from agent.language.code_blocks import code_blocks
-from agent.language.nesting import UNREADABLE
-from agent.languages import named
+from agent.languages import is_code, is_interface, is_unit, language_of, named, reader_of
 from agent.prompts import documentation as words
-from agent.textfile import lines_of, read_text
 
-_WIDTH = 100
 _REPLY_TOKENS = 160
 
 
 class Undocumented(msgspec.Struct, frozen=True):
-    """A public symbol without a comment: where it is, its source, and the byte offset of its definition."""
+    """A public symbol without a comment, and the file it is in."""
 
     path: str
-    name: str
-    source: str
-    start: int
+    symbol: Uncommented
+
+    @property
+    def name(self) -> str:
+        """The symbol's name, qualified for a method."""
+        return self.symbol.name
 
 
 def undocumented(path: str, before: bytes | None, after: bytes) -> list[Undocumented]:
-    """Public functions (and Python classes) of ``after`` that are new or changed against ``before`` and have no comment."""
-    found = _python_symbols(path, after) if language_of(path) == "python" else _c_symbols(path, after)
-    old = before or b""
-    earlier = _python_symbols(path, old) if language_of(path) == "python" else _c_symbols(path, old)
-    same = {(one.name, one.source) for one in earlier}
-    return [one for one in found if (one.name, one.source) not in same]
-
-
-def _c_symbols(path: str, source: bytes) -> list[Undocumented]:
-    return [
-        Undocumented(path, one.name, source[one.start : one.end].decode("utf-8", "replace"), one.start)
-        for one in functions(source)
-        if not one.doc and not one.static and one.name != "main"
-    ]
-
-
-def _python_symbols(path: str, source: bytes) -> list[Undocumented]:
-    try:
-        tree = ast.parse(source)
-    except UNREADABLE:
+    """Public symbols of ``after`` that are new or changed against ``before`` and have no comment."""
+    language = reader_of(path)
+    if language is None:
         return []
-    text = read_text(source).text
-    lines = lines_of(text)
-    found = []
-    for node, name in _public(tree):
-        if ast.get_docstring(node) is None and not _documented_by_another(node):
-            segment = textwrap.dedent("".join(lines[node.lineno - 1 : node.end_lineno]))
-            found.append(Undocumented(path, name, segment, node.lineno))
-    return found
-
-
-_Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-def _public(tree: ast.AST, prefix: str = "") -> list[tuple[_Documented, str]]:
-    found: list[tuple[_Documented, str]] = []
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, _Documented) and not node.name.startswith("_"):
-            found.append((node, prefix + node.name))
-            if isinstance(node, ast.ClassDef):
-                found += _public(node, f"{prefix}{node.name}.")
-    return found
-
-
-def _documented_by_another(node: _Documented) -> bool:
-    """Whether the docstring belongs elsewhere: of an overload to the function itself, of a setter to the property."""
-    names = [ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list]
-    return any(name in ("overload", "setter", "deleter") for name in names)
+    same = {(one.name, one.source) for one in language.uncommented(before or b"")}
+    found = [one for one in language.uncommented(after) if (one.name, one.source) not in same]
+    return [Undocumented(path, one) for one in found]
 
 
 def comment_text(reply: str) -> str:
@@ -102,46 +58,16 @@ def comment_text(reply: str) -> str:
     return "" if re.search(r"[;{]\s*$", paragraph, re.M) else paragraph.replace("\\", "\\\\")
 
 
-def add_comment(source: bytes, symbol: Undocumented, text: str) -> EditResult:
-    """``source`` with ``text`` as the comment of ``symbol``; refused unless all else is the same by parsing."""
+def add_comment(source: bytes, wanted: Undocumented, text: str) -> EditResult:
+    """``source`` with ``text`` as the comment of ``wanted``; refused unless all else is the same by parsing."""
     if not text:
-        return EditResult(False, symbol.path, source, reason=f"The reply holds no comment for {symbol.name}.")
-    file = read_text(source)
-    if language_of(symbol.path) == "python":
-        data = _with_docstring(source, symbol, text)
-    else:
-        body = [part for line in text.split("\n") for part in textwrap.wrap(line, _WIDTH)]
-        comment = f"/** {body[0]} */" if len(body) == 1 else "/**\n" + "".join(f" * {line}\n" for line in body) + " */"
-        block = file.with_newlines(comment + "\n").encode(file.encoding, "replace")
-        data = source[: symbol.start] + block + source[symbol.start :]
-    if data == source or not named(language_of(symbol.path)).same_code(source, data):
-        return EditResult(
-            False, symbol.path, source, reason=f"The comment of {symbol.name} would change code, so it was left."
-        )
-    return EditResult(True, symbol.path, data, how="comment", added=data.count(b"\n") - source.count(b"\n"))
-
-
-def _with_docstring(source: bytes, symbol: Undocumented, text: str) -> bytes:
-    file = read_text(source)
-    there = _public(ast.parse(source))
-    node = next((node for node, name in there if (name, node.lineno) == (symbol.name, symbol.start)), None)
-    if node is None or node.body[0].lineno == node.lineno:
-        return source
-    first = min([node.body[0].lineno, *(d.lineno for d in getattr(node.body[0], "decorator_list", []))])
-    lines = lines_of(file.text)
-    indent = " " * node.body[0].col_offset
-    if lines[first - 1].startswith("\t"):
-        indent = lines[first - 1][: node.body[0].col_offset]
-    wrapped = [part for line in text.split("\n") for part in textwrap.wrap(line, _WIDTH) or [""]]
-    doc = f'{indent}"""{wrapped[0]}"""\n'
-    if len(wrapped) > 1:
-        doc = (
-            f'{indent}"""{wrapped[0]}\n'
-            + "".join(f"{indent}{line}".rstrip() + "\n" for line in wrapped[1:])
-            + f'{indent}"""\n'
-        )
-    lines.insert(first - 1, file.with_newlines(doc))
-    return file.bom + "".join(lines).encode(file.encoding, "replace")
+        return EditResult(False, wanted.path, source, reason=f"The reply holds no comment for {wanted.name}.")
+    language = named(language_of(wanted.path))
+    data = language.with_comment(source, wanted.symbol, text)
+    if data == source or not language.same_code(source, data):
+        reason = f"The comment of {wanted.name} would change code, so it was left."
+        return EditResult(False, wanted.path, source, reason=reason)
+    return EditResult(True, wanted.path, data, how="comment", added=data.count(b"\n") - source.count(b"\n"))
 
 
 async def document(
@@ -161,19 +87,19 @@ async def document(
     """
     results: list[EditResult] = []
     for path, before in changed.items():
-        if protected(path) or not files.exists(path) or not path.endswith((".c", ".h", ".py")):
+        if protected(path) or not files.exists(path) or not is_code(path):
             continue
         for wanted in undocumented(path, before, files.read_bytes(path)):
-            if path.endswith(".c") and _documented_elsewhere(wanted.name, files):
+            if is_unit(path) and _documented_elsewhere(wanted.name, files):
                 continue
             results.append(await _one(ctx, wanted, files, task))
     return results
 
 
 def _documented_elsewhere(name: str, files: Files) -> bool:
-    """Whether a header carries the comment already: that is where users look."""
-    headers = [path for path in files.list() if path.endswith(".h")]
-    return any(one.name == name for path in headers for one in functions(files.read_bytes(path)))
+    """Whether an interface declares the symbol: that is where users look for its comment."""
+    interfaces = [(path, named(language_of(path))) for path in files.list() if is_interface(path)]
+    return any(name in language.public_names(files.read_bytes(path)) for path, language in interfaces)
 
 
 async def _one(ctx: RunContext, wanted: Undocumented, files: Files, task: str) -> EditResult:
@@ -181,7 +107,7 @@ async def _one(ctx: RunContext, wanted: Undocumented, files: Files, task: str) -
     asked = await llm.generate(
         system=words.SYSTEM,
         state=words.state(task),
-        prompt=words.question(wanted.name, wanted.path, wanted.source, language_of(wanted.path)),
+        prompt=words.question(wanted.name, wanted.path, wanted.symbol.source, language_of(wanted.path)),
         item=f"{wanted.path} {wanted.name}",
         max_tokens=min(_REPLY_TOKENS, llm.target.max_tokens),
     )

@@ -16,11 +16,8 @@ from agent.coding.writing.candidates import Compile, Score, compile_trouble, hea
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.asking import Asked
+from agent.languages import is_interface, is_module, is_unit, language_of, reader_of
 from agent.prompts import implement as words
-from agent.python.heads import without_body
-from agent.python.names import undefined_names, with_imports
-from agent.python.replace import syntax_problem
-from agent.python.stubs import find_py_stubs
 from agent.values import FailureCategory, PlanStep
 
 LONG_SYMBOL = 120
@@ -135,11 +132,11 @@ class _Step:
         for name in self.step.target_symbols:
             path = next((one for one in self.step.target_files if self._source(one, name)), "")
             lines = self._source(path, name).count("\n") if path else 0
-            python = next((one for one in self.step.target_files if one.endswith(".py")), "")
+            module = next((one for one in self.step.target_files if is_module(one)), "")
             if path and lines <= LONG_SYMBOL:
                 whole.append((name, path))
-            elif not path and python:
-                whole.append((name, python))
+            elif not path and module:
+                whole.append((name, module))
             else:
                 rest.append(name)
         return whole, rest
@@ -193,7 +190,8 @@ class _Step:
             language = language_of(path)
             source = self._source(path, name)
             system = words.symbol_system(language)
-            bare = without_body(source) if again and language == "python" else ""
+            known = reader_of(path)
+            bare = known.without_body(source) if again and known is not None else ""
             if bare:
                 prompt = words.anew_question(said, name, path, bare, language, failure=self.failure, trouble=trouble)
             elif source:
@@ -202,7 +200,7 @@ class _Step:
                 prompt = words.new_symbol_question(said, name, path, language, failure=self.failure, trouble=trouble)
         else:
             shown = self._shown()
-            language = language_of(next(iter(shown), ".py"))
+            language = language_of(next(iter(shown), ""))
             system = words.edit_system(language)
             prompt = words.edit_question(said, shown, language, failure=self.failure, trouble=trouble)
         full, bare = self.states
@@ -247,7 +245,7 @@ class _Step:
         """Write the new contents and compile them; taken back, with the trouble returned, when that fails."""
         results = [self._with_imports(one) for one in results]
         for one in results:
-            problem = self._python_problem(one, name) if one.path.endswith(".py") else ""
+            problem = self._problem(one, name)
             if problem:
                 self.kind = "compile_error"
                 self.ctx.emit(EditRejected(one.path, problem))
@@ -268,33 +266,43 @@ class _Step:
 
     def _with_imports(self, result: EditResult) -> EditResult:
         """The result with standard imports that the new code uses and the file lacks: a fact, so nobody is asked."""
-        if not result.path.endswith(".py"):
+        language = reader_of(result.path)
+        fresh = self._undefined(result)
+        if language is None or not fresh:
             return result
-        fresh = undefined_names(result.data) - undefined_names(content(self.files, result.path) or b"")
-        data, lines = with_imports(result.data, fresh) if fresh else (result.data, ())
+        data, lines = language.with_imports(result.data, fresh)
         for line in lines:
             self.ctx.emit(EditApplied(result.path, "import", line, 1, 0))
         return msgspec.structs.replace(result, data=data)
 
-    def _python_problem(self, result: EditResult, name: str) -> str:
+    def _problem(self, result: EditResult, name: str) -> str:
         """Why the new content cannot be right, told without running it; "" when nothing speaks against it."""
-        problem = syntax_problem(result.data)
+        language = reader_of(result.path)
+        if language is None or is_unit(result.path) or is_interface(result.path):
+            return ""  # the compiler tells
+        problem = language.syntax_problem(result.data)
         if problem:
-            return f"{result.path} would no longer be valid Python: {problem}"
-        fresh = undefined_names(result.data) - undefined_names(content(self.files, result.path) or b"")
-        fresh -= set(self.step.target_symbols)  # the step is about to write those
+            return f"{result.path} would no longer be valid {language.title}: {problem}"
+        fresh = self._undefined(result) - set(self.step.target_symbols)  # the step is about to write those
         if fresh:
             return f"{', '.join(sorted(fresh))} is not defined in {result.path}. Use only names that it has, or import it."
-        if name and any(stub.name == name for stub in find_py_stubs(result.data)):
+        if name and any(stub.name == name for stub in language.stubs(result.data)):
             return f"{name} is still a stub: write the code that does what its docstring says."
         return ""
 
+    def _undefined(self, result: EditResult) -> set[str]:
+        """Names that the new content uses, nothing binds, and the old content did not use so."""
+        language = reader_of(result.path)
+        if language is None:
+            return set()
+        return language.undefined_names(result.data) - language.undefined_names(content(self.files, result.path) or b"")
+
     def _to_compile(self, changed: list[str]) -> list[str]:
-        """The C sources among ``changed``, and for a header those of the step and the one that goes with it."""
-        found = [path for path in changed if path.endswith(".c")]
-        for header in (path for path in changed if path.endswith(".h")):
+        """The units among ``changed``, and for an interface those of the step and the one that goes with it."""
+        found = [path for path in changed if is_unit(path)]
+        for header in (path for path in changed if is_interface(path)):
             sources = [*self.step.target_files, source_of(header, self.files.list())]
-            found += [path for path in sources if path.endswith(".c") and self.files.exists(path)]
+            found += [path for path in sources if is_unit(path) and self.files.exists(path)]
         return list(dict.fromkeys(found))
 
 
@@ -302,8 +310,3 @@ def _explained(result: EditResult) -> str:
     if not result.nearest:
         return result.reason
     return f"{result.reason} The nearest text, at line {result.nearest_line}, is:\n{result.nearest}"
-
-
-def language_of(path: str) -> str:
-    """``c`` or ``python`` by the file's name."""
-    return "python" if path.endswith(".py") else "c"

@@ -6,31 +6,18 @@ while others pass are taken out and told, since either side may be at fault.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import PurePosixPath
 
 import msgspec
 
 from agent.coding.files import Files
-from agent.coding.replies.tests_in_file import (
-    asserting,
-    defined_names,
-    every_test_called,
-    names_of_tests,
-    public_names,
-    whole_part,
-    with_plain_main,
-    without_tests,
-)
 from agent.coding.writing.candidates import Compile, compile_trouble, headline, room_for, temperature_for
-from agent.coding.writing.edit_step import language_of
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.language.code_blocks import code_blocks
+from agent.languages import is_unit, language_of, named
 from agent.prompts import test_implement as words
-from agent.python.replace import syntax_problem
 from agent.values import PlanStep
 
 LONGEST = 512
@@ -112,9 +99,9 @@ async def implement_tests(
     trouble, calls = "", []
     for attempt in range(1, attempts + 1):
         asked = await llm.generate(
-            system=words.system(job.language, flavour),
+            system=words.system(job.language.name, flavour),
             state=state,
-            prompt=words.question(step.description, path, hint=_how_to_use(path, interface), trouble=trouble),
+            prompt=words.question(step.description, path, hint=job.tests.how_to_use(path, interface), trouble=trouble),
             item=path,
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
@@ -124,7 +111,7 @@ async def implement_tests(
         calls.append(asked.call_id)
         text = max((block.text for block in code_blocks(asked.text)), key=len, default="").strip("\n") + "\n"
         if asked.finish != "stop":
-            text = whole_part(text, job.language)
+            text = job.tests.whole_part(text)
         trouble = await job.take(text) if text else "The reply was cut off. Write fewer tests."
         if not trouble or job.good_enough:
             break
@@ -150,12 +137,13 @@ class _Job:
         wanted: Sequence[str] = (),
     ) -> None:
         self.files, self.compile, self.run, self.path = files, compile, run, path
-        self.language = language_of(path)
+        self.language = named(language_of(path))
+        self.tests = self.language.tests
         self.best: _Best | None = None
         self._seen: set[str] = set()
         self._names: set[str] = set()
         for one in interface:
-            self._names |= public_names(files.read_bytes(one), language_of(one))
+            self._names |= named(language_of(one)).public_names(files.read_bytes(one))
         self._wanted = {name.rpartition(".")[2] for name in wanted} or self._names
 
     @property
@@ -165,14 +153,13 @@ class _Job:
 
     async def take(self, text: str) -> str:
         """Try ``text`` as the file. Returns what is wrong with it, "" when it stands as it is."""
-        trouble = problem_with(text, self.language) or self._misses_the_point(text)
+        trouble = self.tests.problem(text) or self._misses_the_point(text)
         if trouble:
             return trouble
         if text in self._seen:
             return "It is the same as before, and that failed. Write other tests."
         self._seen.add(text)
-        if self.language == "c" and not every_test_called(text):
-            text = with_plain_main(text)
+        text = self.tests.complete(text)
         try:
             return await self._tried(text)
         finally:
@@ -193,15 +180,15 @@ class _Job:
 
     async def _written(self, text: str) -> str:
         self.files.write_bytes(self.path, text.encode())
-        compiled = await self.compile(self.path, "") if self.language == "c" else None
+        compiled = await self.compile(self.path, "") if is_unit(self.path) else None
         if compiled is None or compiled.ok:
             return ""
         return compile_trouble(compiled, self.path, self.files.read_bytes(self.path))
 
     async def _trim(self, text: str, done: TestRun) -> None:
         """Keep what passes of a file some of whose tests fail, if it passes without them."""
-        left = without_tests(text, self.language, done.failures) if done.failures else ""
-        tests = len(names_of_tests(left, self.language)) if left else 0
+        left = self.tests.without(text, done.failures) if done.failures else ""
+        tests = len(self.tests.names(left)) if left else 0
         if left and self._misses_the_point(left):
             return
         if not left or self.run is None or (self.best is not None and tests <= len(self.best.tests)):
@@ -210,35 +197,16 @@ class _Job:
             self._keep(self.files.read_bytes(self.path).decode("utf-8", "replace"), done.failures)
 
     def _keep(self, text: str, dropped: dict[str, str]) -> None:
-        self.best = _Best(text, tuple(names_of_tests(text, self.language)), dropped)
+        self.best = _Best(text, tuple(self.tests.names(text)), dropped)
 
     def _misses_the_point(self, text: str) -> str:
         if not self._names:
             return ""
-        if own := sorted(defined_names(text, self.language) & self._names):
+        if own := sorted(self.tests.defined(text) & self._names):
             return f"It defines {own[0]} itself. Test the one that is there."
         if self._wanted.isdisjoint(re.findall(r"\w+", text)):
             return f"It uses nothing of what is to be tested: {', '.join(sorted(self._wanted)[:8])}."
         return ""
-
-
-def problem_with(text: str, language: str) -> str:
-    """Why ``text`` is no test file, "" when it is one: it must parse, and assert something that is no constant."""
-    if language == "python":
-        problem = syntax_problem(text.encode())
-        if problem:
-            return f"It is no valid Python: {problem}"
-        tests = names_of_tests(text, language)
-        if not tests:
-            return "It has no function called test_..."
-        return "" if asserting(text, language) else f"{tests[0]} asserts nothing."
-    if "main" not in defined_names(text, language):
-        return "It has no main that calls the tests."
-    if "NDEBUG" in text:
-        return "It switches assert() off: leave NDEBUG alone."
-    if not re.search(r"\bassert\s*\(\s*(?![01]\s*\)|true\s*\))", text):
-        return "It checks nothing: use assert()."
-    return ""
 
 
 def _told(done: TestRun, text: str) -> str:
@@ -247,23 +215,6 @@ def _told(done: TestRun, text: str) -> str:
         return done.trouble or "It fails when it is run."
     shown = [f"{name}: {why}" for name, why in list(done.failures.items())[:_SHOWN]]
     return "These tests fail when they are run. Check what they expect against the comments:\n" + "\n".join(shown)
-
-
-def _how_to_use(path: str, interface: Sequence[str]) -> str:
-    """How the file gets at what it tests: a fact that a small model need not guess."""
-    if language_of(path) == "python":
-        modules = [_module(one) for one in interface if one.endswith(".py")]
-        return "\n".join(f"Import with: from {module} import ..." for module in modules)
-    folder = posixpath.dirname(path) or "."
-    lines = [f'#include "{posixpath.relpath(one, folder)}"' for one in interface if one.endswith(".h")]
-    return "Include with:\n" + "\n".join(lines) if lines else ""
-
-
-def _module(path: str) -> str:
-    parts = list(PurePosixPath(path).with_suffix("").parts)
-    if parts[0] == "src" and len(parts) > 1:
-        parts = parts[1:]
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _interface(files: Files, paths: Sequence[str], room: int) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.c.insertion import append_definition
 from agent.c.signature import prototype_of
 from agent.c.stub_text import stub_text
 from agent.coding.c_context import include_spelling
 from agent.coding.open_items import OpenFunction
+from agent.textfile import append_block
 
 
 def with_stub(source: bytes, wanted: OpenFunction, files: Mapping[str, bytes]) -> bytes:
@@ -18,4 +18,4 @@ def with_stub(source: bytes, wanted: OpenFunction, files: Mapping[str, bytes]) -
     if not source.strip():
         spelled = include_spelling(wanted.header, wanted.path, files) if wanted.header else ""
         source = f'#include "{spelled}"\n'.encode() if spelled else b""
-    return append_definition(source, stub)
+    return append_block(source, stub)

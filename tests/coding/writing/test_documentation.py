@@ -123,7 +123,7 @@ def test_overloads_setters_and_names_that_come_twice() -> None:
         b"    @p.setter\n    def p(self, value):\n        self.q = value\n\n\nif f:\n    pass\n\n\ndef f(y):\n    return y\n"
     )
     found = undocumented("a.py", None, source)
-    assert [(one.name, one.start) for one in found] == [("f", 12), ("A", 16), ("A.p", 18), ("f", 30)]
+    assert [(one.name, one.symbol.place) for one in found] == [("f", 12), ("A", 16), ("A.p", 18), ("f", 30)]
     for one in found:
         assert add_comment(source, one, "Says it.").ok
     assert b'def f(y):\n    """Says it."""\n' in add_comment(source, found[-1], "Says it.").data

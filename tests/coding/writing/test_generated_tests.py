@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.coding.files import FolderFiles
-from agent.coding.writing.generated_tests import TestRun, TestsWritten, implement_tests, problem_with
+from agent.coding.writing.generated_tests import TestRun, TestsWritten, implement_tests
+from agent.languages import named
 from agent.values import PlanStep
 from tests.coding.helpers import compile_in, project
 from tests.fakes.context import run_context
@@ -69,7 +70,7 @@ async def test_an_existing_test_is_never_touched(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_a_test(text: str, language: str, says: str) -> None:
-    problem = problem_with(text, language)
+    problem = named(language).tests.problem(text)
     assert says in problem if says else problem == ""
 
 
