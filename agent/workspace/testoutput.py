@@ -47,6 +47,7 @@ _CUNIT = re.compile(r"^\s*tests\s+(?P<total>\d+)\s+(?P<ran>\d+)\s+(?P<passed>\d+
 _LINE = re.compile(
     r"^\s*\[?(?P<word>PASS|PASSED|OK|FAIL|FAILED|ERROR|XPASS|XFAIL)\]?\s*(?:[:\-]\s*|\s)(?P<name>[\w./:\[\]<>-]+)\s*$"
 )
+_LINE_SAID = re.compile(r"^\s*\[?(?P<word>FAIL|FAILED)\]?:?\s+(?P<name>[\w./<>-]+): \S")
 _LINE_AFTER = re.compile(
     r"^\s*(?:\d+[.)]\s+)?(?P<name>[A-Za-z_][\w./:-]*)\s*(?:\.{2,}|:|\s-|\s{1,})\s*"
     r"\[?(?P<word>PASS|PASSED|OK|ok|FAIL|FAILED)\]?\s*$"
@@ -200,7 +201,7 @@ def _plain(lines: Iterable[str], tally: _Tally) -> None:
     """Runners of a project's own: ``PASS name``, ``name ... ok``, ``3 passed, 1 failed``, ``3/4 tests passed``."""
     last: tuple[int, int] | None = None
     for line in lines:
-        if (match := _LINE.match(line)) or (match := _LINE_AFTER.match(line)):
+        if (match := _LINE.match(line)) or (match := _LINE_AFTER.match(line)) or (match := _LINE_SAID.match(line)):
             tally.word(match["name"], match["word"])
             continue
         good, bad, of = _SUMMARY.search(line), _SUMMARY_BAD.search(line), _OF.search(line)

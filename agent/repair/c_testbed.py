@@ -1,0 +1,256 @@
+"""Checks that are one command (``make test``, a script): run whole for each candidate, with all mutants of a C function
+in one build where that is possible."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agent.repair import c_schema, c_trace
+from agent.repair.commands import CheckCommand
+from agent.repair.edits import Candidate
+from agent.repair.functions import functions_of
+from agent.repair.localize import Place, Trace
+from agent.repair.testbed import Baseline, NoBed, Trial
+from agent.repair.workers import Reply, WorkerLost, Workers
+from agent.values import CheckResult
+from agent.workspace.protected import is_test_file
+from agent.workspace.stopped import further, stopped_at
+from agent.workspace.testoutput import read_outcome
+
+BUILD_SECONDS = 120.0
+SHORTEST = 0.8
+"""Seconds that a run of the checks gets at least."""
+
+_ALL = "the checks"
+_MOST_TRACED_BYTES = 4 << 20
+_CRASH = re.compile(r"Segmentation fault|Aborted|core dumped|Bus error|Floating point exception|signal \d+", re.I)
+
+
+class CommandBed:
+    """Any command. ``batch`` candidates of one function are handed over at once."""
+
+    def __init__(self, root: Path, check: CheckCommand, workers: Workers, budget: float) -> None:
+        self.root = root
+        self.check = check
+        self.workers = workers
+        self.budget = budget
+        self.baseline = Baseline()
+        self.batch = 24
+        self._limit = BUILD_SECONDS
+        self._base = CheckResult("", 0, False)
+        self._single: set[tuple[str, str]] = set()
+
+    async def open(self) -> None:
+        """Build in every copy and run the checks twice.
+
+        Raises:
+            NoBed: they pass, or cannot be run.
+        """
+        command = CheckCommand("command", sys.executable, self.check.arguments)
+        try:
+            await self.workers.open(command, sys.executable, self.budget)
+            await asyncio.gather(*(worker.ask(limit=BUILD_SECONDS) for worker in self.workers.all))
+            replies = await asyncio.gather(*(worker.ask(limit=BUILD_SECONDS) for worker in self.workers.all))
+        except WorkerLost as error:
+            raise NoBed(f"The checks cannot be run in a copy of the repository: {str(error)[-200:]}") from None
+        reply = replies[0]
+        if not reply.code:
+            raise NoBed("The checks pass in a copy of the repository, so there is nothing to search for.")
+        outcome = read_outcome(reply.output)
+        flaky: set[str] = set()
+        if len(replies) > 1 and outcome.failing:
+            other = set(read_outcome(replies[1].output).failing)
+            flaky = set(outcome.failing) ^ other
+        failing = tuple(name for name in outcome.failing if name not in flaky) or (_ALL,)
+        messages = {name: _about(name, reply.output) for name in failing}
+        seconds = max(one.seconds for one in replies)
+        self._limit = max(SHORTEST, 4 * min(one.seconds for one in replies) + 0.3)
+        self._base = _as_result(reply)
+        self.baseline = Baseline(failing, outcome.passing, messages, tuple(sorted(flaky)), seconds)
+
+    async def traces(self) -> tuple[list[Trace], set[Place], str]:
+        """By an instrumented build; where that does not build, a sentence and no traces."""
+        sources = self._c_files()
+        if not sources or sum(map(len, sources.values())) > _MOST_TRACED_BYTES:
+            return (
+                [],
+                set(),
+                "The sources cannot be instrumented, so functions are ranked by names and by what the checks say.",
+            )
+        names = dict(enumerate(sources, 1))
+        files = {path: c_trace.instrumented(path, sources[path], number).decode("utf-8", "surrogateescape")
+                 for number, path in names.items()}  # fmt: skip
+        worker = await self.workers.free.get()
+        folder = worker.folder / "trace"
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            env = {c_trace.VARIABLE: str(folder)}
+            reply = await worker.ask(files=files, limit=BUILD_SECONDS, env=env)
+            await worker.ask(limit=BUILD_SECONDS)  # builds what is there again
+        except WorkerLost:
+            return (
+                [],
+                set(),
+                "The instrumented build did not run, so functions are ranked by names and by what the checks say.",
+            )
+        finally:
+            self.workers.free.put_nowait(worker)
+        processes = await asyncio.to_thread(c_trace.read_traces, folder)
+        if not any(processes):
+            note = "The instrumented build left no trace, so functions are ranked by names and by what the checks say."
+            return [], self._blamed(sources), note
+        tests = {path: text for path, text in sources.items() if is_test_file(path)}
+        found = c_trace.traces_of(processes, names, _ordered(reply.output), reply.output, tests)
+        return _with_declarations(found, sources), self._blamed(sources), ""
+
+    def _blamed(self, sources: Mapping[str, bytes]) -> set[Place]:
+        found = set()
+        for match in re.finditer(r"([\w./-]+\.[ch]):(\d+)", self._base.output):
+            path = next((one for one in sources if one.endswith(match[1].lstrip("./")) and not is_test_file(one)), None)
+            if path is not None:
+                found.add((path, int(match[2])))
+        return found
+
+    def _c_files(self) -> dict[str, bytes]:
+        found = {}
+        for path in sorted(self.root.rglob("*.c")):
+            name = path.relative_to(self.root).as_posix()
+            if not name.startswith(".") and path.is_file() and not path.is_symlink():
+                found[name] = path.read_bytes()
+        return found
+
+    async def attempt(self, files: Mapping[str, str]) -> Trial:
+        """One candidate, built by the project's own command."""
+        try:
+            reply = await self.workers.ask(files=dict(files), limit=self._limit + 2.0)
+        except WorkerLost:
+            return Trial(False, built=False)
+        return self._trial(reply)
+
+    async def attempts(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Trial]:
+        """Candidates of one function in one build; one by one where that does not work."""
+        found: dict[int, Trial] = {}
+        first = candidates[0][0]
+        key = (first.path, first.function)
+        if len(candidates) > 1 and key not in self._single:
+            found = await self._together(candidates)
+            if not found:
+                self._single.add(key)
+        for place, (_, files) in enumerate(candidates):
+            if place not in found:
+                found[place] = await self.attempt(files)
+        return [found[place] for place in range(len(candidates))]
+
+    async def _together(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> dict[int, Trial]:
+        path, name = candidates[0][0].path, candidates[0][0].function
+        source = await asyncio.to_thread((self.root / path).read_bytes)
+        function = next((one for one in functions_of(path, source) if one.name == name), None)
+        if function is None:
+            return {}
+        left = list(range(len(candidates)))
+        found: dict[int, Trial] = {}
+        worker = await self.workers.free.get()
+        try:
+            for _ in range(6):
+                if not left:
+                    break
+                text = c_schema.schema(function, [candidates[place][0].edits for place in left])
+                runs = [{c_schema.VARIABLE: str(number)} for number in range(len(left) + 1)]
+                files = {path: text.decode("utf-8", "surrogateescape")}
+                replies = await worker.ask_runs(files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit)
+                bad = c_schema.refused(replies[0].output, path)
+                if bad:
+                    if 0 in bad or not bad <= set(range(1, len(left) + 1)):
+                        return {}
+                    for number in bad:
+                        found[left[number - 1]] = Trial(False, built=False)
+                    left = [place for number, place in enumerate(left, 1) if number not in bad]
+                    continue
+                if (
+                    set(read_outcome(replies[0].output).failing or (_ALL,))
+                    - set(self.baseline.failing)
+                    - set(self.baseline.flaky)
+                ):
+                    return {}  # what stands beside the mutants does not behave as before
+                for number, place in enumerate(left, 1):
+                    found[place] = self._trial(replies[number])
+                break
+        except (c_schema.Unsuited, WorkerLost, ValueError):
+            return {}
+        finally:
+            self.workers.free.put_nowait(worker)
+        return found
+
+    def _trial(self, reply: Reply) -> Trial:
+        base, cut = self.baseline, bool(reply.cut)
+        outcome = read_outcome(reply.output)
+        ok = reply.code == 0 and not cut
+        built = (
+            ok
+            or bool(outcome.passing or outcome.failing or cut)
+            or not re.search(r"\berror:|undefined reference", reply.output)
+        )
+        passing = set(outcome.passing)
+        fixed = frozenset(name for name in base.failing if name in passing)
+        broken = sum(name in outcome.failing for name in base.passing)
+        if not cut:
+            broken += sum(name not in passing and name not in outcome.failing for name in base.passing)
+        if not fixed and not cut and further(self._base, _as_result(reply)) > 0:
+            fixed = frozenset({f"past line {stop.line}" if (stop := stopped_at(self._base.output)) else _ALL})
+        return Trial(ok, frozenset(base.failing) if ok else fixed, 0 if ok else broken, built, cut, reply.seconds)
+
+    async def close(self) -> None:
+        """End the workers."""
+        await self.workers.close()
+
+
+def _as_result(reply: Reply) -> CheckResult:
+    outcome = read_outcome(reply.output)
+    return CheckResult("", reply.code, reply.code == 0, outcome.passed, outcome.failed, outcome.failing, outcome.passing,
+                       output=reply.output)  # fmt: skip
+
+
+def _about(name: str, output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if name == _ALL:
+        telling = [line for line in lines if re.search(r"(?i)fail|error|assert|expected|fault", line)]
+        return "\n".join((telling or lines)[-6:])[-600:]
+    found = [n for n, line in enumerate(lines) if re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", line)]
+    return "\n".join(lines[max(0, n - 1)] + "\n" + lines[n] if n and ":" in lines[n - 1] else lines[n] for n in found[:2])[
+        :600
+    ]
+
+
+def _ordered(output: str) -> list[tuple[str, bool]]:
+    outcome = read_outcome(output)
+    named = [(name, True) for name in outcome.passing] + [(name, False) for name in outcome.failing]
+    lines = output.splitlines()
+
+    def place(name: str) -> int:
+        pattern = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+        return next((number for number, line in enumerate(lines) if pattern.search(line)), len(lines))
+
+    return sorted(named, key=lambda one: place(one[0])) if outcome.failing else [*named, (_ALL, False)]
+
+
+def _with_declarations(traces: Sequence[Trace], sources: Mapping[str, bytes]) -> list[Trace]:
+    """Declarations are not recorded: they count as executed where anything of their function is."""
+    declared: list[tuple[str, int, int, list[Place]]] = []
+    for path, source in sources.items():
+        for function in functions_of(path, source):
+            own = [node.start_point[0] + 1 for node in function.body.named_children if node.type == "declaration"]
+            declared.append((path, function.first, function.last, [(path, line) for line in own]))
+    found = []
+    for trace in traces:
+        more = {place for path, first, last, places in declared for place in places
+                if any(one[0] == path and first <= one[1] <= last for one in trace.lines)}  # fmt: skip
+        found.append(msgspec.structs.replace(trace, lines=trace.lines | more))
+    return found

@@ -1,0 +1,194 @@
+"""Which lines of C each check executes, also where one ``main`` holds many checks.
+
+A copy of the sources is instrumented: every statement of the program records its line, every statement of a test file begins
+a new context. What is recorded between two checks of a test file is what the second of them executes; gcov's counts, which
+are kept for a whole process, cannot tell that apart. Any compiler that builds the project will do. Each process writes a
+file of its own, at once, so that a crash or an endless loop loses nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import tree_sitter
+
+from agent.repair.functions import functions_of, walk
+from agent.repair.localize import Place, Trace
+from agent.workspace.protected import is_test_file
+
+VARIABLE = "CRA_TRACE"
+_MOST_RECORDS = 400_000
+_RECORD = struct.Struct("=ii")
+_CHECK = re.compile(r"(?i)\b\w*(?:check|assert|expect|require|test|equal|verify|ensure)\w*\s*\(")
+_STATEMENTS = {
+    "expression_statement", "return_statement", "if_statement", "for_statement", "while_statement", "do_statement",
+    "switch_statement", "break_statement", "continue_statement", "goto_statement",
+}  # fmt: skip
+
+_RUNTIME = """
+__attribute__((weak)) int cra_context; __attribute__((weak)) int cra_written;
+static void cra_note(int file, int line) {
+  extern char *getenv(const char *); extern int open(const char *, int, ...); extern int getpid(void);
+  extern long write(int, const void *, unsigned long);
+  static int fd = -2; static int context = -1; static unsigned char seen[LINES];
+  int record[2]; int n = line < LINES ? line : 0;
+  if (file > 0) { if (context != cra_context) { for (int i = 0; i < LINES; i++) seen[i] = 0; context = cra_context; }
+    if (seen[n]) return; seen[n] = 1; } else cra_context++;
+  if (fd == -2) { char name[512]; char *folder = getenv("CRA_TRACE"); int at = 0, p = getpid(), q = 1000000000;
+    if (folder) { while (folder[at] && at < 480) { name[at] = folder[at]; at++; } name[at++] = '/';
+      for (; q; q /= 10) name[at++] = (char)('0' + p / q % 10); name[at] = 0; fd = open(name, FLAGS, 0600); } else fd = -1; }
+  if (fd >= 0 && cra_written++ < MOST) { record[0] = file; record[1] = line; if (write(fd, record, sizeof record) < 0) fd = -1; }
+}
+"""  # noqa: E501
+
+
+def instrumented(path: str, source: bytes, number: int) -> bytes:
+    """The text with every statement recorded. ``number`` (from 1) stands for the file; a test file is recorded negative."""
+    sign = -number if is_test_file(path) else number
+    parts: list[tuple[int, bytes]] = []
+    for function in functions_of(path, source):
+        if function.node.has_error:
+            continue
+        for node in walk(function.body):
+            if node.type not in _STATEMENTS or node.parent is None:
+                continue
+            note = f"cra_note({sign}, {node.start_point[0] + 1}); ".encode()
+            if node.parent.type in ("compound_statement", "case_statement"):
+                parts.append((node.start_byte, note))
+            elif _is_body(node):
+                parts.append((node.start_byte, b"{ " + note))
+                parts.append((node.end_byte, b" }"))
+    for at, text in sorted(parts, key=lambda one: one[0], reverse=True):
+        source = source[:at] + text + source[at:]
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    runtime = _RUNTIME.replace("LINES", str(min(20_000, source.count(b"\n") + 8))).replace("FLAGS", str(flags))
+    runtime = runtime.replace("MOST", str(_MOST_RECORDS)).replace("\n", " ").strip()
+    return f"{runtime}\n#line 1\n".encode() + source
+
+
+def _is_body(node: tree_sitter.Node) -> bool:
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.type == "else_clause":
+        return True
+    fields = (parent.child_by_field_name("body"), parent.child_by_field_name("consequence"))
+    return parent.type in ("if_statement", "for_statement", "while_statement", "do_statement") and node in fields
+
+
+def read_traces(folder: Path) -> list[list[tuple[int, int]]]:
+    """The records of each process, in the order in which they were started."""
+    found = []
+    for file in sorted(folder.iterdir()):
+        data = file.read_bytes()
+        data = data[: len(data) - len(data) % _RECORD.size]
+        found.append(list(_RECORD.iter_unpack(data)))
+    return found
+
+
+def traces_of(
+    processes: Sequence[Sequence[tuple[int, int]]],
+    names: Mapping[int, str],
+    outcomes: Sequence[tuple[str, bool]],
+    output: str,
+    tests: Mapping[str, bytes],
+) -> list[Trace]:
+    """One trace a check. ``names`` are the files by number, ``outcomes`` (name, passed) in the order of the output."""
+    with_tests = [one for one in processes if any(file < 0 for file, _ in one)]
+    if with_tests:
+        return [trace for one in with_tests for trace in _by_context(one, names, outcomes, output, tests)]
+    running = [one for one in processes if one]
+    sets = [frozenset((names[file], line) for file, line in one if file in names) for one in running]
+    if len(sets) == len(outcomes):
+        return [Trace(name, passed, lines) for (name, passed), lines in zip(outcomes, sets, strict=True)]
+    everything = frozenset().union(*sets) if sets else frozenset()
+    return [Trace(name, passed, everything) for name, passed in outcomes if not passed]
+
+
+def _by_context(
+    records: Iterable[tuple[int, int]],
+    names: Mapping[int, str],
+    outcomes: Sequence[tuple[str, bool]],
+    output: str,
+    tests: Mapping[str, bytes],
+) -> list[Trace]:
+    """A check is a statement of a test file that looks like one; what was executed since the check before belongs to it."""
+    failing_lines = _failing_lines(output, tests)
+    failing_functions = {name for name, passed in outcomes if not passed}
+    texts = {path: source.decode("utf-8", "replace").splitlines() for path, source in tests.items()}
+    owners = {path: functions_of(path, source) for path, source in tests.items()}
+    found: list[Trace] = []
+    lines: set[Place] = set()
+    check: tuple[str, int] | None = None
+
+    def close() -> None:
+        nonlocal lines
+        if check is None or not lines:
+            return
+        path, line = check
+        owner = next((one.name for one in owners[path] if one.first <= line <= one.last), "")
+        bad = any((path, number) in failing_lines for number in _statement_lines(texts[path], line))
+        bad = bad or (not failing_lines and any(owner and owner in name for name in failing_functions))
+        found.append(Trace(f"{path}:{line}", not bad, frozenset(lines)))
+        lines = set()
+
+    last_test: tuple[str, int] | None = None
+    for file, line in records:
+        if file > 0:
+            if file in names:
+                lines.add((names[file], line))
+            continue
+        path = names.get(-file, "")
+        if path not in texts:
+            continue
+        if check is not None:
+            close()
+        last_test = (path, line)
+        text = texts[path][line - 1] if line <= len(texts[path]) else ""
+        check = last_test if _CHECK.search(text) or (path, line) in failing_lines else None
+    check = check or last_test
+    if check is not None and lines:  # where the program ended, by itself or not
+        ended_badly = not any(not one.passed for one in found) and any(not passed for _, passed in outcomes)
+        if ended_badly:
+            found.append(Trace(f"{check[0]}:{check[1]}", False, frozenset(lines)))
+        else:
+            close()
+    return found
+
+
+def _statement_lines(text: Sequence[str], line: int) -> range:
+    """The lines of a statement that begins at ``line``: up to its semicolon."""
+    last = line
+    while last < len(text) and last < line + 8 and ";" not in text[last - 1]:
+        last += 1
+    return range(line, last + 1)
+
+
+def _failing_lines(output: str, tests: Mapping[str, bytes]) -> set[Place]:
+    """Places in test files that the output tells of as failed."""
+    found: set[Place] = set()
+    by_name = {path.rpartition("/")[2]: path for path in tests}
+    for line in output.splitlines():
+        if re.search(r"(?i)\bpass(?:ed)?\b|\bok\b", line) and not re.search(r"(?i)fail|error|expect", line):
+            continue
+        for match in re.finditer(r"([\w./-]+\.[ch]):(\d+)", line):
+            path = by_name.get(match[1].rpartition("/")[2])
+            if path is not None:
+                found.add((path, int(match[2])))
+    return found
+
+
+def called_in_failures(traces: Sequence[Trace], tests: Mapping[str, bytes]) -> set[str]:
+    """Names that are called in the lines of failing checks."""
+    found: set[str] = set()
+    for trace in traces:
+        path, _, line = trace.name.rpartition(":")
+        if not trace.passed and line.isdigit() and path in tests:
+            text = tests[path].decode("utf-8", "replace").splitlines()
+            if int(line) <= len(text):
+                found |= set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", text[int(line) - 1]))
+    return found

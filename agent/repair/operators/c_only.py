@@ -1,0 +1,308 @@
+"""Operators on what only C has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import tree_sitter
+
+from agent.repair.operators.registry import Change, Site, operator
+
+_WIDER = {
+    "int": ("long long", "unsigned", "double", "char"), "char": ("unsigned char", "int"), "float": ("double",),
+    "short": ("int",), "long": ("long long", "double"), "unsigned": ("unsigned long long", "int"),
+    "unsigned int": ("int", "size_t"), "size_t": ("long",), "unsigned char": ("int",),
+    "uint8_t": ("uint32_t",), "int8_t": ("uint8_t",), "uint32_t": ("uint64_t",),
+    "int32_t": ("int64_t",), "uint16_t": ("uint32_t",),
+}  # fmt: skip
+_ALLOCATORS = ("malloc", "calloc", "realloc", "alloca", "strndup")
+_BYTE_COUNTS = {"memcpy": 2, "memmove": 2, "memset": 2, "malloc": 0, "realloc": 1, "memcmp": 2}
+
+
+@operator("missing-break", "a case that falls through ends in a break", ("c",), weight=0.6)
+def missing_break(site: Site) -> Iterator[Change]:
+    """And a ``break`` of a case that goes."""
+    for node in site.of("case_statement"):
+        inside = [one for one in node.named_children if site.is_statement(one)]
+        if inside and inside[-1].type not in ("break_statement", "return_statement", "continue_statement", "goto_statement"):
+            yield site.after(inside[-1], "break;")
+
+
+@operator("sizeof", "the size of what is pointed to, not of the pointer", ("c",), weight=0.7)
+def sizeof(site: Site) -> Iterator[Change]:
+    """``sizeof p`` becomes ``sizeof *p``, and the other way round; ``sizeof(T)`` of a pointer loses its star."""
+    for node in site.of("sizeof_expression"):
+        text = site.text(node)
+        match = re.fullmatch(r"sizeof\s*\(?\s*(\**)([\w>.\-]+)\s*\)?", text)
+        if match:
+            stars, name = match.groups()
+            yield site.replace(node, f"sizeof({stars[1:] if stars else '*'}{name})")
+        typed = re.fullmatch(r"sizeof\s*\(\s*([\w ]+?)\s*(\*?)\s*\)", text)
+        if typed:
+            yield site.replace(node, f"sizeof({typed[1]}{'' if typed[2] else ' *'})")
+
+
+@operator("allocation", "room for one more, or for elements and not for bytes", ("c",), weight=0.6)
+def allocation(site: Site) -> Iterator[Change]:
+    """``malloc(n)`` becomes ``malloc(n + 1)``; byte counts are multiplied by an element's size."""
+    for call in site.calls:
+        if call.name in _ALLOCATORS and call.arguments:
+            last = call.arguments[-1]
+            yield site.replace(last, f"{site.text(last)} + 1")
+        place = _BYTE_COUNTS.get(call.name)
+        if place is None or len(call.arguments) <= place:
+            continue
+        size = call.arguments[place]
+        text = site.text(size)
+        target = (
+            site.text(call.arguments[0])
+            if call.name in ("memcpy", "memmove", "memset", "memcmp")
+            else _assigned(site, call.node)
+        )
+        if "sizeof" not in text and target:
+            yield site.replace(size, f"{_grouped(site, size)} * sizeof(*{_pointer(target)})")
+        if "sizeof" in text and " * " in text:
+            for part in text.split(" * "):
+                yield site.replace(size, part.strip(), 0.7)
+        elif text.startswith("sizeof"):
+            for name in site.variables[:6]:
+                yield site.replace(size, f"{name} * {text}", 0.7)
+
+
+def _grouped(site: Site, node: tree_sitter.Node) -> str:
+    return f"({site.text(node)})" if node.type == "binary_expression" else site.text(node)
+
+
+def _pointer(text: str) -> str:
+    return text if re.fullmatch(r"[\w>.\-]+", text) else f"({text})"
+
+
+def _assigned(site: Site, node: tree_sitter.Node) -> str:
+    one = node.parent
+    while one is not None and one.type in ("cast_expression", "parenthesized_expression"):
+        one = one.parent
+    if one is None:
+        return ""
+    left = one.child_by_field_name("left") or one.child_by_field_name("declarator")
+    return (
+        site.text(left).lstrip("* ") if left is not None and one.type in ("assignment_expression", "init_declarator") else ""
+    )
+
+
+@operator("assigned-condition", "a comparison where a condition assigns", ("c",), weight=0.8)
+def assigned_condition(site: Site) -> Iterator[Change]:
+    """``if (a = b)`` becomes ``if (a == b)``."""
+    for test in site.conditions:
+        for node in [test, *test.children]:
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if node.type == "assignment_expression" and left is not None and right is not None:
+                yield site.replace(node, f"{site.text(left)} == {site.text(right)}")
+
+
+@operator("declared-type", "a wider, unsigned or floating type", ("c",), weight=0.4)
+def declared_type(site: Site) -> Iterator[Change]:
+    """Of one declaration in the function, or of a cast."""
+    for node in site.of("declaration"):
+        kind = node.child_by_field_name("type")
+        if kind is not None:
+            for new in _WIDER.get(site.text(kind), ()):
+                yield site.replace(kind, new)
+
+
+@operator("initial-value", "a variable begins with a value", ("c",), weight=0.6)
+def initial_value(site: Site) -> Iterator[Change]:
+    """``int n;`` becomes ``int n = 0;``."""
+    for node in site.of("declaration"):
+        kind = node.child_by_field_name("type")
+        for part in node.children_by_field_name("declarator"):
+            if part.type == "identifier" and kind is not None and "struct" not in site.text(kind):
+                yield site.replace(part, f"{site.text(part)} = 0")
+            elif part.type == "pointer_declarator":
+                yield site.replace(part, f"{site.text(part)} = 0", 0.7)
+            elif part.type == "array_declarator":
+                yield site.replace(part, f"{site.text(part)} = {{0}}", 0.7)
+
+
+@operator("cast", "a division or comparison made in another type", ("c",), weight=0.45)
+def cast(site: Site) -> Iterator[Change]:
+    """``(double)`` before a division, ``(unsigned char)`` for a character, ``(int)`` for an unsigned difference."""
+    for one in site.binaries:
+        if one.text in ("/", "*"):
+            yield site.replace(one.left, f"(double){_grouped(site, one.left)}")
+        elif one.text in ("<", ">", "<=", ">="):
+            yield site.replace(one.left, f"(int){_grouped(site, one.left)}", 0.7)
+            yield site.replace(one.left, f"(long){_grouped(site, one.left)}", 0.4)
+    for node in site.of("subscript_expression"):
+        index = node.child_by_field_name("index")
+        if index is not None and index.type in ("identifier", "subscript_expression", "pointer_expression"):
+            yield site.replace(index, f"(unsigned char){site.text(index)}", 0.7)
+    for call in site.calls:
+        if call.name.startswith(("is", "to")) and len(call.arguments) == 1:
+            argument = call.arguments[0]
+            yield site.replace(argument, f"(unsigned char){_grouped(site, argument)}", 0.6)
+    for node in site.of("cast_expression"):
+        value = node.child_by_field_name("value")
+        if value is not None:
+            yield site.replace(node, site.text(value), 0.7)
+
+
+@operator("pointer", "the value or the address, one star more or less", ("c",), weight=0.5)
+def pointer(site: Site) -> Iterator[Change]:
+    """``x``, ``*x`` and ``&x``; ``p->f`` and ``p.f`` are the compiler's to tell."""
+    for node in site.of("pointer_expression"):
+        argument = node.child_by_field_name("argument")
+        if argument is not None:
+            yield site.replace(node, site.text(argument))
+    for node in site.uses:
+        parent = node.parent
+        if parent is not None and parent.type in (
+            "argument_list",
+            "binary_expression",
+            "assignment_expression",
+            "return_statement",
+        ):
+            yield site.replace(node, f"*{site.text(node)}", 0.6)
+            if parent.type == "argument_list":
+                yield site.replace(node, f"&{site.text(node)}")
+
+
+@operator("step", "counted before or after, up or down", ("c",), weight=0.5)
+def step(site: Site) -> Iterator[Change]:
+    """``i++``, ``++i``, ``i--``, ``--i``."""
+    for node in site.of("update_expression"):
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            continue
+        name = site.text(argument)
+        sign = "++" if "++" in site.text(node) else "--"
+        other = "--" if sign == "++" else "++"
+        prefix = site.text(node).startswith(sign)
+        if node.parent is not None and node.parent.type not in ("expression_statement", "for_statement"):
+            yield site.replace(node, f"{name}{sign}" if prefix else f"{sign}{name}")
+            yield site.replace(node, name, 0.6)
+        yield site.replace(node, f"{other}{name}" if prefix else f"{name}{other}", 0.6)
+
+
+@operator("empty-body", "a semicolon that cuts a loop or branch off from its body goes", ("c",), weight=0.9)
+def empty_body(site: Site) -> Iterator[Change]:
+    """``for (…);`` before a block (gcc -Wempty-body)."""
+    for node in site.of("for_statement", "while_statement", "if_statement"):
+        body = node.child_by_field_name("body") or node.child_by_field_name("consequence")
+        if body is not None and site.text(body) == ";":
+            yield site.remove(body) if site.begins_line(body) else site.replace(body, "")
+
+
+@operator("freed", "memory freed twice, too early, or not set to null", ("c",), weight=0.5)
+def freed(site: Site) -> Iterator[Change]:
+    """A ``free`` goes, moves to the end of its block, or is followed by ``p = NULL``."""
+    for one, block, place in site.statements:
+        match = re.fullmatch(r"free\s*\((.+)\)\s*;", site.text(one), re.S)
+        if match is None:
+            continue
+        yield site.remove(one)
+        yield site.after(one, f"{match[1]} = NULL;")
+        last = block[-1]
+        if place < len(block) - 1:
+            cut = site.remove(one).parts[0]
+            spot = (last.start_byte, last.start_byte, f"{site.text(one)}\n{site.indent(last)}")
+            yield Change((cut, spot), site.line(one))
+
+
+@operator("null-check", "a pointer that may be null is looked at before it is used", ("c",), weight=0.45)
+def null_check(site: Site) -> Iterator[Change]:
+    """``if (!p) return …;`` after the assignment, or around the statement."""
+    results = ["", "0", "-1", "NULL"]
+    for one, _, _ in site.statements:
+        names = _pointed(site, one)
+        if not site.begins_line(one) or not site.is_simple(one) or one.type == "declaration":
+            continue
+        for name in sorted(names):
+            if not re.fullmatch(r"\w+(?:->\w+)?", name):
+                continue
+            yield site.replace(one, f"if ({name})\n{site.indent(one)}    {site.text(one)}")
+            for result in results:
+                yield site.before(one, f"if (!{name})\n    return{' ' if result else ''}{result};", 0.7)
+
+
+def _pointed(site: Site, statement: tree_sitter.Node) -> set[str]:
+    """What a statement follows a pointer from."""
+    found = set()
+    for node in site.of("field_expression", "pointer_expression"):
+        argument = node.child_by_field_name("argument")
+        if argument is not None and statement.start_byte <= node.start_byte < statement.end_byte:
+            found.add(site.text(argument))
+    return found
+
+
+@operator("terminator", "a string that ends where its text does", ("c",), weight=0.5)
+def terminator(site: Site) -> Iterator[Change]:
+    """``s[n] = '\\0';`` added before a return or at the end; ``strlen(s)`` one more."""
+    indexed = [node.child_by_field_name("argument") for node in site.of("subscript_expression")]
+    arrays = {site.text(node) for node in indexed if node is not None}
+    names = [one for one in sorted(arrays) if re.fullmatch(r"\w+(?:->\w+)?", one)]
+    indices = [name for name in site.variables if name not in names]
+    for one, block, place in site.statements:
+        if one.parent != site.body or not site.begins_line(one):
+            continue
+        for array in names[:3]:
+            for index in indices[:5]:
+                text = f"{array}[{index}] = '\\0';"
+                if one.type == "return_statement":
+                    yield site.before(one, text)
+                elif place == len(block) - 1:
+                    yield site.after(one, text)
+
+
+@operator("mask", "the bits beyond the last are left out", ("c",), weight=0.35)
+def mask(site: Site) -> Iterator[Change]:
+    """``x`` becomes ``x & mask`` or ``x % size`` with a name of the scope; shifts are made in a wider type."""
+    names = [one for one in site.variables if re.search(r"mask|size|len|cap|count|bits|n$", one)]
+    for node in site.of("subscript_expression"):
+        index = node.child_by_field_name("index")
+        if index is not None:
+            for name in names[:4]:
+                yield site.replace(index, f"{_grouped(site, index)} % {name}", 0.8)
+    for one in site.binaries:
+        if one.text == "<<" and site.text(one.left) == "1":
+            yield site.replace(one.left, "1u")
+            yield site.replace(one.left, "1ull")
+    fields = {site.text(node) for node in site.of("field_expression")}
+    for node in site.of("subscript_expression"):
+        index = node.child_by_field_name("index")
+        for size in sorted(one for one in fields if re.search(r"cap|size|len", one))[:3]:
+            if index is not None and size not in site.text(index):
+                yield site.replace(index, f"{_grouped(site, index)} % {size}", 0.7)
+
+
+@operator("format", "another conversion in a format", ("c",), weight=0.4)
+def formats(site: Site) -> Iterator[Change]:
+    """``%d`` for ``%c``, ``%f``, ``%u``, ``%s``; a line break or blank more or less at the end."""
+    for node in site.of("string_literal"):
+        text = site.text(node)
+        for match in re.finditer(r"%([-+0 #]*\d*(?:\.\d+)?)(hh|h|ll|l|z)?([dciufgsxX])", text):
+            for new in ("d", "c", "f", "lf", "u", "s", "x", "ld"):
+                old = (match[2] or "") + match[3]
+                if new != old:
+                    yield site.replace(node, text[: match.start()] + f"%{match[1]}{new}" + text[match.end() :])
+        if text.endswith('\\n"'):
+            yield site.replace(node, text[:-3] + '"', 0.6)
+        elif len(text) > 2:
+            yield site.replace(node, text[:-1] + '\\n"', 0.6)
+
+
+@operator("character", "another character, or the number for it", ("c",), weight=0.4)
+def character(site: Site) -> Iterator[Change]:
+    """``'0'`` and ``0``, upper and lower case, line break, blank and end of string."""
+    for node in site.of("char_literal"):
+        text = site.text(node)
+        inner = text[1:-1]
+        for new in ("'\\n'", "'\\0'", "' '", "'0'"):
+            yield site.replace(node, new, 0.7)
+        if len(inner) == 1 and inner.isalpha():
+            yield site.replace(node, f"'{inner.swapcase()}'")
+    for node in site.of("number_literal"):
+        if site.text(node) == "0":
+            yield site.replace(node, "'0'", 0.6)
+        if re.fullmatch(r"\d+", site.text(node)):
+            yield site.replace(node, f"{site.text(node)}.0", 0.5)

@@ -1,0 +1,107 @@
+"""Operators on names: another variable, field, function or key in the place of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from agent.repair.operators.registry import Change, Site, operator
+
+_PAIRS = (
+    ("append", "extend"), ("append", "add"), ("update", "add"), ("pop", "popleft"), ("append", "appendleft"), ("min", "max"),
+    ("any", "all"), ("floor", "ceil"), ("lower", "upper"), ("startswith", "endswith"), ("lstrip", "rstrip"),
+    ("strip", "rstrip"), ("strip", "lstrip"), ("find", "rfind"), ("index", "find"), ("keys", "values"), ("values", "items"),
+    ("keys", "items"), ("isalpha", "isalnum"), ("isdigit", "isalnum"), ("islower", "isupper"), ("split", "rsplit"),
+    ("partition", "rpartition"), ("union", "intersection"), ("left", "right"), ("first", "last"), ("next", "prev"),
+    ("head", "tail"), ("start", "end"), ("begin", "end"), ("low", "high"), ("lo", "hi"), ("row", "col"), ("x", "y"),
+    ("width", "height"), ("src", "dst"), ("source", "target"), ("read", "write"), ("size", "capacity"), ("count", "size"),
+    ("remove", "discard"), ("sorted", "reversed"), ("round", "int"), ("get", "pop"), ("isspace", "isalpha"),
+    ("tolower", "toupper"), ("strcmp", "strncmp"), ("strcpy", "strncpy"), ("strchr", "strrchr"), ("malloc", "calloc"),
+    ("memcpy", "memmove"), ("abs", "fabs"), ("isalpha", "isdigit"), ("fgets", "gets"), ("isxdigit", "isdigit"),
+)  # fmt: skip
+_MATES: dict[str, list[str]] = {}
+for _one, _other in _PAIRS:
+    _MATES.setdefault(_one, []).append(_other)
+    _MATES.setdefault(_other, []).append(_one)
+
+
+@operator("name", "another variable in scope", weight=0.6)
+def name(site: Site) -> Iterator[Change]:
+    """Every use of a variable becomes every other; assigned names too, at a lower weight."""
+    counts = Counter(site.text(node) for node in site.uses)
+    for node in site.uses:
+        old = site.text(node)
+        for new in site.variables:
+            if new != old:
+                yield site.replace(node, new, 1.0 if counts[new] else 0.9)
+    for node in site.of("assignment", "augmented_assignment", "assignment_expression"):
+        left = node.child_by_field_name("left")
+        if left is not None and left.type == "identifier":
+            for new in site.variables:
+                if new != site.text(left):
+                    yield site.replace(left, new, 0.5)
+
+
+@operator("field", "another field, attribute or method of the same file", weight=0.5)
+def field(site: Site) -> Iterator[Change]:
+    """Fields that the function uses itself first; then names that are commonly mistaken for each other."""
+    nodes = [
+        one.child_by_field_name("attribute" if site.python else "field") for one in site.of("attribute", "field_expression")
+    ]
+    used = [one for one in nodes if one is not None]
+    called = {call.function.child_by_field_name("attribute") for call in site.calls}
+    fields = list(dict.fromkeys(site.text(one) for one in used if one not in called))
+    for node in used:
+        old = site.text(node)
+        others = [one for one in fields if one != old] if node not in called else []
+        for new in dict.fromkeys((*_MATES.get(old, ()), *others[:8])):
+            yield site.replace(node, new, 1.0 if new in _MATES.get(old, ()) else 0.8)
+
+
+@operator("called", "another function with a like name or meaning", weight=0.5)
+def called(site: Site) -> Iterator[Change]:
+    """``min`` for ``max`` and the like, and functions of the same file that begin or end alike."""
+    for call in site.calls:
+        if call.receiver or call.function.type != "identifier":
+            continue
+        alike = [one for one in site.others if one != call.name and (one[:4] == call.name[:4] or one[-4:] == call.name[-4:])]
+        for new in dict.fromkeys((*_MATES.get(call.name, ()), *alike[:6])):
+            yield site.replace(call.function, new)
+
+
+@operator("unwrapped", "a value that went through a call is used as it is", weight=0.45)
+def unwrapped(site: Site) -> Iterator[Change]:
+    """``f(x)`` becomes ``x``."""
+    for call in site.calls:
+        if len(call.arguments) == 1 and call.arguments[0].type not in ("keyword_argument", "list_splat"):
+            yield site.replace(call.node, site.text(call.arguments[0]))
+        elif call.receiver and not call.arguments and call.node.parent is not None:
+            yield site.replace(call.node, call.receiver, 0.6)
+
+
+@operator("wrapped", "a value goes through a call of a function with one argument", weight=0.3)
+def wrapped(site: Site) -> Iterator[Change]:
+    """Functions of one argument that the function uses already, and itself where it has one parameter."""
+    own = site.function.name.rpartition(".")[2]
+    single = [call.name for call in site.calls if len(call.arguments) == 1 and not call.receiver]
+    plain = ["int", "str", "list", "len", "abs", "sorted", "set"] if site.python else []
+    names = list(dict.fromkeys((*single, *([own] if len(site.parameters) == 1 and site.python else []), *plain)))
+    for node in site.uses:
+        parent = node.parent
+        if parent is None or (parent.type in ("subscript", "attribute") and node == parent.named_children[0]):
+            continue
+        for one in names:
+            yield site.replace(node, f"{one}({site.text(node)})", 1.0 if one in single else 0.6)
+
+
+@operator("key", "another key or index that the function uses", weight=0.4)
+def key(site: Site) -> Iterator[Change]:
+    """``x[a]`` for ``x[b]``; ``x[i]`` for ``x``."""
+    kind, inner = ("subscript", "subscript") if site.python else ("subscript_expression", "index")
+    nodes = [(node, node.child_by_field_name(inner)) for node in site.of(kind)]
+    texts = list(dict.fromkeys(site.text(index) for _, index in nodes if index is not None))
+    for _, index in nodes:
+        if index is not None and index.type != "slice":
+            for new in texts[:8]:
+                if new != site.text(index) and ":" not in new:
+                    yield site.replace(index, new)

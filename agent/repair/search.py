@@ -1,0 +1,180 @@
+"""The search: candidates in the order of their promise, each tried once, until enough of them pass or the time is over."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from agent.repair.edits import Candidate, Edit, apply_edits, normal_text
+from agent.repair.functions import parses
+from agent.repair.localize import Suspect
+from agent.repair.operators import Site, changes
+from agent.repair.testbed import TestBed, Trial
+
+SETTLE_SECONDS = 6.0
+ENOUGH = 12
+"""After a first candidate that passes the search goes on for so long, or until so many pass: the first is not the best."""
+
+MOST_PARTIAL = 14
+_NEIGHBOUR = 0.6
+
+
+class Counts(msgspec.Struct):
+    """How the search stands. ``partial`` are candidates that make a failing check pass and not all."""
+
+    tried: int = 0
+    unbuilt: int = 0
+    cut: int = 0
+    partial: int = 0
+    passing: int = 0
+    left: int = 0
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A candidate and what became of it."""
+
+    candidate: Candidate
+    trial: Trial
+
+
+def candidates_of(
+    suspects: Sequence[Suspect], off: Iterable[str] = (), others: Mapping[str, Sequence[str]] | None = None
+) -> list[Candidate]:
+    """All edits that the operators propose for the suspects, the most promising first, each text once."""
+    found: list[Candidate] = []
+    for suspect in suspects:
+        function = suspect.function
+        site = Site(function, (others or {}).get(function.path, ()))
+        for operator, change in changes(site, off):
+            score = score_of_line(suspect, change.line)
+            edits = tuple(Edit(function.path, *part) for part in change.parts)
+            one = Candidate(edits, operator.name, function.path, function.name, change.line)
+            rank = score * operator.weight * change.weight / (1 + one.size / 400)
+            found.append(msgspec.structs.replace(one, rank=round(rank, 5)))
+    found.sort(key=lambda one: (-one.rank, one.size))
+    return found
+
+
+def score_of_line(suspect: Suspect, line: int) -> float:
+    """The line's own score; for a line that no trace names (the middle of a statement, a declaration) that of the nearest
+    one above, a little less; for code that was not executed, little."""
+    if line in suspect.lines:
+        return suspect.lines[line]
+    for above in range(line - 1, max(suspect.function.first - 1, line - 4), -1):
+        if above in suspect.lines:
+            return suspect.lines[above] * _NEIGHBOUR
+    return suspect.score * (0.3 if suspect.lines else 0.6)
+
+
+class Search:
+    """Tries candidates on a bed. ``tell`` hears every trial; ``deadline`` is in the clock's seconds."""
+
+    def __init__(
+        self,
+        bed: TestBed,
+        sources: Mapping[str, bytes],
+        deadline: float,
+        tell: Callable[[Counts, Found | None], None] = lambda *_: None,
+        width: int = 2,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.bed = bed
+        self.sources = dict(sources)
+        self.deadline = deadline
+        self.tell = tell
+        self.width = max(1, width)
+        self.clock = clock
+        self.counts = Counts()
+        self.passing: list[Found] = []
+        self.partial: list[Found] = []
+        self._seen: set[tuple[str, bytes]] = set()
+        self._settled_at = 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is used up, or enough candidates pass."""
+        now = self.clock()
+        if now >= self.deadline or len(self.passing) >= ENOUGH:
+            return True
+        return bool(self._settled_at) and now >= self._settled_at
+
+    async def run(self, candidates: Iterable[Candidate]) -> None:
+        """Try them in their order, several at once."""
+        waiting = list(candidates)
+        at = 0
+
+        def batch() -> list[tuple[Candidate, dict[str, str]]]:
+            """The next candidate, and more of its function while they are at hand."""
+            nonlocal at
+            taken: list[tuple[Candidate, dict[str, str]]] = []
+            looked = at
+            while looked < len(waiting) and len(taken) < self.bed.batch:
+                one = waiting[looked]
+                if taken and (one.path, one.function) != (taken[0][0].path, taken[0][0].function):
+                    break
+                looked += 1
+                texts = self.texts(one)
+                if texts is not None:
+                    taken.append((one, texts))
+            at = looked
+            self.counts.left = len(waiting) - at
+            return taken
+
+        async def lane() -> None:
+            while not self.over and at < len(waiting):
+                taken = batch()
+                if taken:
+                    trials = await self.bed.attempts(taken)
+                    for (candidate, _), trial in zip(taken, trials, strict=True):
+                        self._note(candidate, trial)
+
+        await asyncio.gather(*(lane() for _ in range(self.width)))
+
+    def texts(self, candidate: Candidate) -> dict[str, str] | None:
+        """Path to new text; None for one that was tried already, does not parse or changes nothing."""
+        texts: dict[str, str] = {}
+        for path in dict.fromkeys(edit.path for edit in candidate.edits):
+            source = self.sources[path]
+            try:
+                new = apply_edits(source, tuple(edit for edit in candidate.edits if edit.path == path))
+            except ValueError:
+                return None
+            key = path, normal_text(new)
+            if key in self._seen or key[1] == normal_text(source) or not parses(path, new):
+                return None
+            self._seen.add(key)
+            texts[path] = new.decode("utf-8", "surrogateescape")
+        return texts
+
+    def _note(self, candidate: Candidate, trial: Trial) -> None:
+        counts = self.counts
+        counts.tried += 1
+        counts.unbuilt += not trial.built
+        counts.cut += trial.cut
+        found = Found(candidate, trial)
+        if trial.ok:
+            counts.passing += 1
+            self.passing.append(found)
+            if not self._settled_at:
+                self._settled_at = min(self.deadline, self.clock() + SETTLE_SECONDS)
+        elif trial.fixed and not trial.broken:
+            counts.partial += 1
+            self.partial.append(found)
+        self.tell(counts, found if trial.ok or trial.fixed else None)
+
+    def combined(self) -> list[Candidate]:
+        """Two partial edits at once, those first that mend different checks."""
+        best = sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))[:MOST_PARTIAL]
+        found = []
+        for place, one in enumerate(best):
+            for other in best[place + 1 :]:
+                together = len(one.trial.fixed | other.trial.fixed)
+                first, second = one.candidate, other.candidate
+                rank = together + (first.rank + second.rank) / 10
+                name = f"{first.operator} and {second.operator}"
+                edits = (*first.edits, *second.edits)
+                found.append(Candidate(edits, name, first.path, first.function, first.line, "combined", rank))
+        return sorted(found, key=lambda one: -one.rank)

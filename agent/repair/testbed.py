@@ -1,0 +1,223 @@
+"""Where candidates are tried: the project's checks, run again and again in copies of the worktree.
+
+:class:`PythonBed` knows each test by name and traces the lines that it executes. The C side is in ``c_testbed``; both answer
+to :class:`TestBed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from agent.repair.commands import CheckCommand
+from agent.repair.edits import Candidate
+from agent.repair.localize import Place, Trace
+from agent.repair.workers import Reply, WorkerLost, Workers
+from agent.workspace.protected import is_test_file
+
+BASE_SECONDS = 120.0
+FIRST_CPU = 2.0
+LONGER_CPU = 20.0
+"""Processor seconds of one test in the first run; a test that is known to pass gets longer."""
+
+MOST_FAILING = 12
+MOST_TRACED = 40
+
+
+class NoBed(Exception):
+    """The checks cannot be repeated in a copy; the text is a sentence that says why."""
+
+
+class Baseline(msgspec.Struct):
+    """The checks before any edit. ``messages`` hold what each failing check said."""
+
+    failing: tuple[str, ...] = ()
+    passing: tuple[str, ...] = ()
+    messages: dict[str, str] = {}
+    flaky: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """What became of one candidate. ``fixed`` are failing checks that pass now, ``broken`` passing ones that fail; ``built``
+    is False when it does not compile or cannot be loaded, ``cut`` True when it ran out of time."""
+
+    ok: bool
+    fixed: frozenset[str] = frozenset()
+    broken: int = 0
+    built: bool = True
+    cut: bool = False
+    seconds: float = 0.0
+
+
+class TestBed(Protocol):
+    """Runs the checks of one project with candidates in place."""
+
+    __test__: bool = False
+    baseline: Baseline
+    batch: int
+
+    async def open(self) -> None:
+        """Make ready and take the baseline. Raises NoBed."""
+        ...
+
+    async def traces(self) -> tuple[list[Trace], set[Place], str]:
+        """(what each check executes, places that failures name, a sentence when coverage is missing)."""
+        ...
+
+    async def attempts(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Trial]:
+        """Try candidates, each with path to whole new text; at most ``batch`` of one function at once."""
+        ...
+
+    async def close(self) -> None:
+        """Remove everything."""
+        ...
+
+
+class PythonBed:
+    """pytest or unittest, in warm workers."""
+
+    def __init__(self, root: Path, check: CheckCommand, python: str, workers: Workers, budget: float) -> None:
+        self.root = root
+        self.check = check
+        self.python = python
+        self.workers = workers
+        self.budget = budget
+        self.baseline = Baseline()
+        self.batch = 1
+        self._cpu = FIRST_CPU
+        self._limit = BASE_SECONDS
+        self._skip = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py") if _is_test(root, path))
+
+    async def open(self) -> None:
+        """Start the workers and run all tests once.
+
+        Raises:
+            NoBed: nothing can be collected, or no test fails here.
+        """
+        try:
+            await self.workers.open(self.check, self.python, self.budget)
+            await self._measure()
+        except WorkerLost as error:
+            raise NoBed(
+                f"The tests cannot be run in a copy of the repository: {str(error).splitlines()[-1][:300]}"
+            ) from None
+
+    async def _measure(self) -> None:
+        first = await self._everything()
+        results: dict[str, tuple[str, float, str]] = {}
+        names = first.collected
+        reply = first
+        while True:
+            results |= {name: (outcome, seconds, said) for name, outcome, seconds, said in reply.results}
+            left = [name for name in names if name not in results]
+            if not left or not reply.results:
+                break
+            reply = await self.workers.ask(tests=left, limit=BASE_SECONDS, each=4 * FIRST_CPU, cpu=FIRST_CPU)
+        failing = tuple(
+            name for name, (outcome, _, _) in results.items() if outcome in ("failed", "error", "timeout", "crash")
+        )
+        passing = tuple(name for name, (outcome, _, _) in results.items() if outcome == "passed")
+        messages = {name: said or _said(outcome) for name, (outcome, _, said) in results.items() if name in failing}
+        if not failing:
+            why = f"nothing could be collected: {first.broken[-200:]}" if first.broken else "no test fails in a copy"
+            raise NoBed(f"The search for an edit does not begin: {why}.")
+        seconds = {name: took for name, (_, took, _) in results.items()}
+        again = await self.workers.ask(
+            tests=list(failing[:MOST_FAILING]), limit=BASE_SECONDS, each=4 * FIRST_CPU, cpu=FIRST_CPU
+        )
+        flaky = tuple(name for name, outcome, _, _ in again.results if outcome == "passed")
+        failing = tuple(name for name in failing if name not in flaky)
+        if not failing:
+            raise NoBed(f"The failing tests pass when they are run again, so they are flaky: {', '.join(flaky[:5])}.")
+        failing = tuple(sorted(failing, key=lambda name: (messages[name] == _said("timeout"), seconds[name])))
+        slowest = max((seconds[name] for name in passing), default=0.0)
+        total = sum(seconds[name] for name in passing)
+        self._cpu = max(0.5, 8 * slowest)
+        self._limit = max(3.0, 4 * total + 4 * self._cpu)
+        self.baseline = Baseline(failing, passing, messages, flaky, total)
+
+    async def _everything(self) -> Reply:
+        replies = await asyncio.gather(
+            *(
+                worker.ask(tests=None, limit=BASE_SECONDS, each=4 * FIRST_CPU, cpu=FIRST_CPU, compile=True)
+                for worker in self.workers.all
+            )
+        )
+        return max(replies, key=lambda reply: len(reply.results))
+
+    async def traces(self) -> tuple[list[Trace], set[Place], str]:
+        """Failing tests one by one, since one that hangs ends its process; passing ones together."""
+        base = self.baseline
+        jobs = [self._trace([name]) for name in base.failing[:MOST_FAILING]]
+        near = _nearest(base)
+        jobs += [self._trace(near[start : start + 10]) for start in range(0, len(near), 10)]
+        found: list[Trace] = []
+        passing = set(base.passing)
+        for reply in await asyncio.gather(*jobs):
+            for name, hits in reply.hits.items():
+                lines = frozenset((path, line) for path, all_lines in hits.items() for line in all_lines)
+                found.append(Trace(name, name in passing, lines))
+        note = "" if found else "No line of the project could be traced, so functions are ranked by names and tracebacks."
+        return found, self._blamed(), note
+
+    async def _trace(self, tests: list[str]) -> Reply:
+        return await self.workers.ask(tests=tests, trace=True, skip=self._skip, limit=30.0, each=max(2.0, 20 * self._cpu))
+
+    def _blamed(self) -> set[Place]:
+        places = set()
+        for said in self.baseline.messages.values():
+            path, _, rest = said.removeprefix("error: ").partition(":")
+            line = rest.partition(":")[0]
+            if line.isdigit() and not _is_test(self.root, self.root / path):
+                places.add((path, int(line)))
+        return places
+
+    async def attempts(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Trial]:
+        """One after the other: a fork each."""
+        return [await self.attempt(files) for _, files in candidates]
+
+    async def attempt(self, files: Mapping[str, str]) -> Trial:
+        """Failing tests first, all of them; then the passing ones up to the first that fails."""
+        base = self.baseline
+        failing = list(base.failing[:MOST_FAILING])
+        rest = [*base.failing[MOST_FAILING:], *base.passing]
+        try:
+            reply = await self.workers.ask(
+                files=dict(files), tests=[*failing, *rest], first=len(failing), limit=self._limit, each=4 * self._cpu,
+                cpu=self._cpu,
+            )  # fmt: skip
+        except WorkerLost:
+            await self.workers.start(self.check, self.python, self.budget)
+            return Trial(False, built=False)
+        outcomes = {name: outcome for name, outcome, _, _ in reply.results}
+        fixed = frozenset(name for name in base.failing if outcomes.get(name) == "passed")
+        broken = sum(outcomes.get(name, "passed") not in ("passed", "skipped") for name in base.passing)
+        whole = all(outcomes.get(name) in ("passed", "skipped") for name in (*base.failing, *base.passing))
+        cut = bool(reply.cut)
+        return Trial(whole and not reply.broken, fixed, broken, not reply.broken, cut, reply.seconds)
+
+    async def close(self) -> None:
+        """End the workers."""
+        await self.workers.close()
+
+
+def _said(outcome: str) -> str:
+    return {"timeout": "It did not end.", "crash": "It crashed."}.get(outcome, outcome)
+
+
+def _is_test(root: Path, path: Path) -> bool:
+    try:
+        return is_test_file(path.relative_to(root).as_posix())
+    except ValueError:
+        return True
+
+
+def _nearest(base: Baseline) -> list[str]:
+    """Passing tests of the files that failing ones are in, then others, at most MOST_TRACED."""
+    files = {name.partition("::")[0] for name in base.failing}
+    return sorted(base.passing, key=lambda name: name.partition("::")[0] not in files)[:MOST_TRACED]

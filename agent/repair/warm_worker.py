@@ -1,0 +1,565 @@
+"""Started as a script inside the sandbox: runs one candidate after the other in a copy of the project.
+
+Standard library only, since the project's own interpreter runs it. Python tests are run by a fork of a process that has
+pytest (or unittest) loaded and the project not: a candidate then costs a fork and its tests, not the start of an
+interpreter. Any other command is started anew for each candidate.
+
+Usage: ``warm_worker.py KIND REQUESTS REPLIES -- ARGUMENT…`` with KIND pytest, unittest or command. REQUESTS and REPLIES are
+named pipes that carry one JSON object a line.
+
+A request holds ``id``, ``files`` (path to text, put back afterwards), ``tests`` (names, or null for all), ``first`` (so
+many tests are run whatever becomes of them; if one of them failed, or one later does, that is the end), ``limit`` (seconds
+for all), ``each`` (seconds for one test), ``cpu`` (processor seconds for one test), ``trace`` (report executed lines) and,
+for commands, ``env``. A reply holds ``id``, ``results`` (name, outcome, seconds, message), ``hits`` (test to path to lines),
+``collected`` (all names, where all were wanted), ``cut`` (the test that ran out of time), ``died`` (a signal), ``broken``
+(why nothing could be collected), and for commands ``code`` and ``output``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+TREE = os.getcwd()
+MEMORY = 2 << 30
+"""Bytes that a test process may have: a candidate that grows without end dies of it, and the machine does not."""
+
+OUTPUT = 64 << 10
+MESSAGE = 600
+FAILED = ("failed", "error")
+
+
+class Report:
+    """What one child process tells its parent, a JSON object a line."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.lock = threading.Lock()
+
+    def say(self, **fields: Any) -> None:
+        """Send one line."""
+        data = (json.dumps(fields) + "\n").encode("utf-8", "replace")
+        with self.lock:
+            while data:
+                data = data[os.write(self.fd, data) :]
+
+
+def monitoring() -> Any:
+    """``sys.monitoring``, which Python has from 3.12 on."""
+    return vars(sys)["monitoring"]
+
+
+class Lines:
+    """Which lines of the project a test executes: by ``sys.monitoring`` where there is, else by a trace function."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.hits: dict[str, set[int]] = {}
+        self.known: dict[Any, str] = {}
+        self.skip = set(request.get("skip") or ())
+        self.tool: Any = None
+
+    def path(self, code: Any) -> str:
+        """The path of a code object inside the project; "" for code from elsewhere."""
+        found = self.known.get(code.co_filename)
+        if found is None:
+            full = os.path.realpath(code.co_filename)
+            inside = full.startswith(TREE + os.sep) and "site-packages" not in full
+            found = os.path.relpath(full, TREE) if inside and code.co_filename[:1] != "<" else ""
+            self.known[code.co_filename] = found = "" if found in self.skip else found
+        return found
+
+    def start(self) -> None:
+        """Begin to record."""
+        self.hits = {}
+        if hasattr(sys, "monitoring"):
+            watch = monitoring()
+            self.tool = watch.COVERAGE_ID
+            with contextlib.suppress(ValueError):
+                watch.use_tool_id(self.tool, "cra")
+            watch.register_callback(self.tool, watch.events.LINE, self._line)
+            watch.restart_events()
+            watch.set_events(self.tool, watch.events.LINE)
+        else:
+            threading.settrace(self._call)
+            sys.settrace(self._call)
+
+    def stop(self) -> dict[str, list[int]]:
+        """End, and tell what was recorded."""
+        if self.tool is not None:
+            monitoring().set_events(self.tool, 0)
+        else:
+            sys.settrace(None)
+            threading.settrace(None)
+        return self.so_far()
+
+    def so_far(self) -> dict[str, list[int]]:
+        """Path to lines, sorted."""
+        return {path: sorted(lines) for path, lines in list(self.hits.items())}
+
+    def _line(self, code: Any, line: int) -> Any:
+        path = self.path(code)
+        if path:
+            self.hits.setdefault(path, set()).add(line)
+        return monitoring().DISABLE
+
+    def _call(self, frame: Any, event: str, _: Any) -> Any:
+        path = self.path(frame.f_code)
+        if not path:
+            return None
+        lines = self.hits.setdefault(path, set())
+
+        def local(frame: Any, event: str, _: Any) -> Any:
+            if event == "line":
+                lines.add(frame.f_lineno)
+            return local
+
+        return local
+
+
+class Job:
+    """One request inside a child process."""
+
+    def __init__(self, request: dict[str, Any], report: Report) -> None:
+        self.request = request
+        self.report = report
+        self.wanted = None if request.get("tests") is None else {name: n for n, name in enumerate(request["tests"])}
+        self.lines = Lines(request) if request.get("trace") else None
+        self.current = ""
+        self.began = time.monotonic()
+        self.ended = self.failed = 0
+        self.over = False
+
+    def begin(self, name: str) -> None:
+        """A test starts."""
+        self.current, self.began = name, time.monotonic()
+        self.report.say(start=name)
+        if self.request.get("cpu"):  # counted in processor time: a busy machine makes no test hang
+            signal.setitimer(signal.ITIMER_PROF, float(self.request["cpu"]))
+        if self.lines is not None:
+            threading.Thread(target=self._watch, args=(name,), daemon=True).start()
+            self.lines.start()
+
+    def end(self, name: str, outcome: str, message: str = "") -> None:
+        """A test ended. Past the first ``first`` tests of a request one failure ends it."""
+        self.ended += 1
+        self.failed += outcome in FAILED
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if self.failed and self.ended >= int(self.request.get("first") or 1 << 30):
+            self.over = True
+        hits = self.lines.stop() if self.lines is not None and self.current else None
+        self.current = ""
+        self.report.say(
+            test=name, outcome=outcome, seconds=time.monotonic() - self.began, message=message[:MESSAGE], hits=hits
+        )
+
+    def _watch(self, name: str) -> None:
+        """A test that hangs is ended from within, so that the lines it went through are known."""
+        time.sleep(float(self.request.get("each") or 2.0) * 0.9)
+        if self.current == name and self.lines is not None:
+            self.report.say(test=name, outcome="timeout", seconds=time.monotonic() - self.began, message="It did not end.",
+                            hits=self.lines.so_far())  # fmt: skip
+            os._exit(0)
+
+
+class Parent:
+    """Reads requests, forks a child for each, watches it, writes replies."""
+
+    def __init__(self, requests: str, replies: str) -> None:
+        self.source = open(requests, encoding="utf-8")  # noqa: SIM115 - for the life of the process
+        self.replies = os.open(replies, os.O_WRONLY)
+
+    def serve(self) -> Job | None:
+        """Answer requests until there are no more. Returns only in a child, with what it has to do."""
+        for line in self.source:
+            request = json.loads(line)
+            restore = put_files(request.get("files") or {})
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.close(reading)
+                os.close(self.replies)
+                prepare_child(request)
+                return Job(request, Report(writing))
+            os.close(writing)
+            reply = self._watch(child, reading, request)
+            os.close(reading)
+            put_files(restore)
+            self.answer(reply)
+        return None
+
+    def answer(self, reply: dict[str, Any]) -> None:
+        """Write one reply."""
+        data = (json.dumps(reply) + "\n").encode("utf-8", "replace")
+        while data:
+            data = data[os.write(self.replies, data) :]
+
+    def _watch(self, child: int, reading: int, request: dict[str, Any]) -> dict[str, Any]:
+        begun = time.monotonic()
+        deadline, each = begun + float(request.get("limit") or 60), float(request.get("each") or 1e9)
+        reply: dict[str, Any] = {"id": request["id"], "results": [], "hits": {}, "cut": "", "died": 0, "broken": ""}
+        buffer, current, since, cut = b"", "", begun, False
+        while True:
+            now = time.monotonic()
+            left = min(deadline, since + each + (0 if current else 2.0)) - now
+            if left <= 0:
+                cut = True
+                break
+            ready, _, _ = select.select([reading], [], [], left)
+            if not ready:
+                continue
+            chunk = os.read(reading, 1 << 16)
+            if not chunk:
+                break
+            buffer += chunk
+            *whole, buffer = buffer.split(b"\n")
+            for raw in whole:
+                said = json.loads(raw)
+                if "start" in said:
+                    current, since = said["start"], time.monotonic()
+                elif "test" in said:
+                    reply["results"].append([said["test"], said["outcome"], said["seconds"], said["message"]])
+                    if said["hits"] is not None:
+                        reply["hits"][said["test"]] = said["hits"]
+                    current, since = "", time.monotonic()
+                elif "broken" in said:
+                    reply["broken"] = said["broken"]
+                elif "collected" in said:
+                    reply["collected"] = said["collected"]
+        for pid in (-child, child):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        if cut:
+            reply["cut"] = current or "before the first test"
+        elif os.WIFSIGNALED(status):
+            reply["died"] = os.WTERMSIG(status)
+        if reply["died"] == signal.SIGPROF:
+            cut, reply["cut"] = True, current or "before the first test"
+        if (cut or reply["died"]) and current:
+            outcome = "timeout" if cut else "crash"
+            reply["results"].append([current, outcome, time.monotonic() - since, ""])
+        reply["seconds"] = time.monotonic() - begun
+        return reply
+
+
+def put_files(files: dict[str, str]) -> dict[str, str]:
+    """Write files below the tree; returns what stood there. Compiled forms of them are dropped: their stamp is a second."""
+    before: dict[str, str] = {}
+    for path, text in files.items():
+        full = os.path.join(TREE, path)
+        with open(full, encoding="utf-8", errors="surrogateescape", newline="") as file:
+            before[path] = file.read()
+        with open(full, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            file.write(text)
+        folder, name = os.path.split(full)
+        stem, cache = name.rpartition(".")[0], os.path.join(folder, "__pycache__")
+        with contextlib.suppress(OSError):
+            for compiled in os.listdir(cache):
+                if compiled.startswith(stem + "."):
+                    os.unlink(os.path.join(cache, compiled))
+    return before
+
+
+def prepare_child(request: dict[str, Any]) -> None:
+    """A process group of its own, limits, and no module of the project left from the parent."""
+    os.setpgid(0, 0)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    sys.dont_write_bytecode = not request.get("compile")
+    for name in project_modules():
+        del sys.modules[name]
+
+
+def project_modules() -> list[str]:
+    """Names of loaded modules that lie in the tree and are none of pytest's configuration."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if file.startswith(TREE + os.sep) and "site-packages" not in file and os.path.basename(file) != "conftest.py":
+            found.append(name)
+    return found
+
+
+class PytestPlugin:
+    """Serves from inside pytest, when configuration and plugins are loaded and nothing is collected yet."""
+
+    def __init__(self, parent: Parent | None, job: Job | None) -> None:
+        self.parent, self.job = parent, job
+        self.messages: dict[str, str] = {}
+        self.session: Any = None
+
+    def pytest_collection(self, session: Any) -> None:
+        """The parent stays here; a child goes on to collect what it was asked for."""
+        if self.job is None and self.parent is not None:
+            if project_modules():
+                ends = (self.parent.source.fileno(), self.parent.replies)
+                for fd in ends:
+                    os.set_inheritable(fd, True)
+                pipes = [f"/proc/self/fd/{fd}" for fd in ends]
+                os.execv(sys.executable, [sys.executable, sys.argv[0], "pytest-cold", *pipes, *sys.argv[4:]])
+            self.job = self.parent.serve()
+            if self.job is None:
+                os._exit(0)
+        assert self.job is not None
+        self.session = session
+        if self.job.wanted is not None:
+            files = dict.fromkeys(name.partition("::")[0] for name in self.job.wanted)
+            session.config.args = [str(session.config.rootpath / file) for file in files]
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Only the wanted tests, in the order in which they were named."""
+        assert self.job is not None
+        wanted = self.job.wanted
+        if wanted is not None:
+            items[:] = sorted((one for one in items if one.nodeid in wanted), key=lambda one: wanted[one.nodeid])
+        else:
+            self.job.report.say(collected=[one.nodeid for one in items])
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file that cannot be collected breaks the candidate."""
+        if report.failed and self.job is not None:
+            self.job.report.say(broken=str(report.longrepr)[-MESSAGE:])
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Tell what runs now."""
+        assert self.job is not None
+        self.job.begin(nodeid)
+        if self.job.lines is not None:
+            self.job.lines.stop()
+
+    def pytest_runtest_call(self, item: Any) -> None:
+        """Record lines from here on, where they are wanted."""
+        assert self.job is not None
+        if self.job.lines is not None:
+            self.job.lines.start()
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+        """A report without the rendered traceback, which takes seconds for a deep recursion and is read by nobody here."""
+        import pytest
+
+        outcome: Any = "passed"
+        longrepr: Any = None
+        if call.excinfo is not None:
+            skipped = isinstance(call.excinfo.value, pytest.skip.Exception)
+            outcome = "skipped" if skipped else "failed"
+            text = place_of((call.excinfo.type, call.excinfo.value, call.excinfo.tb))
+            longrepr = (str(item.path), 0, text) if skipped else text
+        keywords = dict.fromkeys(item.keywords, 1)
+        return pytest.TestReport(item.nodeid, item.location, keywords, outcome, longrepr, call.when, (), call.duration)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Tell how a test went, once it is through."""
+        assert self.job is not None
+        name = report.nodeid
+        if report.failed and name not in self.messages:
+            self.messages[name] = ("error: " if report.when != "call" else "") + str(report.longrepr)
+        elif report.skipped and name not in self.messages:
+            self.messages[name] = ""
+        if report.when == "teardown":
+            message = self.messages.get(name)
+            outcome = "passed" if message is None else "skipped" if not message else "failed"
+            self.job.end(name, outcome, message or "")
+            if self.job.over:
+                self.session.shouldstop = "one failed"
+
+    def pytest_sessionfinish(self) -> None:
+        """All is told. What pytest does now (summaries, a last look at all objects) may take seconds."""
+        os._exit(0)
+
+
+def run_pytest(parent: Parent, arguments: list[str], cold: bool) -> None:
+    """Serve with pytest loaded: configured once, or (``cold``) anew in each child, where the configuration imports the
+    project."""
+    import pytest
+
+    options = ["-q", "--tb=line", "--capture=no", "-p", "no:cacheprovider"]
+    job = None
+    if cold:
+        job = parent.serve()
+        if job is None:
+            return
+    first = pytest.hookimpl(tryfirst=True)
+    for hook in (PytestPlugin.pytest_collection, PytestPlugin.pytest_runtest_makereport, PytestPlugin.pytest_sessionfinish):
+        first(hook)
+    plugin = PytestPlugin(parent, job)
+    with contextlib.suppress(BaseException):
+        pytest.main([*arguments, *options], plugins=[plugin])
+    if plugin.job is None:
+        parent.answer({"id": -1, "broken": "pytest ended before it collected anything", "results": [], "hits": {}})
+    os._exit(0)
+
+
+def run_unittest(parent: Parent, arguments: list[str]) -> None:
+    """Serve with unittest loaded; tests are loaded in each child."""
+    import unittest
+
+    served = parent.serve()
+    if served is None:
+        return
+    job: Job = served
+
+    class Result(unittest.TestResult):
+        bad: str = ""
+        skipped_one = False
+
+        def startTest(self, test: Any) -> None:
+            super().startTest(test)
+            self.bad, self.skipped_one = "", False
+            job.begin(test.id())
+
+        def stopTest(self, test: Any) -> None:
+            super().stopTest(test)
+            job.end(test.id(), "failed" if self.bad else "skipped" if self.skipped_one else "passed", self.bad)
+            if job.over:
+                self.stop()
+
+        def addFailure(self, test: Any, err: Any) -> None:
+            super().addFailure(test, err)
+            self.bad = self.bad or place_of(err)
+
+        def addError(self, test: Any, err: Any) -> None:
+            super().addError(test, err)
+            self.bad = self.bad or place_of(err)
+
+        def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+            super().addSubTest(test, subtest, err)
+            if err is not None:
+                self.bad = self.bad or place_of(err)
+
+        def addSkip(self, test: Any, reason: str) -> None:
+            super().addSkip(test, reason)
+            self.skipped_one = True
+
+        def addUnexpectedSuccess(self, test: Any) -> None:
+            super().addUnexpectedSuccess(test)
+            self.bad = "it passed and was expected to fail"
+
+    class Runner:
+        def run(self, suite: Any) -> Result:
+            tests = list(flat(suite))
+            broken = [one for one in tests if type(one).__name__ == "_FailedTest"]
+            if broken:
+                job.report.say(broken=broken[0].id())
+            wanted = job.wanted
+            if wanted is not None:
+                tests = sorted((one for one in tests if one.id() in wanted), key=lambda one: wanted[one.id()])
+            else:
+                job.report.say(collected=[one.id() for one in tests])
+            result = Result()
+            unittest.TestSuite(tests).run(result)
+            return result
+
+    def flat(suite: Any) -> Any:
+        for one in suite:
+            if isinstance(one, unittest.TestSuite):
+                yield from flat(one)
+            else:
+                yield one
+
+    sys.path.insert(0, TREE)
+    try:
+        unittest.main(module=None, argv=["python -m unittest", *arguments], testRunner=Runner, exit=False)
+    except BaseException as error:
+        job.report.say(broken=repr(error)[-MESSAGE:])
+    os._exit(0)
+
+
+def place_of(err: Any) -> str:
+    """Where an exception was raised and what it says: the last frame inside the project."""
+    kind, value, trace = err
+    place = ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file.startswith(TREE):
+            place = f"{os.path.relpath(file, TREE)}:{trace.tb_lineno}: "
+        trace = trace.tb_next
+    return f"{place}{kind.__name__}: {value}"
+
+
+def run_commands(parent: Parent, words: list[str]) -> None:
+    """Serve any command: files written, the command run in a process group of its own, files put back. With ``runs`` (a list
+    of environments) it is run once for each, with the same files; the first run may take ``build`` seconds, and when the
+    files do not build the rest is left out."""
+    for line in parent.source:
+        request = json.loads(line)
+        restore = put_files(request.get("files") or {})
+        runs = request.get("runs")
+        for number, env in enumerate([request.get("env") or {}] if runs is None else runs):
+            limit = float(request.get("limit") or 60)
+            begun = time.monotonic()
+            output, code, cut = run_one(words, env, float(request.get("build") or limit) if number == 0 else limit)
+            if len(output) > OUTPUT:
+                output = output[: OUTPUT // 4] + b"\n...\n" + output[-OUTPUT // 2 :]
+            text = output.decode("utf-8", "replace")
+            reply = {"id": request["id"], "code": code, "output": text, "cut": "command" if cut else ""}
+            parent.answer(reply | {"seconds": time.monotonic() - begun, "last": runs is None or number == len(runs) - 1})
+            if runs is not None and number == 0 and code and ": error:" in text:
+                parent.answer({"id": request["id"], "code": code, "last": True})
+                break
+        put_files(restore)
+
+
+def run_one(words: list[str], env: dict[str, str], limit: float) -> tuple[bytes, int, bool]:
+    """(output, exit code, whether it ran out of time) of one command."""
+    if limit <= 0:
+        return b"", 124, True
+    try:
+        process = subprocess.Popen(
+            words, cwd=TREE, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        return str(error).encode(), 127, False
+    assert process.stdout is not None
+    fd, deadline, parts, size = process.stdout.fileno(), time.monotonic() + limit, [], 0
+    cut = False
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or size > 64 << 20:
+            cut = True
+            break
+        ready, _, _ = select.select([fd], [], [], left)
+        if ready:
+            chunk = os.read(fd, 1 << 16)
+            if not chunk:
+                break
+            size += len(chunk)
+            parts.append(chunk)
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.stdout.close()
+    code = process.wait()
+    return b"".join(parts), 124 if cut else (128 - code if code < 0 else code), cut
+
+
+def main() -> None:
+    """Serve as the command line says."""
+    kind, requests, replies = sys.argv[1:4]
+    arguments = sys.argv[sys.argv.index("--") + 1 :]
+    nothing = os.open(os.devnull, os.O_RDWR)
+    if kind != "command":
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        for place in (TREE, os.path.join(TREE, "src")):
+            if os.path.isdir(place) and place not in sys.path:
+                sys.path.insert(0, place)
+    parent = Parent(requests, replies)
+    if kind in ("pytest", "pytest-cold"):
+        run_pytest(parent, arguments, kind == "pytest-cold")
+    elif kind == "unittest":
+        run_unittest(parent, arguments)
+    else:
+        run_commands(parent, arguments)
+
+
+if __name__ == "__main__":
+    main()

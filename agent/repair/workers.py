@@ -1,0 +1,208 @@
+"""Copies of the worktree with a warm worker in each: where candidates are tried, several at once, inside the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agent.repair import warm_worker
+from agent.repair.commands import CheckCommand
+from agent.workspace.sandbox import Limits, run_command
+
+LARGEST = 200 << 20
+"""Bytes of a worktree up to which it is copied."""
+
+_LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".clean_room", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "*.pyc"
+)
+_PATIENCE = 15.0
+"""Seconds beyond a request's own limit until its worker is taken for dead."""
+
+
+class WorkerLost(Exception):
+    """A worker ended or does not answer; the text says what it printed last."""
+
+
+class Reply(msgspec.Struct):
+    """What a worker says of one request; see ``warm_worker``. ``results`` are (test, outcome, seconds, message)."""
+
+    id: int = 0
+    results: list[tuple[str, str, float, str]] = []
+    hits: dict[str, dict[str, list[int]]] = {}
+    collected: list[str] = []
+    cut: str = ""
+    died: int = 0
+    broken: str = ""
+    code: int = 0
+    output: str = ""
+    seconds: float = 0.0
+    last: bool = True
+
+
+class Worker:
+    """One copy of the tree and the process that works in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.tree = folder / "tree"
+        self._requests = folder / "requests"
+        self._replies = folder / "replies"
+        self._job: asyncio.Task[Any] | None = None
+        self._reader: asyncio.StreamReader | None = None
+        self._transport: asyncio.BaseTransport | None = None
+        self._out = -1
+        self._ids = itertools.count(1)
+
+    async def start(self, check: CheckCommand, python: str, limits: Limits, env: Mapping[str, str], seconds: float) -> None:
+        """Start the process; ``seconds`` is the longest that it may live."""
+        for pipe in (self._requests, self._replies):
+            with contextlib.suppress(FileExistsError):
+                os.mkfifo(pipe)
+        # Both ends open for reading and writing: opening does not wait for the other side, and no end of file is seen early.
+        self._out = os.open(self._requests, os.O_RDWR | os.O_CLOEXEC)
+        reading = os.open(self._replies, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._reader = asyncio.StreamReader(limit=1 << 26)
+        loop = asyncio.get_running_loop()
+        protocol = asyncio.StreamReaderProtocol(self._reader)
+        self._transport, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(reading, "rb", 0))
+        script = self.folder / "worker.py"
+        shutil.copyfile(warm_worker.__file__, script)
+        words = [python, str(script), check.kind, str(self._requests), str(self._replies), "--", *check.arguments]
+        self._job = asyncio.create_task(
+            run_command(words, self.tree, seconds, limits=limits, env=env, writable=[self.folder])
+        )
+
+    async def ask(self, **request: Any) -> Reply:
+        """Have one candidate run.
+
+        Raises:
+            WorkerLost: there is no answer.
+        """
+        number = await self._send(request)
+        return await self._hear(number, float(request.get("limit") or 60))
+
+    async def ask_runs(self, **request: Any) -> list[Reply]:
+        """Have a command run once for each of ``runs``; fewer replies when the files do not build.
+
+        Raises:
+            WorkerLost: there is no answer.
+        """
+        number = await self._send(request)
+        replies = [await self._hear(number, float(request["build"]))]
+        while not replies[-1].last:
+            replies.append(await self._hear(number, float(request["limit"])))
+        return replies
+
+    async def _send(self, request: dict[str, Any]) -> int:
+        number = next(self._ids)
+        await asyncio.to_thread(_write_all, self._out, msgspec.json.encode({"id": number, **request}) + b"\n")
+        return number
+
+    async def _hear(self, number: int, seconds: float) -> Reply:
+        assert self._job is not None
+        assert self._reader is not None
+        while True:
+            line = asyncio.create_task(self._reader.readline())
+            patience = seconds + _PATIENCE
+            done, _ = await asyncio.wait({line, self._job}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            if line not in done:
+                line.cancel()
+                said = self._job.result().output[-600:] if self._job.done() and not self._job.cancelled() else "no answer"
+                raise WorkerLost(said.strip() or "The worker ended.")
+            reply = msgspec.json.decode(line.result(), type=Reply)
+            if reply.id == -1:
+                raise WorkerLost(reply.broken)
+            if reply.id == number:
+                return reply
+
+    async def stop(self) -> None:
+        """End the process."""
+        job, self._job = self._job, None
+        if job is not None:
+            job.cancel()
+            await asyncio.gather(job, return_exceptions=True)
+        if self._transport is not None:
+            self._transport.close()
+        if self._out >= 0:
+            os.close(self._out)
+            self._out = -1
+
+
+class Workers:
+    """As many workers as there are cores to use, each with its copy. ``await open()`` first, ``await close()`` last."""
+
+    def __init__(self, root: Path, limits: Limits, env: Mapping[str, str], count: int) -> None:
+        self.root = root
+        self.limits = limits
+        self.env = dict(env)
+        self.count = max(1, count)
+        self.all: list[Worker] = []
+        self.free: asyncio.Queue[Worker] = asyncio.Queue()
+        self._folder: Path | None = None
+
+    async def open(self, check: CheckCommand, python: str, seconds: float) -> None:
+        """Copy the tree and start the workers.
+
+        Raises:
+            WorkerLost: the tree is too large to be copied.
+        """
+        self._folder = Path(tempfile.mkdtemp(prefix="cra-repair-"))
+        for number in range(self.count):
+            worker = Worker(self._folder / str(number))
+            await asyncio.to_thread(_copy, self.root, worker.tree)
+            self.all.append(worker)
+        await self.start(check, python, seconds)
+
+    async def start(self, check: CheckCommand, python: str, seconds: float) -> None:
+        """Start a process in each copy, in place of those that run."""
+        for worker in self.all:
+            await worker.stop()
+        self.free = asyncio.Queue()
+        for worker in self.all:
+            await worker.start(check, python, self.limits, self.env, seconds)
+            self.free.put_nowait(worker)
+
+    async def ask(self, **request: Any) -> Reply:
+        """Have the next free worker run a request.
+
+        Raises:
+            WorkerLost: there is no answer.
+        """
+        worker = await self.free.get()
+        try:
+            return await worker.ask(**request)
+        finally:
+            self.free.put_nowait(worker)
+
+    async def close(self) -> None:
+        """End all workers and remove the copies."""
+        await asyncio.gather(*(worker.stop() for worker in self.all))
+        if self._folder is not None:
+            await asyncio.to_thread(shutil.rmtree, self._folder, True)
+            self._folder = None
+
+
+def _copy(root: Path, target: Path) -> None:
+    size = 0
+    for folder, names, files in os.walk(root):
+        names[:] = [name for name in names if name not in (".git", ".clean_room", "__pycache__", "node_modules", ".venv")]
+        for name in files:
+            with contextlib.suppress(OSError):
+                size += os.lstat(os.path.join(folder, name)).st_size
+        if size > LARGEST:
+            raise WorkerLost(f"The repository holds more than {LARGEST >> 20} MB, so it is not copied for trying edits.")
+    shutil.copytree(root, target, symlinks=True, ignore=_LEFT_OUT)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
