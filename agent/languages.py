@@ -11,8 +11,9 @@ from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 from agent.python.language import Python
 
 __all__ = [
-    "LANGUAGES", "Language", "ParsedFile", "Reference", "Role", "Symbol", "SymbolKind", "is_code", "is_interface",
-    "is_module", "is_unit", "language_of", "named", "parse_file", "parser_for", "reader_of", "role_of", "title_of",
+    "LANGUAGES", "Language", "ParsedFile", "Reference", "Role", "Symbol", "SymbolKind", "find_language", "is_code",
+    "is_compiled", "is_interface", "is_module", "is_unit", "language_of", "named", "parse_file", "parser_for", "reader_of",
+    "role_of", "title_of",
 ]  # fmt: skip
 
 Parser = Callable[[bytes], ParsedFile]
@@ -48,9 +49,14 @@ def named(name: str) -> Language:
     return _BY_NAME[name]
 
 
+def find_language(name: str) -> Language | None:
+    """The language of that name, None when it is only known by name, or not at all."""
+    return _BY_NAME.get(name)
+
+
 def reader_of(path: str) -> Language | None:
     """The language that reads the file, None when it is only known by name, or not at all."""
-    return _BY_NAME.get(language_of(path))
+    return find_language(language_of(path))
 
 
 def role_of(path: str) -> Role:
@@ -72,6 +78,11 @@ def is_interface(path: str) -> bool:
 def is_module(path: str) -> bool:
     """Whether a file declares and defines in one and needs no compiler (``ring.py``)."""
     return role_of(path) == "module"
+
+
+def is_compiled(path: str) -> bool:
+    """Whether a file is code that a compiler reads: a unit or an interface."""
+    return role_of(path) in ("unit", "interface")
 
 
 def is_code(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from agent.c import tests_in_file
@@ -16,6 +17,9 @@ from agent.c.stubs import find_stubs
 from agent.c.symbols.reader import parse
 from agent.language.base import Role
 from agent.language.stubs import Stub
+from agent.language.symbols import Symbol
+
+_INCLUDE_LINE = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
 
 
 class C:
@@ -25,6 +29,7 @@ class C:
     title = "C"
     suffixes = (*SOURCE_SUFFIXES, *HEADER_SUFFIXES)
     tests = tests_in_file
+    linked = True
 
     is_build_file = staticmethod(is_build_file)
     search_folders = staticmethod(include_paths)
@@ -45,6 +50,19 @@ class C:
     def counterpart(self, path: str, files: Iterable[str]) -> str:
         """By the stem, then by how near the two lie."""
         return counterpart(path, files)
+
+    def hands_on(self, path: str) -> bool:
+        """What a header includes is seen by those who include it."""
+        del path
+        return True
+
+    def is_private(self, symbol: Symbol) -> bool:
+        """What is ``static`` stays in its file."""
+        return symbol.static
+
+    def reference_lines(self, text: str) -> list[str]:
+        """The include lines."""
+        return [match.group().strip() for match in _INCLUDE_LINE.finditer(text)]
 
     def stubs(self, source: bytes) -> list[Stub]:
         """Functions whose body says that it is none."""

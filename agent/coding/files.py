@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.atomic import replace_file
+from agent.languages import is_code
 
 
 class Files(Protocol):
@@ -92,7 +93,7 @@ class FolderFiles:
         """The C and Python files below the root, hidden folders left out."""
         if self._paths is not None:
             return sorted(set(self._paths()))
-        found = (one.relative_to(self.root) for one in self.root.rglob("*") if one.suffix in (".c", ".h", ".py"))
+        found = (one.relative_to(self.root) for one in self.root.rglob("*") if is_code(one.name))
         return sorted(str(one) for one in found if not any(part.startswith(".") for part in one.parts))
 
 

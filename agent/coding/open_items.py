@@ -20,7 +20,7 @@ from agent.c.signature import definition_head
 from agent.c.stubs import find_stubs
 from agent.c.symbols.reader import parse
 from agent.c.syntax import CFunction, functions
-from agent.languages import is_module, language_of, named
+from agent.languages import is_compiled, is_module, language_of, named
 
 _FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})
 
@@ -158,7 +158,7 @@ def find_open_types(files: Mapping[str, bytes], open_functions: Sequence[OpenFun
     be another library's.
     """
     own = {path: data for path, data in files.items() if not is_foreign_path(path) and (is_source(path) or is_header(path))}
-    wanted = [function for function in (open_functions or find_open_functions(files)) if function.language == "c"]
+    wanted = [function for function in (open_functions or find_open_functions(files)) if is_compiled(function.path)]
     facts: dict[str, TypeFacts] = {path: type_facts(own[path]) for path in sorted(own)}
     defined = {spelling for fact in facts.values() for spelling in fact.defined}
     found: dict[str, OpenType] = {}

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from agent.c.files import INCLUDED_SUFFIXES, SOURCE_SUFFIXES
 from agent.compiling.child import MAX_OUTPUT, child_environment, run_child
 from agent.compiling.reading.diagnostics import ordered, parse_text, render
 from agent.compiling.reading.structured import parse_gcc_json, parse_sarif
@@ -35,7 +36,7 @@ PROMOTED = (
 ShutIn = Callable[[list[str]], list[str]]
 """Makes of a command the one that runs it shut in: what a model wrote may include any file that can be read."""
 
-_READ_ELSEWHERE = frozenset({".h", ".hpp", ".hh", ".c", ".inc", ".inl", ".def"})
+_READ_ELSEWHERE = frozenset({*SOURCE_SUFFIXES, *INCLUDED_SUFFIXES, ".inl"})
 """Endings of files outside the project whose lines are shown. A ``#line`` may point at anything."""
 
 MAX_LINES_READ = 200

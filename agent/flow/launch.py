@@ -18,7 +18,7 @@ from agent.context import RunContext
 from agent.events import ModelStatus
 from agent.gate import Gate
 from agent.index.scan import list_files
-from agent.languages import language_of
+from agent.languages import LANGUAGES, language_of
 from agent.learning.examples import LabelledExamples
 from agent.models.router import Router
 from agent.run import Run
@@ -28,7 +28,7 @@ from agent.workspace.git import top_level
 from agent.workspace.lease import Lease
 from agent.workspace.worktree import Workspace
 
-CODE = frozenset({"c", "python"})
+CODE = frozenset(language.name for language in LANGUAGES)
 """Languages that a run can change."""
 
 _TASK_CHARACTERS = 1.5

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from agent.flow.steps import StepRunner
 from agent.flow.worktree_files import WorkTree
 from agent.index import Index
+from agent.languages import is_compiled, is_unit
 
 _MAIN = re.compile(rb"^[^\n#/*]*\bmain\s*\(", re.M)
 
@@ -15,7 +16,7 @@ _MAIN = re.compile(rb"^[^\n#/*]*\bmain\s*\(", re.M)
 async def link_changed(runner: StepRunner) -> None:
     """Compile and link what the run changed with the sources behind the headers it includes. Library flags that the linker
     turned out to want are handed to the checks; functions that are missing are written, or told."""
-    changed = [path for path in await runner.workspace.changed_files() if path.endswith(".c")]
+    changed = [path for path in await runner.workspace.changed_files() if is_unit(path)]
     sources = sources_behind(runner.found.index, runner.tree, changed)
     if not sources:
         return
@@ -34,7 +35,7 @@ async def link_changed(runner: StepRunner) -> None:
 def sources_behind(index: Index, tree: WorkTree, paths: Iterable[str]) -> list[str]:
     """The C sources without a ``main`` among ``paths`` or beside the headers among them and, through the headers that those
     include, the sources that go with them."""
-    todo = [path if path.endswith(".c") else index.pair_of(path) or "" for path in paths if path.endswith((".c", ".h"))]
+    todo = [path if is_unit(path) else index.pair_of(path) or "" for path in paths if is_compiled(path)]
     found: list[str] = []
     while todo:
         path = todo.pop()
@@ -43,13 +44,13 @@ def sources_behind(index: Index, tree: WorkTree, paths: Iterable[str]) -> list[s
         found.append(path)
         for header in index.includes_of(path):
             pair = index.pair_of(header)
-            if pair and pair.endswith(".c"):
+            if pair and is_unit(pair):
                 todo.append(pair)
     return sorted(found)
 
 
 def is_part(tree: WorkTree, path: str) -> bool:
     """Whether a C source is linked with others: no test, nothing hidden, no program of its own."""
-    if not path.endswith(".c") or not tree.writable(path) or not tree.files.exists(path):
+    if not is_unit(path) or not tree.writable(path) or not tree.files.exists(path):
         return False
     return not _MAIN.search(tree.files.read_bytes(path))

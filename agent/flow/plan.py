@@ -7,6 +7,7 @@ import os
 
 from agent.context import RunContext
 from agent.flow.survey import Survey
+from agent.languages import is_code, is_module
 from agent.planning.added import Surroundings
 from agent.planning.plan import make_plan
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan
@@ -49,12 +50,12 @@ def project_of(found: Survey) -> Project:
 def surroundings(found: Survey) -> Surroundings:
     """What the repository has, for functions that a task wants added to it. Blocking: looks at every C and Python file."""
     symbols = list(found.index.symbols())
-    classes = [one for one in symbols if one.kind == "class" and one.path.endswith(".py") and found.writable(one.path)]
+    classes = [one for one in symbols if one.kind == "class" and is_module(one.path) and found.writable(one.path)]
     return Surroundings(
         {symbol.name for symbol in symbols},
         {one.name: one.path for one in classes},
         [path for path in found.package.included_files if found.writable(path)],
-        [one.path for one in found.index.files() if one.path.endswith((".c", ".h", ".py")) and found.writable(one.path)],
+        [one.path for one in found.index.files() if is_code(one.path) and found.writable(one.path)],
     )
 
 

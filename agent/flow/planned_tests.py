@@ -9,6 +9,7 @@ from agent.coding.writing.generated_tests import TestsWritten, implement_tests
 from agent.events import PlanAdjusted, StepFinished, StepStarted
 from agent.flow.isolated_tests import Bench
 from agent.flow.steps import StepRunner
+from agent.languages import is_interface, is_module
 from agent.models.types import ModelError
 from agent.planning.interface_tests import KIND
 from agent.values import CheckResult, PlanStep
@@ -64,7 +65,7 @@ class _Writing:
             done = await implement_tests(
                 self.ctx, step, files=runner.tree.files, compile=runner.compiler, interface=interface, run=bench.run,
                 task=runner.found.task, max_attempts=tries if runner.outcome.tests_asked else min(tries, UNASKED),
-                flavour=await bench.flavour() if self.path.endswith(".py") else "",
+                flavour=await bench.flavour() if is_module(self.path) else "",
             )  # fmt: skip
         except ModelError as error:
             done = TestsWritten(False, self.path, reason=str(error))
@@ -85,8 +86,8 @@ class _Writing:
         if needs and not needs & runner.outcome.steps_done:
             return ()
         there = tuple(path for path in self.step.interface if files.exists(path))
-        suffix = ".py" if self.path.endswith(".py") else ".h"
-        changed = (path for path in await runner.workspace.changed_files() if path.endswith(suffix))
+        offers = is_module if is_module(self.path) else is_interface
+        changed = (path for path in await runner.workspace.changed_files() if offers(path))
         return there or tuple(path for path in changed if files.exists(path) and runner.tree.writable(path))
 
     async def _with_the_rest(self, start: str, interface: tuple[str, ...]) -> tuple[CheckResult | None, str]:

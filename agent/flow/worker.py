@@ -20,6 +20,7 @@ from agent.flow.compiling import RunCompiler
 from agent.flow.survey import Survey
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.worktree_files import WorkTree
+from agent.languages import is_compiled
 from agent.planning.signals import as_shown
 from agent.values import FailureCategory, PlanStep
 from agent.workspace.git import WorkspaceError
@@ -110,7 +111,7 @@ class Worker:
         if step.kind == "type_definition" and key in self._types:
             return _of_function(await self._type(self._types[key]))
         wanted = self._functions.get(key)
-        if step.kind == "function_implement" and wanted is not None and wanted.language == "c":
+        if step.kind == "function_implement" and wanted is not None and is_compiled(wanted.path):
             return _of_function(await self._function(wanted, failure, anew, lock, kept))
         return await self._edit(step, failure, anew)
 

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from agent.index.words import STOP_WORDS, split_identifier
 from agent.language.symbols import ParsedFile
+from agent.languages import find_language
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\"'`])|\n\s*\n")
 _NEUTRAL_FOLDERS = frozenset("src lib include source sources pkg packages python c code".split())
@@ -69,11 +70,10 @@ def _concepts(parsed: ParsedFile) -> tuple[str, ...]:
 
 def _surface(parsed: ParsedFile) -> tuple[str, ...]:
     """Names that other files may use: not static, not underscored, not members of a private class."""
+    language = find_language(parsed.language)
     kept: dict[str, None] = {}
     for symbol in parsed.symbols:
-        hidden = symbol.static or symbol.kind in ("enumerator", "method", "property")
-        if parsed.language == "python":
-            hidden = hidden or symbol.name.startswith("_") or bool(symbol.parent)
-        if not hidden:
+        hidden = symbol.kind in ("enumerator", "method", "property")
+        if not hidden and not (language and language.is_private(symbol)):
             kept.setdefault(symbol.name)
     return tuple(kept)

@@ -14,7 +14,7 @@ from agent.index.entries import IndexedSymbol, LibrarySymbol
 from agent.index.extract import FUNCTION, MAX_SYMBOLS, PRIVATE, PROTOTYPE, unpacked, unpacked_links
 from agent.index.resolve import Resolver
 from agent.index.store import Store, file_number
-from agent.languages import Reference
+from agent.languages import Reference, language_of, reader_of
 
 T = TypeVar("T")
 
@@ -50,6 +50,16 @@ def _replace_edges(db: sqlite3.Connection, chosen: list[int] | None, edges: set[
     else:
         db.executemany("DELETE FROM edges WHERE source = ?", [(i,) for i in chosen])
     db.executemany("INSERT OR IGNORE INTO edges VALUES (?, ?, ?)", sorted(edges))
+
+
+def _hands_on(path: str) -> bool:
+    language = reader_of(path)
+    return language is not None and language.hands_on(path)
+
+
+def _linked(path: str) -> bool:
+    language = reader_of(path)
+    return language is not None and language.linked
 
 
 def _is_package(path: str) -> bool:
@@ -118,14 +128,14 @@ class References:
         return [row[0] for row in self._store.rows(sql, (path,))]
 
     def reach(self, path: str, depth: int = 4) -> dict[str, int]:
-        """Files reachable over includes and imports with their distance; imports are followed on only through packages."""
+        """Files reachable over includes and imports with their distance; a module hands on only what a package does."""
         if path not in self._reach:
             found = {path: 0}
             frontier = [path]
             for step in range(1, depth + 1):
                 ahead = []
                 for here in frontier:
-                    follow = step == 1 or not here.endswith((".py", ".pyi")) or _is_package(here)
+                    follow = step == 1 or _hands_on(here)
                     ahead += [p for p in (self.targets(here) if follow else ()) if p not in found]
                 for there in ahead:
                     found.setdefault(there, step)
@@ -182,9 +192,8 @@ class References:
             least = min(reach[s.path] for s in near)
             return [s for s in near if reach[s.path] == least]
         shared = [s for s in definitions if not s.static]
-        python = path.endswith((".py", ".pyi"))
-        shared = [s for s in shared if s.path.endswith((".py", ".pyi")) == python]
-        if python:
+        shared = [s for s in shared if language_of(s.path) == language_of(path)]
+        if not _linked(path):
             return shared if len(shared) == 1 else []
         declared = any(s.kind == "prototype" and (s.path in reach or s.path == path) for s in found)
         if len(shared) < 2 or not declared:
@@ -295,7 +304,7 @@ class References:
         installed packages and what is imported from them."""
         found: dict[tuple[str, str, str], LibrarySymbol] = {}
         for path in paths:
-            python = path.endswith((".py", ".pyi"))
+            linked = _linked(path)
             for link in self._links_of(path):
                 target, line = link.target, link.line
                 if link.kind == "include" and not resolver.resolve(target, path, link.system):
@@ -304,7 +313,7 @@ class References:
                     module, name = target.rpartition(".")[0] or target, target.rsplit(".", 1)[-1]
                     found.setdefault((path, "import", module + name), LibrarySymbol(name, path, line, module, "import"))
             for called, name, _ in self._uses_in(path):
-                if called and not python and not self.paths_naming(name):
+                if called and linked and not self.paths_naming(name):
                     found.setdefault((path, "call", name), LibrarySymbol(name, path, kind="call"))
         return list(found.values())
 

@@ -137,10 +137,27 @@ class Language(Protocol):
         """Resolves references among ``paths``; ``folders`` as of ``search_folders``."""
         ...
 
+    def hands_on(self, path: str) -> bool:
+        """Whether those who refer to the file see what it refers to itself: a C header's includes, a package's imports."""
+        ...
+
+    @property
+    def linked(self) -> bool:
+        """Whether a name that a file uses may be defined in any other without a reference to it, as linkers find it."""
+        ...
+
     # reading
 
     def parse(self, source: bytes) -> ParsedFile:
         """Symbols and references of one file. Never raises on broken code; offsets are bytes of ``source``."""
+        ...
+
+    def is_private(self, symbol: Symbol) -> bool:
+        """Whether a symbol is not for other files."""
+        ...
+
+    def reference_lines(self, text: str) -> list[str]:
+        """The include or import lines of a file, as they stand."""
         ...
 
     def public_names(self, source: bytes) -> set[str]:

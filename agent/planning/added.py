@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from agent.languages import is_interface, is_module, is_unit
 from agent.planning.paths import meant, pair_of
 from agent.planning.schema import Plan, PlanStep
 from agent.planning.targets import Target
@@ -67,7 +68,7 @@ def find_added(task: str, around: Surroundings) -> Added | None:
 
 def added_steps(task: str, added: Added) -> tuple[PlanStep, ...]:
     """One scaffold step for C, whose functions follow from it; one step for a Python module."""
-    kind = "scaffold" if added.files[0].endswith(".h") else "implement"
+    kind = "scaffold" if is_interface(added.files[0]) else "implement"
     return (PlanStep("s1", " ".join(task.split()), added.files, added.names, (), "", kind),)  # type: ignore[arg-type]
 
 
@@ -113,13 +114,13 @@ def _home(task: str, around: Surroundings) -> tuple[str, ...]:
     """Header and source, or the module: of the files that the task names, else the only ones that retrieval included."""
     named = [path for written in read_intent(task).files if (path := meant(written, around.files))]
     pool = [path for path in dict.fromkeys(named or around.included) if not is_test_file(path)]
-    modules = [path for path in pool if path.endswith(".py")]
+    modules = [path for path in pool if is_module(path)]
     headers = list(dict.fromkeys(header for path in pool if (header := _header_of(path, around.files))))
     if len(headers) == 1 and not modules:
-        source = next((path for path in pool if path.endswith(".c")), "") or pair_of(headers[0], around.files)
+        source = next((path for path in pool if is_unit(path)), "") or pair_of(headers[0], around.files)
         return (headers[0], source) if source else (headers[0],)
     return (modules[0],) if len(modules) == 1 and not headers else ()
 
 
 def _header_of(path: str, files: Sequence[str]) -> str:
-    return path if path.endswith(".h") else pair_of(path, files) if path.endswith(".c") else ""
+    return path if is_interface(path) else pair_of(path, files) if is_unit(path) else ""

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from agent.languages import is_compiled
 from agent.planning.schema import OpenPoint
 from agent.task.intent import read_intent
 from agent.task.mentions import code_names, implemented_names, last_part, looks_like_code, object_names, words_in
@@ -63,7 +64,7 @@ def _lives_in(point: OpenPoint, path: str) -> bool:
     for own in (point.path, point.header):
         real = PurePosixPath(own)
         same = real.parts[-len(written.parts) :] == written.parts
-        if own and (same or (real.stem == written.stem and {real.suffix, written.suffix} <= {".c", ".h"})):
+        if own and (same or (real.stem == written.stem and is_compiled(str(real)) and is_compiled(str(written)))):
             return True
     return False
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from agent.languages import is_code, is_interface, is_unit, language_of
 from agent.planning.paths import meant, pair_of
 from agent.planning.schema import Plan, PlanStep
 from agent.planning.test_location import Project, place_for_test
@@ -111,8 +112,8 @@ def _as_test(
     if not interface:
         named = PurePosixPath(path).stem.removeprefix("test_").removesuffix("_test")
         interface = _interfaces((p for p in project.paths if PurePosixPath(p).stem == named), project)[:1]
-    kinds = [PurePosixPath(one).suffix == ".py" for one in interface]
-    fits = kinds == [] or kinds[0] == (PurePosixPath(path).suffix == ".py")
+    kinds = [language_of(one) for one in interface]
+    fits = kinds == [] or kinds[0] == language_of(path)
     if path in project.paths or project.exists(path) or is_hidden(path, project.hidden) or not fits:
         fresh = place_for_test(interface[0] if interface else path, project, [p for s in before for p in s.target_files])
         path = fresh or path
@@ -134,7 +135,7 @@ def _brought(steps: Sequence[PlanStep], known: Collection[str], project: Project
     found: dict[tuple[str, ...], list[PlanStep]] = {}
     for step in steps:
         if step.kind == "scaffold":
-            files = tuple(path for path in step.target_files if path.endswith(".h"))
+            files = tuple(path for path in step.target_files if is_interface(path))
         elif step.kind == "implement":
             files = tuple(dict.fromkeys(path for path in step.target_files if _is_new(step, path, known, project)))
             files = _interfaces(files, project)
@@ -188,10 +189,9 @@ def _interfaces(paths: Iterable[str], project: Project) -> tuple[str, ...]:
 
 def _interface_of(path: str, project: Project) -> str:
     """The file that promises what ``path`` does: a module itself, a C file's header; "" when there is none."""
-    pure = PurePosixPath(path)
-    if not path or is_test_file(path) or is_hidden(path, project.hidden) or pure.suffix not in (".c", ".h", ".py"):
+    if not path or is_test_file(path) or is_hidden(path, project.hidden) or not is_code(path):
         return ""
-    return path if pure.suffix != ".c" else pair_of(path, project.paths)
+    return pair_of(path, project.paths) if is_unit(path) else path
 
 
 def _free_id(ids: Sequence[str]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
 import msgspec
 
+from agent.languages import is_compiled, is_interface
 from agent.planning.paths import ends_with
 from agent.planning.schema import Plan, PlanStep, inside
 from agent.task.intent import read_intent
@@ -24,9 +24,9 @@ def plan_new_c(task: str, files: Sequence[str]) -> Plan | None:
     sources = tuple(path for path in named if _is_c(path) and inside(path) and not is_test_file(path))
     if not intent.creates or intent.repairs or len(sources) != len([p for p in named if not is_test_file(p)]):
         return None
-    if not any(path.endswith(".h") for path in sources) or any(_exists(path, files) for path in sources):
+    if not any(is_interface(path) for path in sources) or any(_exists(path, files) for path in sources):
         return None
-    targets = tuple(sorted(sources, key=lambda path: not path.endswith(".h")))
+    targets = tuple(sorted(sources, key=lambda path: not is_interface(path)))
     return Plan((PlanStep("s1", " ".join(task.split()), targets, (), (), "", "scaffold"),), "facts")
 
 
@@ -36,7 +36,7 @@ def merge_new_c(steps: Sequence[PlanStep], files: Sequence[str]) -> tuple[PlanSt
     A header and the functions it declares cannot be designed apart; the functions are written one by one afterwards anyway.
     """
     new = [step for step in steps if _creates(step, files)]
-    if not any(path.endswith(".h") for step in new for path in step.target_files):
+    if not any(is_interface(path) for step in new for path in step.target_files):
         return tuple(steps)
     first, gone = new[0], {step.id for step in new}
     targets = dict.fromkeys(path for step in new for path in step.target_files)
@@ -44,7 +44,7 @@ def merge_new_c(steps: Sequence[PlanStep], files: Sequence[str]) -> tuple[PlanSt
     needed = dict.fromkeys(d for step in new for d in step.depends_on if d not in behind)
     merged = msgspec.structs.replace(
         first, description=" ".join(dict.fromkeys(step.description for step in new)), target_symbols=(),
-        target_files=tuple(sorted(targets, key=lambda path: not path.endswith(".h"))), depends_on=tuple(needed),
+        target_files=tuple(sorted(targets, key=lambda path: not is_interface(path))), depends_on=tuple(needed),
         kind="scaffold",
     )  # fmt: skip
     kept = [step for step in steps if step is first or step.id not in gone]
@@ -70,7 +70,7 @@ def _redirected(step: PlanStep, gone: set[str], to: str) -> PlanStep:
 
 
 def _is_c(path: str) -> bool:
-    return PurePosixPath(path).suffix in (".c", ".h")
+    return is_compiled(path)
 
 
 def _exists(path: str, files: Sequence[str]) -> bool:

@@ -7,13 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent.languages import is_code, reader_of
 from agent.workspace.protected import is_hidden, is_test_file
-
-_SUFFIXES = {".h": ".c", ".c": ".c", ".py": ".py"}
-"""A file under test to the suffix of its tests."""
-
-_STYLES = {".c": ("test_{}", "{}_test", "test-{}", "{}-test", "{}_tests"), ".py": ("test_{}", "{}_test")}
-"""How tests are named, the most usual first; what runners and :func:`is_test_file` know."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +22,18 @@ class Project:
 
 
 def place_for_test(source: str, project: Project, also_taken: Iterable[str] = ()) -> str:
-    """A path for a new test of ``source`` (a header, a C file or a Python module); "" when it is of no such kind.
+    """A path for a new test of ``source`` (code of any language that is read); "" when it is of no such kind.
 
     The folder and the style of the name are those of most tests of the same language; without any, ``test/`` if there is
     one, else ``tests/``, and ``test_NAME``. A name that some test has already gets a number, since pytest cannot tell two
     modules of one name apart.
     """
-    suffix = _SUFFIXES.get(PurePosixPath(source).suffix, "")
-    if not suffix:
+    language = reader_of(source)
+    if language is None or not is_code(source):
         return ""
+    suffix = language.tests.suffix
     tests = [path for path in project.paths if _is_test(path, suffix) and not is_hidden(path, project.hidden)]
-    folder, style = _folder(source, suffix, tests, project), _style(suffix, tests)
+    folder, style = _folder(source, suffix, tests, project), _style(language.tests.styles, tests)
     names = {PurePosixPath(path).name.casefold() for path in (*tests, *also_taken)}
     stem = _stem(source)
     for number in range(1, 1000):
@@ -68,10 +64,10 @@ def _folder(source: str, suffix: str, tests: list[str], project: Project) -> Pur
     return PurePosixPath("test" if "test" in tops and "tests" not in tops else "tests")
 
 
-def _style(suffix: str, tests: list[str]) -> str:
+def _style(styles: tuple[str, ...], tests: list[str]) -> str:
     stems = [PurePosixPath(path).stem for path in tests]
-    counts = {style: sum(_has_style(stem, style) for stem in stems) for style in _STYLES[suffix]}
-    return max(_STYLES[suffix], key=lambda style: counts[style])
+    counts = {style: sum(_has_style(stem, style) for stem in stems) for style in styles}
+    return max(styles, key=lambda style: counts[style])
 
 
 def _has_style(stem: str, style: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agent.language.base import Role
+from agent.language.symbols import Symbol
 from agent.python import tests_in_file
 from agent.python.documentation import public_names, uncommented, with_comment
 from agent.python.equality import same_code
@@ -16,6 +18,8 @@ from agent.python.replace import add, definition_in, replace, syntax_problem
 from agent.python.stubs import find_stubs
 from agent.python.symbols import parse
 
+_IMPORT = re.compile(r"^(?:from\s+\S+\s+import\s+(?:\([^)]*\)|[^\n(]*)|import\s+[^\n]*)$", re.MULTILINE)
+
 
 class Python:
     """Python: modules, and stub files that are read but never written."""
@@ -24,6 +28,7 @@ class Python:
     title = "Python"
     suffixes = (".py", ".pyi")
     tests = tests_in_file
+    linked = False
 
     parse = staticmethod(parse)
     public_names = staticmethod(public_names)
@@ -47,6 +52,18 @@ class Python:
         """A module declares what it defines."""
         del path, files
         return ""
+
+    def hands_on(self, path: str) -> bool:
+        """A package hands on what it imports."""
+        return PurePosixPath(path).stem == "__init__"
+
+    def is_private(self, symbol: Symbol) -> bool:
+        """A leading underscore says so; what is in a class is reached through the class."""
+        return symbol.name.startswith("_") or bool(symbol.parent)
+
+    def reference_lines(self, text: str) -> list[str]:
+        """The import statements at the left margin."""
+        return [match.group().strip() for match in _IMPORT.finditer(text)]
 
     def is_build_file(self, path: str) -> bool:
         """Imports are found without a build."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.languages import parser_for
+from agent.languages import is_interface, parser_for
 from agent.retrieval.filerank import rank_files
 from agent.retrieval.types import ScopedFile, TaskFacts
 
@@ -113,7 +113,7 @@ def _seeds(index: Index, facts: TaskFacts, eligible: set[str]) -> dict[str, str]
 def _undefined_headers(index: Index, eligible: set[str]) -> list[str]:
     """Headers that declare functions nobody defines, when the task names no file."""
     found: dict[str, None] = {}
-    for path in sorted(path for path in eligible if path.endswith(".h")):
+    for path in sorted(path for path in eligible if is_interface(path)):
         for symbol in index.symbols(path):
             if symbol.kind == "prototype" and all(hit.kind == "prototype" for hit in index.find_symbols(symbol.name)):
                 found.setdefault(path)

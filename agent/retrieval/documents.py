@@ -11,6 +11,7 @@ import msgspec
 
 from agent.index.extract import own_texts
 from agent.index.words import split_identifier
+from agent.languages import language_of
 from agent.retrieval.stemming import stem
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def candidates_of(index: Index, entry: FileEntry) -> list[Document]:
 
 
 def _standing(symbols: list[IndexedSymbol], source: bytes, path: str) -> list[IndexedSymbol]:
-    python = path.endswith((".py", ".pyi"))
+    python = language_of(path) == "python"
     found: dict[str, IndexedSymbol] = {}
     for symbol in symbols:
         local = python and symbol.kind == "global" and source[max(0, symbol.start - 1) : symbol.start] in _INDENT

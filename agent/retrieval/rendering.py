@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agent.languages import is_unit, reader_of
 from agent.models.budget import estimate_tokens
 from agent.retrieval.types import ScopedFile, ScopedSymbol
 from agent.values import DetailLevel, Value
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from agent.index import Index
     from agent.index.entries import IndexedSymbol
 
-_C_HEAD = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
-_PYTHON_HEAD = re.compile(r"^(?:from\s+\S+\s+import\s+(?:\([^)]*\)|[^\n(]*)|import\s+[^\n]*)$", re.MULTILINE)
 _TYPE_KINDS = ("struct", "union", "enum", "typedef", "class", "macro", "constant")
 _DEFINED = tuple(kind for kind in _TYPE_KINDS if kind != "class")
 MAX_TYPE_LINES = 40
@@ -93,8 +92,8 @@ def section(index: Index, path: str, blocks: list[Block]) -> str:
 
 def imports_text(index: Index, path: str) -> str:
     """The file's include or import lines, as they stand."""
-    pattern = _PYTHON_HEAD if path.endswith((".py", ".pyi")) else _C_HEAD
-    return "\n".join(match.group().strip() for match in pattern.finditer(index.text(path)))
+    language = reader_of(path)
+    return "\n".join(language.reference_lines(index.text(path))) if language else ""
 
 
 def source_of(index: Index, symbol: IndexedSymbol) -> str:
@@ -110,7 +109,7 @@ def source_of(index: Index, symbol: IndexedSymbol) -> str:
 
 def declaration_of(index: Index, symbol: IndexedSymbol) -> IndexedSymbol | None:
     """The documented prototype of a C function: its contract often stands in the header only."""
-    if symbol.kind != "function" or symbol.static or not symbol.path.endswith(".c"):
+    if symbol.kind != "function" or symbol.static or not is_unit(symbol.path):
         return None
     return next((s for s in index.find_symbols(symbol.name) if s.kind == "prototype" and s.doc), None)
 

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
+from agent.languages import is_unit
 from agent.workspace.git import run_git, text
 from agent.workspace.sandbox import Limits, command_line, run_command
 
@@ -74,7 +75,7 @@ def _copy(root: Path, target: Path, written: Collection[str]) -> bool:
     below = text(run_git(root, "rev-parse", "--show-prefix"))
     names += [path.removeprefix(below) for path in sorted(written) if path.startswith(below)]
     there = [name for name in names if (root / name).is_symlink() or _is_source(root / name)]
-    has_c = any(name.endswith(".c") for name in there)
+    has_c = any(is_unit(name) for name in there)
     if not has_c or sum((root / name).lstat().st_size for name in there) > LARGEST:
         return False
     target.mkdir(parents=True)

@@ -15,6 +15,7 @@ from agent.c.signature import definition_head, same_signature
 from agent.c.syntax import CFunction, comment_above, functions, readable, top_level
 from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
 from agent.language.code_blocks import code_blocks
+from agent.languages import is_interface
 from agent.textfile import read_text
 
 _FENCE = re.compile(r"^[ \t]*```", re.M)
@@ -115,7 +116,7 @@ def headers_from_reply(reply: str) -> dict[str, str]:
     for mark, end in zip(marks, ends, strict=False):
         inside = len(_FENCE.findall(reply[: mark.start()])) % 2
         texts[mark["path"]] = "```c\n" * inside + reply[mark.end() : end].lstrip("\n")
-    return {path: text for path, text in texts.items() if path.endswith(".h")}
+    return {path: text for path, text in texts.items() if is_interface(path)}
 
 
 def _declares(text: str) -> tuple[int, int]:

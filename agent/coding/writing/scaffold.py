@@ -32,6 +32,7 @@ from agent.coding.writing.stub_insertion import with_stub
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.batched import Unreadable, ask_structured
+from agent.languages import is_compiled, is_interface
 from agent.prompts import header_gen, interface_enum
 from agent.values import FailureCategory
 
@@ -107,13 +108,13 @@ class _Scaffold:
     def _exact(self) -> list[Spelled]:
         """Declarations that the task's words hold and that no header of the project has yet."""
         known = LazyFiles(self.files)
-        declared = {one.name for path in known if path.endswith(".h") for one in functions(known[path])}
+        declared = {one.name for path in known if is_interface(path) for one in functions(known[path])}
         text = self.task if " ".join(self.part.split()) in " ".join(self.task.split()) else f"{self.task}\n\n{self.part}"
         return [one for one in declarations_in(text) if one.function.name not in declared]
 
     def _spelled_out(self) -> Interface | None:
         """The interface, when the words themselves give it: at least two declarations for the one header they name."""
-        headers = [path for path in self.targets if path.endswith(".h")] or headers_named(self.task)
+        headers = [path for path in self.targets if is_interface(path)] or headers_named(self.task)
         if len(self.exact) < 2 or len(headers) != 1 or bad_path(headers[0]):
             return None
         ideas = [FunctionIdea(one.function.name, one.contract) for one in self.exact]
@@ -133,7 +134,7 @@ class _Scaffold:
             put_back(self.files, self.before)
             return ScaffoldResult(False, reason=reason, kind=self.kind)
         changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
-        everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
+        everything = {path: data for path, data in LazyFiles(self.files).items() if is_compiled(path)}
         mine = [one for one in find_open_functions(everything) if one.path in changed or one.header in changed]
         mine = [one for one in mine if not added or one.name in added]
         rules = " ".join(one.rules for one in self.exact if one.rules)
@@ -198,7 +199,7 @@ class _Scaffold:
         the plan names takes the place of an invented path when there is only one of each."""
         named = {function.name for idea in ideas for function in idea.functions}
         missing = [FunctionIdea(one.function.name, one.contract) for one in self.exact if one.function.name not in named]
-        planned = [path for path in self.targets if path.endswith(".h")]
+        planned = [path for path in self.targets if is_interface(path)]
         first = ideas[0]
         path = planned[0] if len(planned) == 1 and len(ideas) == 1 else first.path
         changed = msgspec.structs.replace(first, path=path, functions=[*first.functions, *missing])
@@ -242,7 +243,7 @@ class _Scaffold:
 
     async def _monolithic(self) -> str:
         trouble = ""
-        planned = [path for path in self.targets if path.endswith(".h")]
+        planned = [path for path in self.targets if is_interface(path)]
         for attempt in range(1, self.attempts + 1):
             llm = self.ctx.llm("scaffold")
             asked = await llm.generate(
@@ -297,7 +298,7 @@ class _Scaffold:
         return ""
 
     def _undefined(self, headers: set[str]) -> list[OpenFunction]:
-        everything = {path: data for path, data in LazyFiles(self.files).items() if path.endswith((".c", ".h"))}
+        everything = {path: data for path, data in LazyFiles(self.files).items() if is_compiled(path)}
         found = find_open_functions(everything)
         return [one for one in found if one.why == "undefined" and one.header in headers]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent.c.files import is_header
 from agent.compiling.classifying.findings import FailedCompile, Finding, Sought
 from agent.compiling.classifying.scope import close_name, close_tag
 
@@ -95,7 +96,7 @@ def elsewhere(at: FailedCompile, sought: Sought) -> Finding:
     if symptom.kind == "syntax":
         return sought.found("unknown")
     for path in at.project.paths():
-        if path != sought.file and not path.endswith(".h") and at.project.mentions(path, plain):
+        if path != sought.file and not is_header(path) and at.project.mentions(path, plain):
             declared = at.project.declared(path)
             if declared.defines(plain) or plain in declared.types or plain in declared.macros:
                 detail = f"`{plain}` is defined in {path}, but no header declares it: add a declaration to one."
