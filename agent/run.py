@@ -37,7 +37,7 @@ _BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError, No
 
 
 class Run:
-    """A task on a repository. Make it with :func:`agent.flow.launch.open_run`, listen with ``ctx.listeners``, execute it
+    """A task on a repository. Make it with :func:`agent.launch.open_run`, listen with ``ctx.listeners``, execute it
     once, then say what becomes of the change: :meth:`apply`, :meth:`keep` or :meth:`discard`."""
 
     def __init__(

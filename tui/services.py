@@ -127,7 +127,7 @@ async def start_run(task: str, repo: Path, config: Config, *, gate: Gate, resume
     Raises:
         PreflightError: it cannot begin; the sentence says why, ``hint`` what to do.
     """
-    from agent.flow.launch import open_run
+    from agent.launch import open_run
 
     run = await open_run(task, repo, config=config, gate=gate, hidden=hidden_files(repo), resume=resume)
     return EngineRun(run, await asyncio.to_thread(_events_before, run) if resume else [])

@@ -19,7 +19,7 @@ from agent.verdict.threshold import thresholds_path
 from screens.actions import bindings
 from screens.dialogs import Confirm
 from screens.learning.fit_lines import fit_lines, rule_words
-from screens.log_screen import ListScreen
+from screens.learning.log_screen import ListScreen
 from screens.runner import Services
 from screens.table import make_screen
 from screens.text import GOOD, MUTED, WARN, line, plural, stage_short, stage_title

@@ -10,7 +10,7 @@ from agent.audit.log import LogError
 from agent.labels.items import Item
 from screens.learning.label_dialogs import CommentDialog
 from screens.learning.label_model import LabelSession
-from screens.log_screen import LogScreen
+from screens.learning.log_screen import LogScreen
 from screens.text import one_line
 
 

@@ -15,7 +15,7 @@ from agent.events import CallProgress
 from agent.state.records import Call
 from screens.lines import LinesView
 from screens.panes.call_row import verdict_cell
-from screens.run.writing import Writing
+from screens.panes.writing import Writing
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short, stage_title
 from screens.workers import start
 

@@ -10,7 +10,7 @@ from agent.events import CallFinished, CallProgress, CallStarted, Envelope, Even
 from agent.gate import Gate
 from agent.state.records import Call
 from agent.state.run_state import RunState
-from screens.run.writing import WritingNow
+from screens.panes.writing import WritingNow
 from screens.runner import RunHandle
 
 FLUSH_SECONDS = 1 / 30

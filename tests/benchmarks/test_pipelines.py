@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.flow.launch import open_run
 from agent.flow.plan import open_points
 from agent.flow.survey import survey
+from agent.launch import open_run
 from agent.planning.facts import plan_from_facts
 from agent.planning.new_c import plan_new_c
 from agent.task.intent import read_intent

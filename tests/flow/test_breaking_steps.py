@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent import events as ev
-from agent.flow.launch import open_run
 from agent.flow.outcome import judge_outcome
 from agent.flow.repair import Repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import survey
+from agent.launch import open_run
 from agent.planning.schema import Plan, PlanStep
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer

@@ -9,8 +9,8 @@ import pytest
 from agent.audit.history import delete_run, events_of, fold, list_runs
 from agent.audit.reader import LogReader
 from agent.flow.change import Choice, decide
-from agent.flow.launch import open_run
 from agent.labels.items import load_items
+from agent.launch import open_run
 from agent.state.run_state import RunState
 from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import Lease, held

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent import events as ev
-from agent.flow.launch import PreflightError, open_run
+from agent.launch import PreflightError, open_run
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run import of, play, settings

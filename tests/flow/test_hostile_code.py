@@ -9,9 +9,9 @@ import pytest
 
 from agent import events as ev
 from agent.coding.writing.edit_step import implement_step
-from agent.flow.launch import open_run
 from agent.flow.worktree_files import WorkTree
 from agent.index import Index
+from agent.launch import open_run
 from agent.values import PlanStep
 from agent.workspace.demo import create_demo
 from agent.workspace.git import WorkspaceError

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent import events as ev
-from agent.flow.launch import open_run
+from agent.launch import open_run
 from agent.state.run_state import RunState
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes.script import Answer, RecordedCall

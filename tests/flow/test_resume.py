@@ -22,7 +22,7 @@ from tests.flow.test_run import RING, TASK, play
 KILLED = """
 import asyncio, os, sys
 from pathlib import Path
-from agent.flow.launch import open_run
+from agent.launch import open_run
 
 async def main():
     repo, url, kind, number, task = sys.argv[1:]

@@ -16,7 +16,7 @@ import pytest
 from agent import events as ev
 from agent.config.schema import repo_config_path
 from agent.config.template import template
-from agent.flow.launch import PreflightError, open_run
+from agent.launch import PreflightError, open_run
 from agent.state.run_state import RunState
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes.script import Answer, RecordedCall, together
@@ -188,7 +188,7 @@ async def test_stopping_keeps_what_was_done(small: Path) -> None:
 _PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from agent.flow.launch import open_run
+from agent.launch import open_run
 from agent.events import encode_event
 
 async def main():

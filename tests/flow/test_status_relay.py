@@ -8,7 +8,7 @@ from agent.audit.log import AuditLog
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import ModelStatus, Notice
-from agent.flow.launch import StatusRelay
+from agent.launch import StatusRelay
 from agent.models.router import Router
 
 

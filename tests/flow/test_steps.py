@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from agent.events import StepFinished
-from agent.flow.launch import open_run
 from agent.flow.outcome import Outcome
 from agent.flow.steps import StepRunner
 from agent.flow.survey import survey
+from agent.launch import open_run
 from agent.planning.schema import Plan, PlanStep
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer

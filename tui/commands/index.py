@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 )
 def index(repo: Path, enrich: bool) -> None:
     """Index REPO (default: here): files, symbols, references, history, search."""
-    from agent.flow.launch import PreflightError
+    from agent.launch import PreflightError
 
     try:
         asyncio.run(_index(repo.resolve(), enrich))
@@ -56,8 +56,8 @@ async def _index(repo: Path, enrich: bool) -> None:
 
 async def _enrich(opened: Index, repo: Path) -> None:
     from agent.config.schema import load
-    from agent.flow.session import asking_session
     from agent.retrieval.enrichment import enrich
+    from agent.session import asking_session
 
     async with asking_session("enrich", repo, load(repo)) as ctx:
         ctx.listeners.append(_tell)

@@ -160,8 +160,8 @@ def _aimed(config: Config, model: str, provider: str | None, base_url: str, conc
 async def _evaluate(repo: Path, config: Config, stages: Sequence[str], as_json: bool) -> int:
     import msgspec
 
-    from agent.flow.launch import new_run_id
     from agent.gate import Gate
+    from agent.launch import new_run_id
     from agent.learning.evaluate import EvaluationError, run_evaluation
     from agent.verdict.in_force import thresholds_of
 

@@ -21,7 +21,7 @@ import click
 @click.option("--no-model", is_flag=True, help="Stop before the judgments: every candidate, by rank.")
 def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
     """Find the files and symbols that TASK needs, best first."""
-    from agent.flow.launch import PreflightError
+    from agent.launch import PreflightError
 
     try:
         found = asyncio.run(_retrieve(task, repo.resolve(), no_model))
@@ -40,10 +40,10 @@ def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
 
 async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
     from agent.config.schema import load
-    from agent.flow.session import asking_session
     from agent.index import Index
     from agent.retrieval.pipeline import retrieve as judge
     from agent.retrieval.pipeline import retrieve_unjudged
+    from agent.session import asking_session
 
     began = time.perf_counter()
     config = load(repo)

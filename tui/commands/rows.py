@@ -29,8 +29,8 @@ async def _classify(lines: Iterable[str], no_model: bool, verify: bool) -> None:
         return
     from agent.compiling.classifying.questions import RunQuestions
     from agent.config.schema import load
-    from agent.flow.session import asking_session
     from agent.models.store import data_dir
+    from agent.session import asking_session
 
     folder = data_dir() / "scratch"
     folder.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ async def run_task(
     hidden: tuple[str, ...] = (),
 ) -> int:
     """Execute one task and report it on the terminal. Returns the exit code."""
-    from agent.flow.launch import PreflightError, open_run
+    from agent.launch import PreflightError, open_run
     from tui.ending import hear_signals
     from tui.report import guarded, json_printer, plain_printer
 

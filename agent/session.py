@@ -13,7 +13,7 @@ from agent.audit.log import AuditLog, log_path
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
-from agent.flow.launch import StatusRelay, new_run_id, require_models
+from agent.launch import StatusRelay, new_run_id, require_models
 from agent.models.router import Router
 from agent.values import RunStatus
 from agent.verdict.in_force import thresholds_of
