@@ -55,8 +55,10 @@ async def open_run(
     hidden: tuple[str, ...] = (),
     apply_when_complete: bool = False,
     resume: str = "",
+    with_model: bool = True,
 ) -> Run:
     """A run that is ready to be executed; with ``resume`` (a run's id) that run is taken up where its last commit is.
+    Without a model only failing checks are repaired, by small edits.
 
     Raises:
         PreflightError: no task, or one too long for the window, no such folder, nothing to read in it, no compiler for its
@@ -81,7 +83,8 @@ async def open_run(
     router = Router(config.models, status=status)
     lease: Lease | None = None
     try:
-        await require_models(router)
+        if with_model:
+            await require_models(router)
         lease = Lease(repo, resume) if resume else None  # before its place is touched: it may be going on elsewhere
         workspace = await _place(repo, config, resume)
         lease = lease or Lease(repo, workspace.run_id)
@@ -93,8 +96,9 @@ async def open_run(
         raise
     status.ctx = ctx
     return Run(
-        ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete, resumed=bool(resume), lease=lease
-    )
+        ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete, resumed=bool(resume), lease=lease,
+        with_model=with_model,
+    )  # fmt: skip
 
 
 async def _place(repo: Path, config: Config, resume: str) -> Workspace:

@@ -19,6 +19,7 @@ from agent.flow.planned_tests import write_planned_tests
 from agent.flow.progress import progress_of
 from agent.flow.relevant_failures import failures_left
 from agent.flow.repair import Repair
+from agent.flow.search_repair import search_repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
 from agent.gate import Stopped
@@ -32,7 +33,20 @@ from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import Lease
 from agent.workspace.worktree import Workspace
 
-_BREAKS_OFF = (ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError, NothingToRead, IndexUnavailable)
+
+class NothingWithoutModel(Exception):
+    """A run without a model has done what it can: small edits that make failing checks pass."""
+
+    def __str__(self) -> str:
+        return (
+            "Without a model only failing checks are repaired, by small edits, and none was found that makes them pass. "
+            "Run the task again with a model."
+        )
+
+
+_BREAKS_OFF = (
+    ModelError, AllOmitted, Unreadable, PlanError, WorkspaceError, NothingToRead, IndexUnavailable, NothingWithoutModel,
+)  # fmt: skip
 """Errors that end a run with a sentence. Anything else is a fault of ours and ends it with its traceback in the log."""
 
 
@@ -50,6 +64,7 @@ class Run:
         apply_when_complete: bool = False,
         resumed: bool = False,
         lease: Lease | None = None,
+        with_model: bool = True,
     ) -> None:
         self.ctx = ctx
         self.task = task
@@ -57,6 +72,7 @@ class Run:
         self.hidden = hidden
         self.apply_when_complete = apply_when_complete
         self.resumed = resumed
+        self.with_model = with_model
         self.outcome = Outcome()
         self.checks = Checks(ctx, workspace, hidden)
         self.change = Change(workspace, ctx.log, ctx.emit)
@@ -94,6 +110,11 @@ class Run:
         if self.resumed:
             await self.workspace.rollback(earlier.commit if earlier and earlier.commit else self.workspace.base)
         self.outcome.baseline = await self.checks.baseline(known)
+        if await self._mended_by_search():
+            self.outcome.final = await self.checks.final()
+            return
+        if not self.with_model:
+            raise NothingWithoutModel
         found = await survey(self.ctx, self.workspace, self.task, self.hidden)
         runner = StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome)
         try:
@@ -111,6 +132,11 @@ class Run:
             await self._measure(found)
         finally:
             runner.close()
+
+    async def _mended_by_search(self) -> bool:
+        return await search_repair(
+            self.ctx, self.workspace, self.task, self.checks, self.outcome, hidden=self.hidden, with_model=self.with_model
+        )
 
     def _announce(self) -> None:
         workspace, target = self.workspace, self.ctx.router.target("function_implement")

@@ -176,6 +176,20 @@ No: it is defined, or it is not even declared.
 """,
     ),
     _text("error_which_include", "header?", "Compile error: which header is missing", unit="errors", pane="compile"),
+    # Where a fault is, what mends it, and whether that is the right change
+    _judgment(
+        "suspect", "suspect?", "Repair: could the failure come from this function?", "functions", pane="repair",
+        guideline="""Yes: a mistake in this function can make the failing check fail as it does.
+No: the function does what its contract says, or has no part in what the check looks at.
+""",
+    ),
+    _code("cloze", "fill", "Repair: fill a blanked line", unit="lines", pane="repair"),
+    _judgment(
+        "fitting", "fits?", "Repair: does the edit do what the task says?", "edits", pane="repair",
+        guideline="""Yes: the edit mends the mistake, for every input and not only for those that the checks try.
+No: it only happens to satisfy the checks, or it breaks something that they do not look at.
+""",
+    ),
     # What a failure means for the plan
     _text("adjustment", "adjust", "Adjustment: the plan after a failure, in one reply", unit="failures", pane="adjust"),
     _judgment(

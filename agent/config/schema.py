@@ -89,6 +89,9 @@ class Orchestrator(Section, frozen=True):
     decomposed_scaffold: Annotated[bool, _doc("Make headers and stubs first, then write each function alone.")] = False
     decomposed_adjustment: Annotated[bool, _doc("Adjust the plan by yes/no verdicts after a failure.")] = False
     decomposed_error_classification: Annotated[bool, _doc("Ask three small questions about an unclear error.")] = False
+    decomposed_repair: Annotated[
+        bool, _doc("Search for a small edit that mends failing checks before a model writes anything anew.")
+    ] = True
     max_adjustment_rounds: Annotated[int, _doc("Plan adjustments in one run.", ge=0, le=20)] = 3
     documentation_pass: Annotated[bool, _doc("Write doc comments for changed public symbols at the end.")] = False
 
@@ -129,6 +132,19 @@ class Compile(Section, frozen=True):
     compiler: Annotated[str, _doc("Compiler command; empty: gcc or clang, whichever is found.")] = ""
     extra_flags: Annotated[list[str], _doc("Flags for every compile, such as -std=c11 or -Iinclude.")] = []
     timeout_seconds: Annotated[int, _doc("Longest compile.", ge=1)] = 60
+
+
+class Repair(Section, frozen=True):
+    """The search for an edit that mends failing checks."""
+
+    budget_s: Annotated[int, _doc("Longest search, in seconds.", ge=1, le=3600)] = 120
+    max_suspects: Annotated[int, _doc("Functions that are searched, and asked about, at most.", ge=1, le=50)] = 10
+    ask_suspects: Annotated[bool, _doc("Ask of each suspect function whether the failure could come from it.")] = True
+    cloze: Annotated[bool, _doc("Let the model fill blanked lines when no operator helps.")] = True
+    max_judged: Annotated[int, _doc("Edits that pass the checks and are asked about.", ge=0, le=20)] = 8
+    operators_off: Annotated[
+        list[str], _doc('Edit operators that are left out, by name, such as ["statement-moved"].')
+    ] = []
 
 
 class Index(Section, frozen=True):
@@ -178,6 +194,7 @@ class Config(msgspec.Struct, frozen=True):
     retrieval: Retrieval = Retrieval()
     coding: Coding = Coding()
     compile: Compile = Compile()
+    repair: Repair = Repair()
     index: Index = Index()
     testing: Testing = Testing()
     sandbox: Sandbox = Sandbox()

@@ -35,6 +35,17 @@ from agent.events.plan import (
     StepStarted,
     ViabilityVerdict,
 )
+from agent.events.repair import (
+    CandidateJudged,
+    CandidatePassed,
+    CandidatesTried,
+    RepairChosen,
+    RepairFinished,
+    RepairStarted,
+    SuspectFunction,
+    SuspectJudged,
+    SuspectsRanked,
+)
 from agent.events.retrieval import (
     CascadePass,
     ContextAssembled,
@@ -48,14 +59,15 @@ from agent.events.retrieval import (
 from agent.events.run import ModelStatus, Notice, RunFinished, RunStarted, StageFinished, StageStarted
 
 __all__ = [
-    "AdjustmentStarted", "AnyEvent", "CallFinished", "CallProgress", "CallStarted", "CascadePass", "ChecksRun",
-    "ChecksStarted", "CompileFinished", "CompileStarted", "ContextAssembled", "DiffReady", "DiffResolved",
-    "EditApplied", "EditRejected", "Envelope", "ErrorClassified", "Event", "FailureSignals", "FileScoped",
-    "FilesGrouped", "FunctionFailed", "FunctionImplemented", "FunctionStarted", "GateResolved", "GateWaiting",
-    "IncludeAdded", "IndexRefreshed", "ModelStatus", "NewStepVerdict", "Notice", "PlanAdjusted", "PlanMade",
-    "RecoveryDone", "RootCauseVerdict", "RunFinished", "RunStarted", "StageFinished", "StageStarted", "StagesRouted",
-    "StepFinished", "StepStarted", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict", "decode_event",
-    "encode_event",
+    "AdjustmentStarted", "AnyEvent", "CallFinished", "CallProgress", "CallStarted", "CandidateJudged",
+    "CandidatePassed", "CandidatesTried", "CascadePass", "ChecksRun", "ChecksStarted", "CompileFinished",
+    "CompileStarted", "ContextAssembled", "DiffReady", "DiffResolved", "EditApplied", "EditRejected",
+    "Envelope", "ErrorClassified", "Event", "FailureSignals", "FileScoped", "FilesGrouped", "FunctionFailed",
+    "FunctionImplemented", "FunctionStarted", "GateResolved", "GateWaiting", "IncludeAdded", "IndexRefreshed",
+    "ModelStatus", "NewStepVerdict", "Notice", "PlanAdjusted", "PlanMade", "RecoveryDone", "RepairChosen",
+    "RepairFinished", "RepairStarted", "RootCauseVerdict", "RunFinished", "RunStarted", "StageFinished",
+    "StageStarted", "StagesRouted", "StepFinished", "StepStarted", "SuspectFunction", "SuspectJudged",
+    "SuspectsRanked", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict", "decode_event", "encode_event",
 ]  # fmt: skip
 
 AnyEvent = (
@@ -64,7 +76,8 @@ AnyEvent = (
     | ContextAssembled | PlanMade | StepStarted | StepFinished | FailureSignals | AdjustmentStarted | ViabilityVerdict
     | RootCauseVerdict | NewStepVerdict | PlanAdjusted | FunctionStarted | FunctionImplemented | FunctionFailed
     | CompileStarted | CompileFinished | ErrorClassified | IncludeAdded | RecoveryDone | EditApplied | EditRejected
-    | ChecksStarted | ChecksRun | DiffReady | DiffResolved | GateWaiting | GateResolved
+    | RepairStarted | SuspectsRanked | SuspectJudged | CandidatesTried | CandidatePassed | CandidateJudged | RepairChosen
+    | RepairFinished | ChecksStarted | ChecksRun | DiffReady | DiffResolved | GateWaiting | GateResolved
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from agent.repair.edits import Candidate, Edit, apply_edits, normal_text
 from agent.repair.functions import parses
 from agent.repair.localize import Suspect
 from agent.repair.operators import Site, changes
-from agent.repair.testbed import TestBed, Trial
+from agent.repair.testbed import CheckBed, Trial
 
 SETTLE_SECONDS = 6.0
 ENOUGH = 12
@@ -74,7 +74,7 @@ class Search:
 
     def __init__(
         self,
-        bed: TestBed,
+        bed: CheckBed,
         sources: Mapping[str, bytes],
         deadline: float,
         tell: Callable[[Counts, Found | None], None] = lambda *_: None,

@@ -1,7 +1,7 @@
 """Where candidates are tried: the project's checks, run again and again in copies of the worktree.
 
 :class:`PythonBed` knows each test by name and traces the lines that it executes. The C side is in ``c_testbed``; both answer
-to :class:`TestBed`.
+to :class:`CheckBed`.
 """
 
 from __future__ import annotations
@@ -54,10 +54,9 @@ class Trial(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-class TestBed(Protocol):
+class CheckBed(Protocol):
     """Runs the checks of one project with candidates in place."""
 
-    __test__: bool = False
     baseline: Baseline
     batch: int
 

@@ -14,6 +14,7 @@ Activity = Literal[
     "testing", "waiting for you", "stopped", "complete", "partial", "failed",
 ]  # fmt: skip
 
+
 class Call(msgspec.Struct, gc=False):
     """One row of the call stream. Plain values only, so that a hundred thousand of them are nothing to the collector."""
 
@@ -123,4 +124,59 @@ class FunctionState:
     status: Literal["writing", "done", "failed"] = "writing"
     attempt: int = 1
     max_attempts: int = 1
+    reason: str = ""
+
+
+class CandidateState(msgspec.Struct):
+    """A candidate that passes all checks, and what was said of it."""
+
+    number: int
+    operator: str
+    source: str
+    path: str
+    function: str
+    line: int
+    diff: str
+    rank: float = 0.0
+    fits: bool | None = None
+    p_yes: float | None = None
+
+
+class SuspectState(msgspec.Struct):
+    """A function that may hold the fault, and what was said of it."""
+
+    function: str
+    path: str
+    line: int = 0
+    score: float = 0.0
+    why: str = ""
+    suspected: bool | None = None
+    p_yes: float | None = None
+
+
+@dataclass(slots=True)
+class RepairState:
+    """The search for an edit as it stands. The counts are those of :class:`agent.events.CandidatesTried`."""
+
+    failing: tuple[str, ...] = ()
+    passing_checks: int = 0
+    budget_s: float = 0.0
+    clusters: tuple[tuple[str, ...], ...] = ()
+    flaky: tuple[str, ...] = ()
+    suspects: list[SuspectState] = field(default_factory=list)
+    source: str = ""
+    tried: int = 0
+    unbuilt: int = 0
+    cut: int = 0
+    partial: int = 0
+    passing: int = 0
+    left: int = 0
+    seconds_left: float = 0.0
+    candidates: list[CandidateState] = field(default_factory=list)
+    chosen: int = 0
+    why: str = ""
+    guess: bool = False
+    differing: str = ""
+    picked: bool = False
+    mended: bool | None = None
     reason: str = ""

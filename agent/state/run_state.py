@@ -11,7 +11,19 @@ from dataclasses import dataclass, field
 
 from agent import events as ev
 from agent.stages import activity_of
-from agent.state.records import Activity, Adjustment, Call, CompileEntry, FunctionState, Stage, StepState, SymbolState
+from agent.state.records import (
+    Activity,
+    Adjustment,
+    Call,
+    CandidateState,
+    CompileEntry,
+    FunctionState,
+    RepairState,
+    Stage,
+    StepState,
+    SuspectState,
+    SymbolState,
+)
 from agent.values import CheckResult, FailureSignal, RunStatus
 
 
@@ -53,6 +65,7 @@ class RunState:
     edits: list[ev.EditApplied | ev.EditRejected] = field(default_factory=list)
     signals: tuple[FailureSignal, ...] = ()
     adjustments: list[Adjustment] = field(default_factory=list)
+    repair: RepairState | None = None
     baseline: CheckResult | None = None
     checks: CheckResult | None = None
     newly_passing: tuple[str, ...] = ()
@@ -327,6 +340,58 @@ def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
     state.edits.append(e)
 
 
+# -- the search for an edit, folded into the state
+
+
+def _repair_started(state: RunState, e: ev.RepairStarted) -> None:
+    state.repair = RepairState(e.failing, e.passing, e.budget_s, e.clusters, e.flaky, seconds_left=e.budget_s)
+    state.activity = "testing"
+
+
+def _suspects(state: RunState, e: ev.SuspectsRanked) -> None:
+    if state.repair is not None:
+        state.repair.suspects = [SuspectState(one.function, one.path, one.line, one.score, one.why) for one in e.suspects]
+
+
+def _suspect_judged(state: RunState, e: ev.SuspectJudged) -> None:
+    for one in state.repair.suspects if state.repair is not None else ():
+        if (one.function, one.path) == (e.function, e.path):
+            one.suspected, one.p_yes = e.suspected, e.p_yes
+
+
+def _tried(state: RunState, e: ev.CandidatesTried) -> None:
+    repair = state.repair
+    if repair is not None:
+        repair.source, repair.tried, repair.unbuilt, repair.cut = e.source, e.tried, e.unbuilt, e.cut
+        repair.partial, repair.passing, repair.left, repair.seconds_left = e.partial, e.passing, e.left, e.seconds_left
+        if state.waiting is None:
+            state.activity = "testing"
+
+
+def _passed(state: RunState, e: ev.CandidatePassed) -> None:
+    if state.repair is not None:
+        one = CandidateState(e.number, e.operator, e.source, e.path, e.function, e.line, e.diff, e.rank)
+        state.repair.candidates.append(one)
+
+
+def _candidate_judged(state: RunState, e: ev.CandidateJudged) -> None:
+    for one in state.repair.candidates if state.repair is not None else ():
+        if one.number == e.number:
+            one.fits, one.p_yes = e.fits, e.p_yes
+
+
+def _chosen(state: RunState, e: ev.RepairChosen) -> None:
+    repair = state.repair
+    if repair is not None:
+        repair.chosen, repair.why, repair.guess = e.number, e.why, e.guess
+        repair.differing, repair.picked = e.differing, e.picked
+
+
+def _repair_finished(state: RunState, e: ev.RepairFinished) -> None:
+    if state.repair is not None:
+        state.repair.mended, state.repair.tried, state.repair.reason = e.mended, e.tried, e.reason
+
+
 # -- checks, the diff and what waits for a person, folded into the state
 
 
@@ -360,6 +425,14 @@ def _gate_resolved(state: RunState, e: ev.GateResolved) -> None:
 
 
 _HANDLERS: dict[type, Callable[..., None]] = {
+    ev.RepairStarted: _repair_started,
+    ev.SuspectsRanked: _suspects,
+    ev.SuspectJudged: _suspect_judged,
+    ev.CandidatesTried: _tried,
+    ev.CandidatePassed: _passed,
+    ev.CandidateJudged: _candidate_judged,
+    ev.RepairChosen: _chosen,
+    ev.RepairFinished: _repair_finished,
     ev.RunStarted: _run_started,
     ev.RunFinished: _run_finished,
     ev.StageStarted: _stage_started,

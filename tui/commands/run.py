@@ -20,14 +20,21 @@ from tui.commands.settings import set_option
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line; the last is RunFinished.")
 @click.option("--apply", "apply_it", is_flag=True, help="Apply the change to your files if the run ends complete.")
 @click.option("--test-command", default="", help="The checks, instead of those configured or found.")
+@click.option("--no-model", is_flag=True, help="Ask no model: only repair failing checks, by small edits.")
 @set_option("this run")
 def run(
-    task: str, repo: Path, as_json: bool, apply_it: bool, test_command: str, settings: dict[str, dict[str, Any]]
+    task: str,
+    repo: Path,
+    as_json: bool,
+    apply_it: bool,
+    test_command: str,
+    no_model: bool,
+    settings: dict[str, dict[str, Any]],
 ) -> None:
     """Carry out TASK on a repository. The change stays on its branch unless --apply is given."""
     named = {"test_command": test_command} if test_command else {}
     extra = {**settings, "testing": {**settings.get("testing", {}), **named}}
-    sys.exit(asyncio.run(run_task(task, repo, as_json=as_json, apply_it=apply_it, extra=extra)))
+    sys.exit(asyncio.run(run_task(task, repo, as_json=as_json, apply_it=apply_it, extra=extra, with_model=not no_model)))
 
 
 async def run_task(
@@ -38,6 +45,7 @@ async def run_task(
     apply_it: bool,
     extra: dict[str, dict[str, Any]] | None = None,
     hidden: tuple[str, ...] = (),
+    with_model: bool = True,
 ) -> int:
     """Execute one task and report it on the terminal. Returns the exit code."""
     from agent.launch import PreflightError, open_run
@@ -45,7 +53,9 @@ async def run_task(
     from tui.report import guarded, json_printer, plain_printer
 
     try:
-        started = await open_run(task, repo, extra=extra or {}, hidden=hidden, apply_when_complete=apply_it)
+        started = await open_run(
+            task, repo, extra=extra or {}, hidden=hidden, apply_when_complete=apply_it, with_model=with_model
+        )
     except PreflightError as error:
         click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
         return error.exit_code

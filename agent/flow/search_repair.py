@@ -1,0 +1,59 @@
+"""Where the run meets the search for an edit: when it is worth while, and what becomes of what it found."""
+
+from __future__ import annotations
+
+from agent.context import RunContext
+from agent.events import PlanMade, StepFinished, StepStarted
+from agent.flow.checks import Checks
+from agent.flow.limits import limits_of
+from agent.flow.outcome import Outcome
+from agent.repair.phase import RepairPhase, Task
+from agent.task.intent import read_intent
+from agent.values import PlanStep
+from agent.workspace.protected import is_writable
+from agent.workspace.worktree import Workspace
+
+
+async def search_repair(
+    ctx: RunContext,
+    workspace: Workspace,
+    task: str,
+    checks: Checks,
+    outcome: Outcome,
+    *,
+    hidden: tuple[str, ...] = (),
+    with_model: bool = True,
+) -> bool:
+    """Search for an edit that makes the failing checks pass; commit it and account for it. False when nothing was kept.
+
+    Worth while when the task is a repair and checks fail that ran at all.
+
+    Raises:
+        ModelError: the model cannot answer. Stopped: the person stopped the run.
+    """
+    best = checks.best
+    if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok or not read_intent(task).repairs:
+        return False
+    env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
+    work = Task(
+        task, checks.command, lambda path: is_writable(workspace.root, path, hidden), limits_of(ctx), env, with_model
+    )
+    done = await RepairPhase(ctx, workspace, work).run()
+    if not done.ok:
+        return False
+    what = f"Mend {done.function}: {done.what}"
+    step = PlanStep("r1", what, (done.path,), (done.function,))
+    ctx.emit(PlanMade((step,), "search", notes=("an edit that makes the failing checks pass was found",)))
+    ctx.emit(StepStarted(step.id, step.description))
+    now = await checks.after_step(step.id)
+    if now is None or checks.regressed(now) or not now.ok:
+        await workspace.rollback(await workspace.head())
+        ctx.emit(StepFinished(step.id, False, "The edit passed in a copy and fails in the worktree.", rolled_back=True))
+        return False
+    checks.accept(now)
+    commit = await workspace.commit(f"{step.id}: {what}"[:200])
+    outcome.planned = (step,)
+    outcome.step_done(step.id)
+    outcome.mended = True
+    ctx.emit(StepFinished(step.id, True, "", commit, (done.path,)))
+    return True

@@ -1,0 +1,376 @@
+"""The phase: localize, search, ask which of the edits that pass is the right one, write it."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import math
+import os
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from agent.context import RunContext, StageReport
+from agent.events import (
+    CallFinished,
+    CandidateJudged,
+    CandidatePassed,
+    CandidatesTried,
+    RepairChosen,
+    RepairFinished,
+    RepairStarted,
+    SuspectFunction,
+    SuspectJudged,
+    SuspectsRanked,
+)
+from agent.judgment.binary import run_binary_judgment
+from agent.prompts import fitting, suspect
+from agent.repair.c_testbed import CommandBed
+from agent.repair.cloze import Filler
+from agent.repair.commands import read_command, usable_python
+from agent.repair.edits import Candidate, apply_edits
+from agent.repair.functions import Function, functions_of, language_of
+from agent.repair.localize import Suspect, Trace, clusters, line_scores, rank_functions
+from agent.repair.search import Counts, Found, Search, candidates_of
+from agent.repair.testbed import CheckBed, NoBed, PythonBed
+from agent.repair.workers import Workers
+from agent.workspace.sandbox import Limits
+from agent.workspace.worktree import Workspace
+
+SUSPECT, FITTING = "suspect", "fitting"
+_WORTH_ASKING = 0.5
+"""Suspects with at least this share of the first one's score are asked about; a clear first is not."""
+
+_NOT_SUSPECTED = 0.6
+_SHOWN_EVERY = 0.25
+_MOST_SOURCES = 400
+_CLOZE_SHARE = 0.45
+"""Share of the budget that is kept for cloze while operators are tried."""
+
+
+class Task(msgspec.Struct, frozen=True):
+    """What the phase works on: the task's words, the command of the checks, which paths a change may touch."""
+
+    text: str
+    command: str
+    writable: Callable[[str], bool]
+    limits: Limits
+    env: dict[str, str] = {}
+    with_model: bool = True
+
+
+class Mended(msgspec.Struct, frozen=True):
+    """What the phase came to. ``path`` and ``function`` name the edit that is written now, "" when there is none."""
+
+    ok: bool
+    reason: str
+    path: str = ""
+    function: str = ""
+    what: str = ""
+
+
+class RepairPhase:
+    """One search in one run's worktree."""
+
+    def __init__(self, ctx: RunContext, workspace: Workspace, task: Task) -> None:
+        self.ctx = ctx
+        self.workspace = workspace
+        self.task = task
+        self.config = ctx.config.repair
+        self.numbers: dict[int, Found] = {}
+        self._began = time.monotonic()
+        self._told_at = 0.0
+        self._source = "operators"
+        self._call_ids: dict[int, int] = {}
+
+    async def run(self) -> Mended:
+        """Search, choose, write.
+
+        Raises:
+            ModelError: the model cannot answer. Stopped: the person stopped the run.
+        """
+        async with self.ctx.stage("repair_search", title="repair: search") as report:
+            return await self._search(report)
+
+    async def _search(self, report: StageReport) -> Mended:
+        bed = await self._bed()
+        if bed is None:
+            return Mended(False, "There is no interpreter that can run the tests of this repository.")
+        try:
+            try:
+                await bed.open()
+            except NoBed as error:
+                self.ctx.notice("info", str(error), "repair")
+                return Mended(False, str(error))
+            self._began = time.monotonic()
+            done = await self._with_bed(bed)
+            report.counts = {"tried": self._counts.tried, "passing": self._counts.passing}
+            report.note = done.reason
+            return done
+        finally:
+            await bed.close()
+
+    _counts = Counts()
+
+    async def _bed(self) -> CheckBed | None:
+        check = await read_command(self.task.command, self.workspace.root)
+        count = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+        workers = Workers(self.workspace.root, self.task.limits, self.task.env, count)
+        life = 4.0 * self.config.budget_s + 600.0
+        if check.kind == "command":
+            return CommandBed(self.workspace.root, check, workers, life)
+        python = await usable_python(check, self.workspace.root)
+        return PythonBed(self.workspace.root, check, python, workers, life) if python else None
+
+    async def _with_bed(self, bed: CheckBed) -> Mended:
+        base = bed.baseline
+        traces, blamed, note = await bed.traces()
+        if note:
+            self.ctx.notice("info", note, "repair")
+        if base.flaky:
+            names = ", ".join(base.flaky[:5])
+            self.ctx.notice("warning", f"These checks failed once and passed once, so they are left out: {names}.", "repair")
+        budget = float(self.config.budget_s)
+        self.ctx.emit(RepairStarted(base.failing[:200], len(base.passing), budget, tuple(clusters(traces)), base.flaky))
+        sources = await asyncio.to_thread(self._sources, traces)
+        functions = [one for path, source in sources.items() for one in functions_of(path, source)]
+        called = _called(base.messages.values(), functions)
+        suspects = rank_functions(functions, line_scores(traces), task=self.task.text, blamed=blamed, called=called)
+        suspects = suspects[: self.config.max_suspects]
+        if not suspects:
+            return self._finished(Mended(False, "No function of the repository is run by the failing checks."))
+        self._tell_suspects(suspects)
+        suspects = await self._judge_suspects(suspects, base.messages)
+        found = await self._find(bed, sources, suspects, functions)
+        if not found:
+            return self._finished(Mended(False, self._how_far(suspects)))
+        chosen = await self._choose(found, sources, suspects, base.messages)
+        for path, text in _texts(chosen.candidate, sources).items():
+            self.workspace.write_bytes(path, text)
+        one = chosen.candidate
+        return self._finished(
+            Mended(True, f"An edit in {one.function} makes all checks pass.", one.path, one.function, one.operator)
+        )
+
+    def _sources(self, traces: Sequence[Trace]) -> dict[str, bytes]:
+        """The files that may hold the fault: executed ones first; all that may be changed where nothing was traced."""
+        executed = dict.fromkeys(path for trace in traces if not trace.passed for path, _ in sorted(trace.lines))
+        root = self.workspace.root
+        paths = list(executed) or [
+            path.relative_to(root).as_posix()
+            for path in sorted(root.rglob("*"))[: 50 * _MOST_SOURCES]
+            if language_of(path.name) and ".clean_room" not in path.parts and ".git" not in path.parts
+        ]
+        found = {}
+        for path in paths[:_MOST_SOURCES]:
+            full = root / path
+            if language_of(path) and self.task.writable(path) and full.is_file() and not full.is_symlink():
+                found[path] = full.read_bytes()
+        return found
+
+    def _tell_suspects(self, suspects: Sequence[Suspect]) -> None:
+        rows = [
+            SuspectFunction(one.function.name, one.function.path, one.function.first, one.score, one.why) for one in suspects
+        ]
+        self.ctx.emit(SuspectsRanked(tuple(rows)))
+
+    async def _judge_suspects(self, suspects: list[Suspect], messages: Mapping[str, str]) -> list[Suspect]:
+        """A question for each where the evidence leaves several; its answer moves a function down, never out."""
+        near = [one for one in suspects if one.score >= _WORTH_ASKING * suspects[0].score]
+        if len(near) < 2 or not self.task.with_model or not self.config.ask_suspects:
+            return suspects
+        chances: dict[str, float] = {}
+
+        def heard(one: Suspect, event: CallFinished) -> None:
+            verdict = bool(event.verdict)
+            share = event.score if event.score is not None else event.p_yes
+            chances[_key(one)] = (1.0 if verdict else _NOT_SUSPECTED) + 0.2 * (share or 0.0)
+            self.ctx.emit(SuspectJudged(one.function.name, one.function.path, verdict, event.p_yes))
+
+        ranks = {_key(one): place for place, one in enumerate(near, 1)}
+        await run_binary_judgment(
+            near,
+            system_prompt=suspect.SYSTEM,
+            task_context=suspect.context(self.task.text, _shown(messages)),
+            llm=self.ctx.llm(SUSPECT),
+            format_item=lambda one: suspect.item(one.function.path, one.function.text, one.function.contract),
+            item_key=_key,
+            label_item=_key,
+            stage_name=SUSPECT,
+            rank=lambda one: ranks[_key(one)],
+            on_verdict=heard,
+            default_action="kept where the evidence put it",
+        )
+        return sorted((_scaled(one, chances.get(_key(one), 1.0)) for one in suspects), key=lambda one: -one.score)
+
+    async def _find(
+        self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect], functions: Sequence[Function]
+    ) -> list[Found]:
+        others: dict[str, list[str]] = {}
+        for one in functions:
+            others.setdefault(one.path, []).append(one.name)
+        cloze = self.task.with_model and self.config.cloze
+        end = self._began + self.config.budget_s
+        first_end = end - _CLOZE_SHARE * self.config.budget_s if cloze else end
+        width = getattr(getattr(bed, "workers", None), "count", 1)
+        search = Search(bed, sources, first_end, self._tell, width)
+        self._counts = search.counts
+        self.ctx.emit(CandidatesTried(seconds_left=self._left()))
+        candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others)
+        await search.run(candidates)
+        await self.ctx.gate.pass_point()
+        if not search.passing and search.partial:
+            self._source = "pairs"
+            await search.run(search.combined())
+        if not search.passing and cloze:
+            self._source = "cloze"
+            search.deadline = end
+            about = self.task.text if len(self.task.text) < 400 else ""
+            async for candidate in Filler(self.ctx, about).candidates(suspects[:3]):
+                await search.run([candidate])
+                if search.over:
+                    break
+        if not search.passing and search.partial:
+            self._source = "pairs"
+            search.deadline = max(end, time.monotonic() + 5.0)
+            await search.run(search.combined())
+        self._tell(search.counts, None, last=True)
+        self.numbers = dict(enumerate(search.passing, 1))
+        return search.passing
+
+    def _tell(self, counts: Counts, found: Found | None, last: bool = False) -> None:
+        now = time.monotonic()
+        if found is not None and found.trial.ok:
+            one = found.candidate
+            self.ctx.emit(CandidatePassed(counts.passing, one.operator, one.source, one.path, one.function, one.line,
+                                          self._diff_of(found), one.rank))  # fmt: skip
+        elif not last and now - self._told_at < _SHOWN_EVERY:
+            return
+        self._told_at = now
+        numbers = msgspec.structs.asdict(counts)
+        self.ctx.emit(CandidatesTried(self._source, seconds_left=self._left(), **numbers))
+
+    def _left(self) -> float:
+        return round(max(0.0, self._began + self.config.budget_s - time.monotonic()), 1)
+
+    def _diff_of(self, found: Found) -> str:
+        sources = {edit.path: (self.workspace.root / edit.path).read_bytes() for edit in found.candidate.edits}
+        return unified(found.candidate, sources)
+
+    async def _choose(
+        self, found: Sequence[Found], sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
+    ) -> Found:
+        """Ordered by evidence; then a question for each of the best. The first yes is taken, or the first at all."""
+        order = sorted(self.numbers, key=lambda number: preference(self.numbers[number].candidate))
+        best = order[: self.config.max_judged]
+        if not best or not self.task.with_model:
+            return self._take(order[0], "It is the best by the evidence; no model was asked.", len(order) > 1)
+        verdicts: dict[int, bool] = {}
+
+        def heard(number: int, event: CallFinished) -> None:
+            verdicts[number] = bool(event.verdict)
+            self._call_ids[number] = event.call_id
+            self.ctx.emit(CandidateJudged(number, bool(event.verdict), event.p_yes))
+
+        contract = self._contract(self.numbers[best[0]].candidate, suspects)
+        await run_binary_judgment(
+            best,
+            system_prompt=fitting.SYSTEM,
+            task_context=fitting.context(self.task.text, contract, _shown(messages)),
+            llm=self.ctx.llm(FITTING),
+            format_item=lambda number: fitting.item(*self._shown_edit(number, sources)),
+            item_key=lambda number: number,
+            label_item=lambda number: _title(number, self.numbers[number].candidate),
+            stage_name=FITTING,
+            rank=lambda number: best.index(number) + 1,
+            on_verdict=heard,
+            default_action="left to the evidence",
+        )
+        yes = [number for number in best if verdicts.get(number)]
+        if yes:
+            return self._take(yes[0], "It is the best by the evidence among those that were said to fit.", False)
+        return self._take(order[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
+
+    def _take(self, number: int, why: str, guess: bool) -> Found:
+        if guess and len(self.numbers) > 1:
+            text = f"{len(self.numbers)} different edits make the checks pass; which of them is right is a guess."
+            self.ctx.notice("warning", text, "repair")
+        self.ctx.emit(RepairChosen(number, why, guess))
+        return self.numbers[number]
+
+    def _shown_edit(self, number: int, sources: Mapping[str, bytes]) -> tuple[str, str]:
+        candidate = self.numbers[number].candidate
+        after = _texts(candidate, sources)[candidate.path]
+        function = next((one for one in functions_of(candidate.path, after) if one.name == candidate.function), None)
+        return unified(candidate, sources), function.text[:3000] if function is not None else ""
+
+    def _contract(self, candidate: Candidate, suspects: Sequence[Suspect]) -> str:
+        own = next((one.function for one in suspects if one.function.name == candidate.function), None)
+        if own is not None and own.contract:
+            return own.contract
+        for name in ("README.md", "README", "readme.md", "README.rst"):
+            place = self.workspace.root / name
+            if place.is_file() and place.stat().st_size < 4 * fitting.CONTRACT_CAP:
+                return place.read_text(encoding="utf-8", errors="replace")
+        return ""
+
+    def _how_far(self, suspects: Sequence[Suspect]) -> str:
+        counts = self._counts
+        where = ", ".join(one.function.name for one in suspects[:3])
+        over = "The time is used up" if self._left() <= 0 else "No edit is left to try"
+        partial = f" {counts.partial} of them mend some of the failing checks." if counts.partial else ""
+        return f"{over}: {counts.tried} edits in {where} were tried and none makes all checks pass.{partial}"
+
+    def _finished(self, done: Mended) -> Mended:
+        seconds = round(time.monotonic() - self._began, 1)
+        self.ctx.emit(RepairFinished(done.ok, self._counts.tried, seconds, done.reason))
+        return done
+
+
+def preference(candidate: Candidate) -> tuple[float, int]:
+    """Sorts the edits that pass: the promise (suspicion of the line, frequency of the fault), then the size. An edit of the
+    model's is weighed against its size, too: it may have replaced more than was wrong."""
+    weight = candidate.rank if candidate.source != "combined" else candidate.rank / (4 + math.log1p(candidate.size))
+    return (-round(weight, 3), candidate.size)
+
+
+def unified(candidate: Candidate, sources: Mapping[str, bytes]) -> str:
+    """The candidate as a unified diff."""
+    parts = []
+    for path, text in _texts(candidate, sources).items():
+        before = sources[path].decode("utf-8", "replace").splitlines(keepends=True)
+        after = text.decode("utf-8", "replace").splitlines(keepends=True)
+        parts += [line if line.endswith("\n") else line + "\n" for line in
+                  difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", n=2)]  # fmt: skip
+    return "".join(parts)
+
+
+def _texts(candidate: Candidate, sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    paths = dict.fromkeys(edit.path for edit in candidate.edits)
+    return {path: apply_edits(sources[path], tuple(one for one in candidate.edits if one.path == path)) for path in paths}
+
+
+def _scaled(one: Suspect, factor: float) -> Suspect:
+    lines = {line: score * factor for line, score in one.lines.items()}
+    return msgspec.structs.replace(one, score=one.score * factor, lines=lines)
+
+
+def _key(one: Suspect) -> str:
+    return f"{one.function.path}:{one.function.name}"
+
+
+def _title(number: int, candidate: Candidate) -> str:
+    return f"{number} {candidate.operator}, {Path(candidate.path).name}:{candidate.line}"
+
+
+def _shown(messages: Mapping[str, str], most: int = 3) -> str:
+    lines = [f"{name}: {said}" for name, said in list(messages.items())[:most]]
+    return "\n".join(lines)[:1500]
+
+
+def _called(messages: Collection[str], functions: Sequence[Function]) -> set[str]:
+    text = "\n".join(messages)
+    names = {one.name.rpartition(".")[2] for one in functions}
+    return {name for name in names if f"{name}(" in text}
