@@ -89,6 +89,7 @@ class HeaderTable:
         self._libraries: dict[str, str] = data["libraries"]
         self._library_functions = {n: lib for lib, names in data["library_functions"].items() for n in names.split()}
         self._link_prefixes: dict[str, str] = data["link_prefixes"]
+        self._vanished: dict[str, str] = data["vanished"]
 
     def _load(self, header: str, sections: dict[str, str]) -> set[str]:
         group = sections["group"]
@@ -126,6 +127,10 @@ class HeaderTable:
     def known(self, name: str) -> bool:
         """Whether any header of the table declares ``name``."""
         return name in self._homes
+
+    def vanished(self, name: str) -> str:
+        """What to write instead of a name that C libraries have dropped (a tag as ``struct x``); "" for others."""
+        return self._vanished.get(name, "")
 
     def one_slip_away(self, name: str) -> str | None:
         """A function of the C library that differs from ``name`` by one letter more, less, other, or swapped."""

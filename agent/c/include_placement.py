@@ -111,7 +111,8 @@ class _Scan:
         self.regions = [*_pragma_regions(shape, surroundings.pragmas), *_macro_regions(shape), *_extern_c_regions(shape)]
         self.includes = [
             i for i in shape.includes
-            if i.depth == 0 and i.live is not False and not i.braces and i.end_line < limit and not self.inside(i.line)
+            if i.depth == 0 and i.live is not False and not i.braces and i.end_line < limit
+            and not self.inside(i.end_line + 1)
         ]  # fmt: skip
         self.first_code = _first_code(shape, limit)
         self.feature_macros_end = self._feature_macros_end()
@@ -119,7 +120,7 @@ class _Scan:
         self.declaration = self._declaration()
 
     def inside(self, line: int) -> bool:
-        """Whether an include put before ``line`` or standing on it would be in a region."""
+        """Whether an include put before ``line`` would be in a region."""
         return any(first < line <= last for first, last in self.regions)
 
     def configures(self, include: Include) -> bool:

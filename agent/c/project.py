@@ -54,6 +54,14 @@ class ProjectFiles:
                     self._files[Path(folder, name).relative_to(self.root).as_posix()] = None
         self.forget()
 
+    def use_macros(self, macros: Mapping[str, str]) -> None:
+        """Read conditionals with these predefined macros from now on: a compiler's own and those of its flags."""
+        if macros != self.macros:
+            self.macros = dict(macros)
+            self._shapes.clear()
+            self._declared.clear()
+            self._active.clear()
+
     def paths(self) -> list[str]:
         """All paths, sorted as found."""
         return list(self._files)

@@ -1,4 +1,4 @@
-"""What the classifier says about a failed compile (seed 000, section 5)."""
+"""What the classifier says about a failed compile."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ class CompilerErrorClassification:
     ``raw_error`` is the compiler's text unchanged. ``suggested_include`` is the first of ``includes``; ``headers`` names
     all that are needed. ``how`` is deterministic, recompile, model or default. ``path`` is the ladder of rungs.
     ``symbol`` is the function or type that is missing or disagrees, ``flag`` the compiler or linker flag (or feature-test
-    macro) that a build setting lacks.
+    macro) that a build setting lacks, ``rename`` the name to give to a function whose own name the C library has taken.
+
+    Raises:
+        ValueError: the category is unknown, or ``raw_error`` is empty: there is then nothing to classify.
     """
 
     category: ErrorCategory
@@ -61,9 +64,12 @@ class CompilerErrorClassification:
     includes: tuple[NeededInclude, ...] = ()
     symbol: str = ""
     flag: str = ""
+    rename: str = ""
     diagnostics: tuple[Diagnostic, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        if not self.raw_error.strip():
+            raise ValueError("A classification needs the compiler's text; it is empty.")
         if self.category not in VALID_ERROR_CATEGORIES:
             raise ValueError(
                 f"{self.category!r} is no error category; use one of {', '.join(sorted(VALID_ERROR_CATEGORIES))}."

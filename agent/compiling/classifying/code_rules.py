@@ -1,4 +1,4 @@
-"""The rungs for what no include mends: hidden names, signatures that disagree, missing bodies, faults of the code."""
+"""The rules for what no include mends: hidden names, signatures that disagree, missing bodies, faults of the code."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from agent.compiling.classifying.classification import (
     CompilerErrorClassification,
 )
 from agent.compiling.classifying.evidence import Evidence
+from agent.compiling.classifying.name_clash import library_clash
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.signature_symptoms import (
     callback_mismatch,
@@ -20,7 +21,7 @@ from agent.compiling.reading.signature_symptoms import (
 )
 
 _SIGNATURE = ("conflict", "linkage", "arity", "argument")
-_FAULTS = ("order", "misspelt", "value", "tag_missing", "source_only", "opaque")
+_FAULTS = ("order", "misspelt", "value", "tag_missing", "source_only", "opaque", "vanished")
 
 
 def hidden_name(e: Evidence) -> CompilerErrorClassification | None:
@@ -41,6 +42,9 @@ def signature_mismatch(e: Evidence) -> CompilerErrorClassification | None:
         if complaint.kind not in _SIGNATURE and not callback_mismatch(complaint) and not tcc_argument:
             continue
         symbol = signature_symbol(complaint)
+        if clash := library_clash(e, complaint, symbol):
+            e.answer(question, clash.sentence)
+            return e.done(ERROR_CAT_SIGNATURE_MISMATCH, clash.sentence, symbol=symbol, rename=clash.proposal)
         notes = " ".join(plain_quotes(n) for n in complaint.diagnostic.notes)
         if complaint.kind in ("conflict", "linkage") and (
             symbol in implicit or "previous implicit declaration" in notes
@@ -80,6 +84,10 @@ def missing_definition(e: Evidence) -> CompilerErrorClassification | None:
 
 def logic_error(e: Evidence) -> CompilerErrorClassification | None:
     """A fault of the code itself; None when a name or a message is left that no fact explains."""
+    for complaint in e.decisive:
+        if complaint.kind == "redefined" and (clash := library_clash(e, complaint, signature_symbol(complaint))):
+            e.answer(f"What is wrong with `{clash.symbol}`?", clash.sentence)
+            return e.done(ERROR_CAT_LOGIC_ERROR, clash.sentence, symbol=clash.symbol, rename=clash.proposal)
     for finding in e.findings:
         if finding.outcome in _FAULTS and e.counts(finding):
             e.answer(f"What is wrong with `{finding.name}`?", finding.detail)

@@ -21,6 +21,7 @@ Outcome = Literal[
     "undefined",
     "value",
     "tag_missing",
+    "vanished",
     "unknown",
 ]
 

@@ -6,6 +6,7 @@ import re
 
 from agent.c.directives import FEATURE_MACROS
 from agent.c.headers import Home
+from agent.c.project import ProjectFiles
 from agent.c.words import around, holds_word, is_called
 from agent.compiling.classifying.findings import FailedCompile, Finding, Sought
 from agent.compiling.reading.symptoms import Symptom
@@ -122,14 +123,33 @@ def _used_as_value(text: str, name: str) -> bool:
 
 
 def _feature_macros(at: FailedCompile, file: str) -> set[str]:
-    """Feature-test macros in force for ``file``: by -D, or defined above the first include of it or of the target."""
+    """Feature-test macros in force for ``file``: by -D, or defined above the first system header of it or of the target, in
+    the file itself or in headers of the project that it includes there."""
     found = set(at.facts.defined & FEATURE_MACROS)
     for path in {file, at.target}:
-        shape = at.project.shape(path)
-        if shape.defined:
-            first = min((i.line for i in shape.includes if i.live), default=shape.line_count + 1)
-            found |= {m for m, line in shape.defined.items() if m in FEATURE_MACROS and line < first}
+        found |= _defined_first(at.project, path, set())[0]
     return found
+
+
+def _defined_first(project: ProjectFiles, path: str, seen: set[str]) -> tuple[set[str], bool]:
+    """The feature-test macros that ``path`` defines before a system header is read, and whether one is read."""
+    shape = project.shape(path)
+    if path in seen or not (shape.defined or shape.includes):
+        return set(), False
+    seen.add(path)
+    found: set[str] = set()
+    done = 0
+    for include in (i for i in shape.includes if i.live):
+        found |= {m for m, line in shape.defined.items() if m in FEATURE_MACROS and done < line < include.line}
+        done = include.line
+        inner = project.included_file(path, include.name)
+        if inner is None:
+            return found, True
+        brought, ended = _defined_first(project, inner, seen)
+        found |= brought
+        if ended:
+            return found, True
+    return found | {m for m, line in shape.defined.items() if m in FEATURE_MACROS and line > done}, False
 
 
 def _shadowed(at: FailedCompile, header: str, file: str) -> bool:

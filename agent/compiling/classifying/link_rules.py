@@ -89,6 +89,8 @@ def _one(
             return _library(name, flag)
     if flag := _library_of_headers(symbol, project, headers, table):
         return _library(symbol, flag)
+    if instead := next((i for name in names if (i := table.vanished(name))), ""):
+        return LinkVerdict("logic_error", f"The C library does not have `{symbol}` any more: use {instead} instead.", symbol)
     if table.known(symbol) and not _declared_in_project(symbol, project):
         return LinkVerdict(
             "logic_error", f"`{symbol}` is a system function that this platform's C library does not have.", symbol

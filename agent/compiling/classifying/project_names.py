@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.c.files import is_header
+from agent.c.project import ProjectFiles
 from agent.compiling.classifying.findings import FailedCompile, Finding, Sought
 from agent.compiling.classifying.scope import close_name, close_tag
 
@@ -47,14 +48,52 @@ def in_project_headers(at: FailedCompile, sought: Sought) -> Finding | None:
             "with another header's, or by headers that include each other."
         )
         return sought.found("active", detail, (live[0],), system=False)
-    usable = [h for h in homes if h not in at.disproven and file not in at.project.active_headers(h)] or homes
+    usable = [h for h in _to_include(at, homes) if h not in at.disproven and file not in at.project.active_headers(h)]
+    usable = usable or homes
     if kind == "syntax" and not any(
         plain in declared.macros or plain in declared.types for declared in map(at.project.declared, usable)
     ):
         return None
     folder = _folder(file)
     usable.sort(key=lambda h: (not h.endswith((".h", ".hh")), _folder(h) != folder, h.count("/"), len(h)))
-    return sought.found("include", headers=tuple(usable), system=False)
+    around = [h for h in umbrellas(at.project, usable[0]) if h not in usable and h not in at.disproven and h != file]
+    return sought.found("include", headers=(*usable, *around), system=False)
+
+
+_PRIVATE = re.compile(r'IWYU\s+pragma:\s*private(?:\s*,\s*include\s*[<"]([^>"]+)[>"])?')
+"""A header that says which one is to be included in its stead (include-what-you-use, "IWYU pragmas")."""
+
+
+def _to_include(at: FailedCompile, homes: list[str]) -> list[str]:
+    """The headers to include for what ``homes`` declare: one that refuses to be included by itself, or says that it is
+    private, is reached through the header that includes it."""
+    found: dict[str, None] = {}
+    for home in homes:
+        private = _PRIVATE.search(at.project.shape(home).text)
+        if private is None and not _refuses(at.project, home):
+            found.setdefault(home)
+            continue
+        named = at.project.included_file(home, private[1]) if private and private[1] else None
+        for header in [named] if named else umbrellas(at.project, home) or [home]:
+            found.setdefault(header)
+    return list(found)
+
+
+def _refuses(project: ProjectFiles, header: str) -> bool:
+    """Whether an ``#error`` or ``#warning`` is met when a header is included by itself."""
+    return any(d.keyword in ("error", "warning") and d.live is True for d in project.shape(header).directives)
+
+
+def umbrellas(project: ProjectFiles, header: str) -> list[str]:
+    """The headers of the project that include ``header`` and do not refuse to be included, nearest first."""
+    base = header.rpartition("/")[2]
+    found = []
+    for other in project.headers():
+        if other == header or not project.mentions(other, base.split(".")[0]) or _refuses(project, other):
+            continue
+        if any(i.live and project.included_file(other, i.name) == header for i in project.shape(other).includes):
+            found.append(other)
+    return sorted(found, key=lambda h: (_folder(h) != _folder(header), h.count("/"), len(h)))
 
 
 def _homes(at: FailedCompile, sought: Sought) -> tuple[list[str], list[str]]:
@@ -89,6 +128,9 @@ def _folder(path: str) -> str:
 def elsewhere(at: FailedCompile, sought: Sought) -> Finding:
     """No header declares it: a source file that defines it, a name in scope that is close, or nothing."""
     symptom, plain = sought.symptom, sought.plain
+    if (instead := at.table.vanished(sought.name)) and not _source_defines(at, sought):
+        detail = f"`{sought.name}` is no longer declared by the C library: use {instead} instead."
+        return sought.found("vanished", detail)
     if sought.tag:
         return _tag_elsewhere(at, sought)
     if symptom.kind == "unknown_type" and at.table.known(f"struct {plain}"):
@@ -110,6 +152,12 @@ def elsewhere(at: FailedCompile, sought: Sought) -> Finding:
             "misspelt", f"No header declares `{plain}`; `{close}` is in scope and close: a misspelling."
         )
     return sought.found("unknown")
+
+
+def _source_defines(at: FailedCompile, sought: Sought) -> bool:
+    """Whether some file of the project has the name after all."""
+    declared = (at.project.declared(p) for p in at.project.paths() if at.project.mentions(p, sought.plain))
+    return any(sought.plain in (one.tags if sought.tag else one.names()) for one in declared)
 
 
 def _wrapped_in_macros(at: FailedCompile, sought: Sought) -> tuple[str, ...]:

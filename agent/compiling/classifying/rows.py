@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from agent.c.conditions import FALLBACK_MACROS
 from agent.c.headers import header_table
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
@@ -136,7 +137,7 @@ async def classify_row(
 ) -> CompilerErrorClassification:
     """The classification of one recorded failure."""
     facts = BuildFacts.of(row.flags, row.compiler or (row.commands[-1].split(" ")[0] if row.commands else ""))
-    project = ProjectFiles(row.files)
+    project = ProjectFiles(row.files, facts.with_macros(FALLBACK_MACROS) if facts.macros or facts.undefined else None)
     target = project.resolve(row.target) or row.target
     check = deterministic_check(row.stderr, project, target, facts=facts, system=system, foresee=not verify)
     result = check.classification
@@ -157,7 +158,7 @@ async def _verified(
         root = Path(scratch)
         if not _write_files(root, row.files):
             return textual
-        project = ProjectFiles(row.files, root=root)
+        project = ProjectFiles(row.files, facts.with_macros(FALLBACK_MACROS), root)
         target = project.resolve(row.target) or row.target
         commands = _local_commands(row, root)
         if not commands:

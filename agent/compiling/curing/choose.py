@@ -42,7 +42,9 @@ def _needed(header: str, served: Sequence[Finding], project: ProjectFiles, inclu
         first.file,
         min(f.line for f in served),
         tuple(dict.fromkeys(f.name for f in served)),
-        tuple(h for h in first.headers if h != header),
+        tuple(
+            h if first.system else project.spelled_from(first.file, h, include_dirs) for h in first.headers if h != header
+        ),
         any(f.hinted for f in served),
     )
 

@@ -7,23 +7,26 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from agent.c.headers import header_table
-from agent.c.includes import insert_include
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classifying.classification import NeededInclude
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
 from agent.compiling.classifying.findings import SystemNames
 from agent.compiling.compiler import CompileOutcome
+from agent.compiling.curing.add_include import add_include_to_file, places_for
 from agent.compiling.curing.choose import choose_headers
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.symptoms import symptom_of
 from agent.values import Diagnostic
 
 MAX_RECOMPILES = 8
-"""Recompiles spent on includes of one failure (design section 10)."""
+"""Recompiles spent on includes of one failure."""
+
+MAX_PLACES = 3
+"""Places in a file that are tried for one header."""
 
 _NAMED = frozenset({"implicit", "undeclared", "unknown_type", "incomplete", "in_parameters", "syntax"})
 _CLASH = frozenset({"conflict", "redefined", "linkage", "arity", "no_file"})
@@ -63,7 +66,7 @@ async def fix_includes(
     ``outcome`` is the failed compile of ``target``; ``compile_again`` compiles the project as it then is. ``first`` are
     includes to try before those that the diagnostics ask for (a model's proposal).
     """
-    trials = _Trials(project, compile_again, on_trial, limit)
+    trials = _Trials(project, target, compile_again, on_trial, limit)
     queue = list(first)
     dirs = facts.include_dirs if facts else ()
     check = None
@@ -87,8 +90,10 @@ async def fix_includes(
 class _Trials:
     """Puts includes in, recompiles, judges, and takes out what did not help."""
 
-    def __init__(self, project: ProjectFiles, compile_again: Compile, on_trial: OnTrial | None, limit: int) -> None:
-        self.project, self.compile, self.on_trial, self.limit = project, compile_again, on_trial, limit
+    def __init__(
+        self, project: ProjectFiles, target: str, compile_again: Compile, on_trial: OnTrial | None, limit: int
+    ) -> None:
+        self.project, self.target, self.compile, self.on_trial, self.limit = project, target, compile_again, on_trial, limit
         self.kept: list[NeededInclude] = []
         self.disproven: set[str] = set()
         self.seen: set[tuple[str, str]] = set()
@@ -103,61 +108,66 @@ class _Trials:
         return (needed.file, needed.header) in self.seen
 
     async def attempt(self, queue: Sequence[NeededInclude], before: CompileOutcome) -> tuple[CompileOutcome, bool]:
-        """Try all of ``queue`` in one recompile; when that is not clean for each, one by one with alternatives."""
+        """Try all of ``queue`` in one recompile; when that is not clean for each, one by one, other places and headers."""
         self.new_alternatives = False
-        undo, lines = self._insert(queue)
-        after = await self._recompile()
-        if all(helped(n, before, after) for n in queue):
-            for needed, line in zip(queue, lines, strict=True):
-                self._keep(needed, line)
-            return after, True
-        self._restore(undo)
-        if len(queue) == 1:
-            return await self._alternatives(queue[0], before, lines[0])
+        if len(queue) > 1:
+            undo, lines = self._insert(queue)
+            after = await self._recompile()
+            if all(self._judged(n, before, after) == "helped" for n in queue):
+                for needed, line in zip(queue, lines, strict=True):
+                    self._keep(needed, line)
+                return after, True
+            self._restore(undo)
         progressed = False
         for needed in queue:
             if self.spent:
                 break
-            undo, lines = self._insert([needed])
-            after = await self._recompile()
-            if helped(needed, before, after):
-                self._keep(needed, lines[0])
-                before, progressed = after, True
-                continue
-            self._restore(undo)
-            before, better = await self._alternatives(needed, before, lines[0])
+            before, better = await self._one(needed, before)
             progressed = progressed or better
         return before, progressed
 
-    async def _alternatives(self, needed: NeededInclude, before: CompileOutcome, line: int) -> tuple[CompileOutcome, bool]:
-        self._drop(needed, line)
-        for header in needed.alternatives:
+    async def _one(self, needed: NeededInclude, before: CompileOutcome) -> tuple[CompileOutcome, bool]:
+        """One include, at each of its places, then each header that declares the same in its stead."""
+        for header in (needed.header, *needed.alternatives):
+            this = replace(needed, header=header, alternatives=())
+            if header != needed.header and self.tried(this):
+                continue
+            line = 0
+            for place in range(self._places(this)):
+                if self.spent:
+                    break
+                undo, (line,) = self._insert([this], place)
+                after = await self._recompile()
+                verdict = self._judged(this, before, after)
+                if verdict == "helped":
+                    self._keep(this, line)
+                    return after, True
+                self._restore(undo)
+                if verdict == "useless":
+                    break  # no other place makes it declare the name
+            self._drop(this, line)
             if self.spent:
                 break
-            other = replace(needed, header=header, alternatives=())
-            if self.tried(other):
-                continue
-            undo, lines = self._insert([other])
-            after = await self._recompile()
-            if helped(other, before, after):
-                self._keep(other, lines[0])
-                return after, True
-            self._restore(undo)
-            self._drop(other, lines[0])
         self.new_alternatives = True
         return before, False
 
-    def _insert(self, queue: Sequence[NeededInclude]) -> tuple[dict[str, bytes], list[int]]:
+    def _judged(self, needed: NeededInclude, before: CompileOutcome, after: CompileOutcome) -> Verdict:
+        return judged(needed, before, after, frozenset({needed.file, self.target}), self.project)
+
+    def _places(self, needed: NeededInclude) -> int:
+        lines = places_for(self.project, needed.file, system=needed.system, before_line=needed.before_line)
+        return min(MAX_PLACES, len(lines))
+
+    def _insert(self, queue: Sequence[NeededInclude], place: int = 0) -> tuple[dict[str, bytes], list[int]]:
         undo: dict[str, bytes] = {}
         lines: list[int] = []
         for needed in queue:
-            source = self.project.source(needed.file)
-            undo.setdefault(needed.file, source)
+            undo.setdefault(needed.file, self.project.source(needed.file))
             shifted = needed.before_line + sum(n.file == needed.file for n in queue[: len(lines)])
-            changed, line = insert_include(source, needed.header, needed.system, shifted, self.project.macros)
-            if changed != source:
-                self.project.write(needed.file, changed)
-            lines.append(line)
+            edit = add_include_to_file(
+                needed.file, needed.header, self.project, system=needed.system, before_line=shifted, place=place
+            )
+            lines.append(edit.line)
         return undo, lines
 
     def _restore(self, undo: dict[str, bytes]) -> None:
@@ -181,29 +191,52 @@ class _Trials:
             self.on_trial(needed, line, False)
 
 
-def helped(needed: NeededInclude, before: CompileOutcome, after: CompileOutcome) -> bool:
-    """Whether an include is proven: fewer complaints about its names, and no new one that it can have caused."""
-    if after.timed_out or (
-        any(d.severity == "fatal" for d in after.diagnostics) and not any(d.severity == "fatal" for d in before.diagnostics)
-    ):
-        return False
+Verdict = Literal["helped", "useless", "refused"]
+"""``useless``: the complaints about its names did not fall; ``refused``: they did, but it brought something new."""
+
+
+def judged(
+    needed: NeededInclude, before: CompileOutcome, after: CompileOutcome, own: frozenset[str], project: ProjectFiles
+) -> Verdict:
+    """Whether an include is proven: fewer complaints about its names, and nothing new that it brings.
+
+    ``own`` are the files whose own faults may show up only now: the one compiled and the one that got the include.
+    """
+    if after.timed_out:
+        return "refused"
     names = [re.compile(rf"\b{re.escape(s.removeprefix('struct '))}\b") for s in needed.symbols]
     about_before = [d for d in before.diagnostics if _about(d, names)]
     about_after = [d for d in after.diagnostics if _about(d, names)]
-    if about_before and len(about_after) >= len(about_before):
-        return False
+    gave_up = any(d.severity == "fatal" for d in after.diagnostics) and not any(
+        d.severity == "fatal" for d in before.diagnostics
+    )
+    if not gave_up and about_before and len(about_after) >= len(about_before):
+        return "useless"
+    if gave_up:
+        return "refused"
     if not about_before and len(after.diagnostics) >= len(before.diagnostics) and not _moved_on(before, after):
-        return False
+        return "useless"
     known = Counter(_key(d) for d in before.diagnostics)
     lines = {d.source_line.strip() for d in about_before if d.source_line}
     declared = header_table().names_of.get(needed.header, set())
     for d in after.diagnostics:
         if known[_key(d)] > 0:
             known[_key(d)] -= 1
-            continue
-        if _blocks(d, names, lines, declared):
-            return False
-    return True
+        elif _brought(d, own, project) or _blocks(d, names, lines, declared):
+            return "refused"
+    return "helped"
+
+
+def _brought(d: Diagnostic, own: frozenset[str], project: ProjectFiles) -> bool:
+    """Whether a new complaint comes from what the include reads: another file's ``#error`` or fault, a macro it redefines.
+    A name that another file of the project misses is no such complaint: its include is missing there."""
+    kind, file = symptom_of(d).kind, project.resolve(d.file)
+    if d.option == "cpp" or d.message.startswith(("#error", "#warning")) or d.message.endswith(" redefined"):
+        return True
+    if not d.file or file in own or d.severity == "note":
+        return False
+    error = d.severity in ("error", "fatal")
+    return not (file is not None and error and kind in _NAMED) and (error or not _HARMLESS.match(d.option))
 
 
 def _moved_on(before: CompileOutcome, after: CompileOutcome) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from agent.c.conditions import FALLBACK_MACROS
 from agent.compiling.build import Build
 from agent.compiling.classifying.classification import CompilerErrorClassification, NeededInclude
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
@@ -74,6 +75,7 @@ class Recovery:
         if path not in self.build.project.paths():
             self.build.refresh()
         outcome = await self.build.compile(path, symbol)
+        self.build.project.use_macros(self.build.facts(path).with_macros(self.build.system.macros or FALLBACK_MACROS))
         if outcome.ok and not _implicit(outcome):
             return Recovered(True, outcome.diagnostics)
         run = _Run(self, path, symbol, signature)
@@ -187,6 +189,9 @@ class _Run:
 
     async def _signature(self, outcome: CompileOutcome, verdict: CompilerErrorClassification) -> Recovered:
         """Rewrite the side that configuration calls wrong; keep it only if the complaints fell."""
+        if verdict.rename:
+            self._done("signature_mismatch", f"rename {verdict.symbol} to {verdict.rename}", ok=False, consumed=True)
+            return self._retry(outcome, verdict)
         project, symbol = self.build.project, verdict.symbol or self.symbol
         heads = disagreement(project, self.path, symbol) if symbol else None
         saved = {p: project.source(p) for p in project.paths() if symbol and project.mentions(p, symbol)}

@@ -87,7 +87,7 @@ def _of_a_cut_sarif(text: str) -> list[Diagnostic]:
 def _gcc_item(item: dict[str, Any], found: list[Diagnostic]) -> None:
     severity = _SEVERITY.get(str(item.get("kind")), "error")
     message = str(item.get("message", ""))
-    notes = [str(c.get("message", "")) for c in item.get("children", []) if isinstance(c, dict)]
+    notes = [_located(str(c.get("message", "")), _caret(c)) for c in item.get("children", []) if isinstance(c, dict)]
     includes = [h for text in notes for h in includes_in_note(text)]
     for holder in (item, *(c for c in item.get("children", []) if isinstance(c, dict))):
         for fix in holder.get("fixits", []):
@@ -96,12 +96,9 @@ def _gcc_item(item: dict[str, Any], found: list[Diagnostic]) -> None:
         if found:
             last = found[-1]
             more = tuple(dict.fromkeys((*last.includes, *includes_in_note(message))))
-            found[-1] = _with_note(last, message, more)
+            found[-1] = _with_note(last, _located(message, _caret(item)), more)
         return
-    caret: dict[str, Any] = {}
-    locations = item.get("locations") or []
-    if locations and isinstance(locations[0], dict):
-        caret = locations[0].get("caret") or locations[0].get("start") or {}
+    caret = _caret(item)
     option = str(item.get("option", "")).removeprefix("-W").removeprefix("error=")
     found.append(
         Diagnostic(
@@ -115,6 +112,19 @@ def _gcc_item(item: dict[str, Any], found: list[Diagnostic]) -> None:
             includes=tuple(dict.fromkeys(includes)),
         )
     )
+
+
+def _caret(item: dict[str, Any]) -> dict[str, Any]:
+    """Where a message of gcc's JSON points at."""
+    locations = item.get("locations") or []
+    if locations and isinstance(locations[0], dict):
+        return locations[0].get("caret") or locations[0].get("start") or {}
+    return {}
+
+
+def _located(note: str, caret: dict[str, Any]) -> str:
+    """A note with its place in front, as the plain text formats are read."""
+    return f"{caret['file']}:{caret['line']}: {note}" if caret.get("file") and caret.get("line") else note
 
 
 def _with_note(d: Diagnostic, note: str, includes: tuple[str, ...]) -> Diagnostic:
@@ -132,11 +142,17 @@ def parse_sarif(text: str) -> tuple[Diagnostic, ...] | None:
     return None
 
 
+def _related(location: dict[str, Any]) -> str:
+    """A note of SARIF with its place in front."""
+    file, line, _, _ = _sarif_place([location])
+    return _located(str((location.get("message") or {}).get("text", "")), {"file": file, "line": line})
+
+
 def _sarif_result(result: dict[str, Any], found: list[Diagnostic]) -> None:
     severity = _SEVERITY.get(str(result.get("level", "warning")), "error")
     message = str((result.get("message") or {}).get("text", ""))
     file, line, column, source = _sarif_place(result.get("locations") or [])
-    related = [str((r.get("message") or {}).get("text", "")) for r in result.get("relatedLocations") or []]
+    related = [_related(r) for r in result.get("relatedLocations") or [] if isinstance(r, dict)]
     includes = [h for text in related for h in includes_in_note(text)]
     if severity == "note":
         if found:
