@@ -19,6 +19,7 @@ from agent.compiling.reading.signature_symptoms import (
     signature_symbol,
     taken_for_int,
 )
+from agent.compiling.reading.truncation import unread_lines
 
 _SIGNATURE = ("conflict", "linkage", "arity", "argument")
 _FAULTS = ("order", "misspelt", "value", "tag_missing", "source_only", "opaque", "vanished")
@@ -98,5 +99,17 @@ def logic_error(e: Evidence) -> CompilerErrorClassification | None:
             return None
     if e.errors and all(c.kind == "other" and not plain_quotes(c.diagnostic.message).isascii() for c in e.errors):
         return None
+    if unread := _unread(e):
+        e.answer("Was the whole log read?", unread)
+        return None
     e.answer("Is it a fault of the code itself?", "yes: nothing is missing and no declarations disagree")
     return e.done(ERROR_CAT_LOGIC_ERROR, None)
+
+
+def _unread(e: Evidence) -> str:
+    """Why nothing can be said for certain about a log, "" when all of it was read."""
+    lines = {c.diagnostic.line for c in e.complaints if c.diagnostic.line}
+    if not lines:
+        return "no: it names no line of the code in a form that is known"
+    unread = unread_lines(e.raw, {d.line for d in e.diagnostics})
+    return f"no: {unread} lines look like errors and are in no form that is known" if unread else ""

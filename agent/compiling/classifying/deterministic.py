@@ -1,4 +1,4 @@
-"""Why a compile failed, as far as facts can tell (seed 000; design section 10)."""
+"""Why a compile failed, as far as facts can tell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agent.compiling.classifying.evidence import LINK, Evidence
 from agent.compiling.classifying.findings import Finding, SystemNames
 from agent.compiling.classifying.include_rules import find_names, missing_include
 from agent.compiling.classifying.names import NameFinder
-from agent.compiling.reading.diagnostics import ordered
+from agent.compiling.reading.diagnostics import ordered, render
 from agent.compiling.reading.structured import read_output
 from agent.compiling.reading.symptoms import symptoms
 from agent.values import Diagnostic, Rung
@@ -54,14 +54,15 @@ def deterministic_check(
     facts = facts or BuildFacts()
     found = tuple(ordered(read_output(raw_error) if diagnostics is None else diagnostics))
     found = tuple(_with_source(d, project) for d in found)
+    raw_error = raw_error or render(found)
     finder = NameFinder(project, target, facts, table=table, system=system, disproven=disproven)
     evidence = Evidence(raw_error, finder, symptoms(found), found, foresee)
-    classification = _climb(evidence)
+    classification = _apply_rules(evidence)
     return Deterministic(classification, tuple(evidence.findings), tuple(evidence.rungs), found)
 
 
-def _climb(e: Evidence) -> CompilerErrorClassification | None:
-    """The rungs, from the most certain down; the first that knows the answer ends it."""
+def _apply_rules(e: Evidence) -> CompilerErrorClassification | None:
+    """The rules, from the most certain down; the first that knows the answer ends it."""
     if not e.complaints:
         return None
     link = [c for c in e.complaints if c.kind in LINK]

@@ -175,6 +175,8 @@ class _Run:
         """Try the header that the model named; when it does not help, the error counts as one of logic."""
         before = len(self.kept)
         outcome = await self._includes(outcome, verdict.includes)
+        if outcome.ok:
+            return outcome, verdict
         if len(self.kept) > before:
             check = await asyncio.to_thread(self._check, outcome)
             rest = check.classification or undecided(outcome.stderr, check)
@@ -183,8 +185,7 @@ class _Run:
                 "logic_error", outcome.stderr, how="recompile", path=verdict.path, diagnostics=outcome.diagnostics,
                 diagnostic_context=f"{verdict.includes[0].text} was tried and did not help.",
             )  # fmt: skip
-        if not outcome.ok:
-            self._classified(rest)
+        self._classified(rest)
         return outcome, rest
 
     async def _signature(self, outcome: CompileOutcome, verdict: CompilerErrorClassification) -> Recovered:

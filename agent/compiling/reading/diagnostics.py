@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from agent.compiling.reading.log_lines import is_indented_message, plain_text
+from agent.compiling.reading.log_lines import is_indented_message, plain_text, without_prefixes
+from agent.compiling.reading.other_compilers import in_gcc_words
 from agent.compiling.reading.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
+from agent.log_text import without_escapes
 from agent.values import Diagnostic
 
 MAX_DIAGNOSTICS = 1000
 """More messages than this are not read: a missing header can repeat itself in every line of a large file."""
 
-_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00\x0e\x0f]")
 _QUOTES = str.maketrans(dict.fromkeys('‘’‚‛“”„‟`´«»‹›「」『』"＇', "'"))
 _APOSTROPHE = re.compile(r"'(?<=[A-Za-z]')(?=[A-Za-zéèêà])")
 HEAD = re.compile(
@@ -46,11 +47,6 @@ _LINKER = re.compile(
     r"(?:^|\W)-l[\w.+-]+(?:\W|$)|cannot find|unable to find|not found|undefined|duplicate|could not", re.IGNORECASE
 )
 _REFERENCED = re.compile(r"^>>>\s*(?:referenced by|defined (?:at|in))\s+(?P<file>[^\s:()]+)(?::(?P<line>\d+))?")
-
-
-def strip_ansi(text: str) -> str:
-    """``text`` without escape sequences (``ESC[K`` and hyperlinks too) and NULs."""
-    return _ANSI.sub("", text) if "\x1b" in text or "\x00" in text or "\x0e" in text else text
 
 
 def plain_quotes(text: str) -> str:
@@ -112,17 +108,30 @@ class _Draft:
         )
 
 
+_SOURCE_ENDINGS = frozenset({"c", "h", "cc", "hh", "cpp", "hpp", "cxx", "y", "l", "inc", "def", "s"})
+
+
 def parse_text(text: str) -> tuple[Diagnostic, ...]:
     """The diagnostics in compiler or linker output, in the order printed; notes are folded into the message they explain.
 
     Never raises: what cannot be read is left out. A linker's message has no option and often no line.
     """
-    return tuple(d.done() for d in _Reader(strip_ansi(text)).read())
+    text = plain_text(without_escapes(text))
+    found = _Reader(text).read()
+    if not any(map(_in_source, found)) and (bare := without_prefixes(text)) != text:
+        again = _Reader(bare).read()
+        found = again if any(map(_in_source, again)) else found
+    return tuple(d.done() for d in found)
+
+
+def _in_source(draft: _Draft) -> bool:
+    """Whether a message has a place in a source file, and so was read with nothing in front of it."""
+    return draft.line > 0 and draft.file.rpartition(".")[2].lower() in _SOURCE_ENDINGS and " " not in draft.file
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.lines = plain_text(text).split("\n")
+        self.lines = in_gcc_words(text).split("\n")
         self.found: list[_Draft] = []
         self.target: _Draft | None = None
         self.note = False

@@ -1,11 +1,12 @@
-"""The part of a long output that decides (design section 10; the limit is seed 000's)."""
+"""The part of a long output that decides."""
 
 from __future__ import annotations
 
 import re
 
-from agent.compiling.reading.diagnostics import HEAD, SEVERITY_WORD, TOOL, is_noise, severity_of, strip_ansi
+from agent.compiling.reading.diagnostics import HEAD, SEVERITY_WORD, TOOL, is_noise, severity_of
 from agent.compiling.reading.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
+from agent.log_text import without_escapes
 
 _DECISIVE = re.compile(
     r"(?i)\b(?:fatal error|error|undefined reference|undefined symbol|multiple definition|conflicting types)\b|"
@@ -16,9 +17,9 @@ _DECISIVE = re.compile(
 def decisive_excerpt(text: str, limit: int = 500) -> str:
     """At most ``limit`` characters of ``text`` centred on the line that decides: the first error, else the first warning.
 
-    Escape codes are gone, cuts fall on line ends where that loses little. The limit is seed 000's (section 8).
+    Escape codes are gone, cuts fall on line ends where that loses little.
     """
-    text = strip_ansi(text).strip("\n")
+    text = without_escapes(text).strip("\n")
     if len(text) <= limit:
         return text
     lines = text.split("\n")

@@ -55,6 +55,31 @@ def _shared_start(lines: list[str]) -> str:
     return low[: next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]
 
 
+_MESSAGE = re.compile(
+    r"^(?P<prefix>[^\n]*?)(?=(?:[A-Za-z]:[\\/])?[\w./\\+-]*\w\.(?:c|h|cc|hh|cpp|hpp|cxx|y|l|inc|def)"
+    r"(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): ?(?:fatal error|error|warning)\b)",
+    re.MULTILINE,
+)
+_INCLUSION = re.compile(r"^(?:In file included|\s+from |\S*ld\S*: )")
+_MAX_PREFIXES = 6
+
+
+def without_prefixes(text: str) -> str:
+    """``text`` without what stands in front of located messages, also where it stands on some lines only (yocto, compose,
+    nix, spack): it is read off the messages, then taken from every line that begins so, whatever its numbers are."""
+    prefixes = dict.fromkeys(m["prefix"] for m in _MESSAGE.finditer(text) if m["prefix"])
+    kinds = dict.fromkeys(_as_pattern(p) for p in prefixes if not _INCLUSION.match(p))
+    for kind in list(kinds)[:_MAX_PREFIXES]:
+        text = re.sub(rf"^{kind}", "", text, flags=re.MULTILINE)
+    return text
+
+
+def _as_pattern(prefix: str) -> str:
+    """A pattern for a prefix: any number for a number, any blanks and quotation marks for such."""
+    parts = re.findall(r"\d+|[ \t>]+|[^\d \t>]+", prefix)
+    return "".join(r"\d+" if p[0].isdigit() else r"[ \t>]+" if p[0] in " \t>" else re.escape(p) for p in parts)
+
+
 def is_indented_message(line: str) -> bool:
     """Whether a line that begins with a blank is a message all the same (a wheel's build, a test of cmake)."""
     return ": " in line and bool(_INDENTED.match(line))

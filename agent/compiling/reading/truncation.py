@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from agent.compiling.reading.diagnostics import HEAD
 
@@ -21,6 +22,18 @@ _CARET = re.compile(r"\|\s*[~^]")
 
 
 _FRAGMENT = re.compile(r"\s*(?:\d+ \||\||[~^]+\s*$)|\S.*\[-W[\w=-]+\]$")
+
+
+_LOOKS_LOCATED = re.compile(
+    r"[\w/\\.+-]+\.(?:c|h|y|l|cc|hh|cpp|hpp|C|H|inc)\b[\"']?\s*(?:[:(,]|, line )\s*(?P<line>\d+)\b"
+    r"[^\n]{0,40}\b(?:errors?|undefined|undeclared|fatal|fehler|erreur)\b",
+    re.IGNORECASE,
+)
+
+
+def unread_lines(text: str, lines: Collection[int]) -> int:
+    """How many lines of a log look like a located error and are none of the source ``lines`` that were understood."""
+    return len({int(m["line"]) for m in _LOOKS_LOCATED.finditer(text)} - set(lines))
 
 
 def cut_before(text: str) -> bool:

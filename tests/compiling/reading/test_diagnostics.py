@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.compiling.reading.diagnostics import ordered, parse_text, plain_quotes, strip_ansi
+from agent.compiling.reading.diagnostics import ordered, parse_text, plain_quotes
 from agent.compiling.reading.excerpt import decisive_excerpt
 from agent.compiling.reading.structured import parse_gcc_json, parse_sarif
 from agent.compiling.reading.symptoms import symptom_of
+from agent.log_text import without_escapes
 
 GCC = """main.c: In function ‘f’:
 main.c:5:5: error: implicit declaration of function ‘puts’ [-Werror=implicit-function-declaration]
@@ -125,7 +126,7 @@ def test_summaries_and_context_lines_are_no_diagnostics() -> None:
 
 def test_colour_in_all_its_forms_is_stripped() -> None:
     text = "\x1b[01m\x1b[Kmain.c:5:5:\x1b[m\x1b[K \x1b[01;31m\x1b[Kerror: \x1b[m\x1b[Kx\x1b]8;;http://e\x07[-Wy]\x1b]8;;\x07"
-    assert strip_ansi(text) == "main.c:5:5: error: x[-Wy]"
+    assert without_escapes(text) == "main.c:5:5: error: x[-Wy]"
     assert parse_text(text)[0].line == 5
 
 
