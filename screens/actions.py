@@ -79,6 +79,8 @@ ACTIONS: tuple[Action, ...] = (
         Action(f"run.{name}", str(number), name.title(), f"Show the {name.title()} pane.", f"tab('{name}')")
         for number, name in enumerate(PANES, 1)
     ),
+    Action("run.incident", "i", "Last incident", "Show the pane of the last incident: a compile error, a change of plan, an"
+           " overruled verdict.", "incident", short="Incident"),
     Action("run.pin", "t", "Pin the tab", "Keep this tab in front, or let the tabs follow the action.", "pin",
            other="Let the tabs follow"),
     Action("run.copy", "c", "Copy", "Copy what the focused pane shows.", "copy"),

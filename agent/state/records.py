@@ -1,4 +1,4 @@
-"""What the state of a run is made of: one record for each thing that is shown."""
+"""What the state of a run is made of: one record for each thing that is shown. Records hold facts; the panes word them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ Activity = Literal[
     "idle", "loading model", "waiting for the model server", "indexing", "judging", "planning", "writing", "compiling",
     "testing", "waiting for you", "stopped", "complete", "partial", "failed",
 ]  # fmt: skip
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """What became of a text that a model wrote. ``count`` is the number of errors, or of tests that pass now and did not
+    before; ``name`` the first test that fails, or why the text was refused."""
+
+    kind: Literal["refused", "errors", "compiles", "applied", "tests_pass", "tests_fail", "given_up"]
+    count: int = 0
+    name: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was good as far as it was looked at."""
+        return self.kind in ("compiles", "applied", "tests_pass")
 
 
 class Call(msgspec.Struct, gc=False):
@@ -39,6 +52,8 @@ class Call(msgspec.Struct, gc=False):
     completion_tokens: int = 0
     explanation: str = ""
     error: str = ""
+    outcome: Outcome | None = None
+    """Of a text: what was made of it. None for a verdict, and while nothing is known."""
 
 
 @dataclass(slots=True)
@@ -73,6 +88,8 @@ class SymbolState(msgspec.Struct):
     path: str = ""
     kind: str = ""
     passes: dict[int, bool] = msgspec.field(default_factory=dict)
+    calls: dict[int, int] = msgspec.field(default_factory=dict)
+    """The call that decided each pass."""
     detail_level: DetailLevel | None = None
     reason: str = ""
 
@@ -94,6 +111,40 @@ class CompileEntry:
     text: str = ""
     line: int = 0
     attempt_consumed: bool | None = None
+
+
+@dataclass(slots=True)
+class CompileIncident:
+    """One failed compile and all that followed from it, until it was dealt with: cause, classification, fix, proof, cost."""
+
+    failed: CompileEntry
+    classified: list[CompileEntry] = field(default_factory=list)
+    includes: list[CompileEntry] = field(default_factory=list)
+    proofs: list[CompileEntry] = field(default_factory=list)
+    """The compiles after a fix was tried, in order."""
+    recovery: CompileEntry | None = None
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether it compiles now; None while that is not known."""
+        if self.recovery is not None:
+            return bool(self.recovery.ok)
+        return True if self.proofs and self.proofs[-1].ok else None
+
+    def errors(self, entry: CompileEntry) -> int:
+        """The errors of one of its compiles; all messages where none is an error."""
+        serious = sum(one.severity in ("error", "fatal") for one in entry.diagnostics)
+        return serious or len(entry.diagnostics)
+
+
+@dataclass(slots=True)
+class Overruled:
+    """A person said the other thing than the model."""
+
+    stage: str
+    item: str
+    verdict: bool
+    call_id: int
 
 
 @dataclass(slots=True)
@@ -180,3 +231,7 @@ class RepairState:
     picked: bool = False
     mended: bool | None = None
     reason: str = ""
+
+
+Incident = CompileIncident | Adjustment | Overruled
+"""What is out of the ordinary in a run, and worth being kept in sight."""

@@ -17,7 +17,11 @@ from agent.state.records import (
     Call,
     CandidateState,
     CompileEntry,
+    CompileIncident,
     FunctionState,
+    Incident,
+    Outcome,
+    Overruled,
     RepairState,
     Stage,
     StepState,
@@ -62,6 +66,15 @@ class RunState:
     plan_notes: tuple[str, ...] = ()
     functions: dict[str, FunctionState] = field(default_factory=dict)
     compiles: list[CompileEntry] = field(default_factory=list)
+    """Everything about compiling, in order."""
+    compile_incidents: list[CompileIncident] = field(default_factory=list)
+    """The same, by failed compile."""
+    incidents: list[Incident] = field(default_factory=list)
+    """What was out of the ordinary, in the order it began."""
+    file_calls: dict[str, int] = field(default_factory=dict)
+    """The call that decided on each file."""
+    written: dict[str, int] = field(default_factory=dict)
+    """The newest text for each function or file, as a place in :attr:`calls`; "" is the newest of all."""
     edits: list[ev.EditApplied | ev.EditRejected] = field(default_factory=list)
     signals: tuple[FailureSignal, ...] = ()
     adjustments: list[Adjustment] = field(default_factory=list)
@@ -184,6 +197,7 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
         call.model = e.model
     if e.overruled and e.verdict is not None:
         state.overruled[e.stage, e.item] = e.verdict
+        state.incidents.append(Overruled(e.stage, e.item, e.verdict, e.call_id))
     elif state.overruled:
         state.overruled.pop((e.stage, e.item), None)
     stage = state.stages.get(e.stage)
@@ -191,8 +205,14 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
         stage.asked += 1
         if e.verdict:
             stage.yes += 1
-    if e.verdict is not None and e.stage.startswith("precision_pass"):
-        state.symbol(e.item).passes[int(e.stage[-1])] = e.verdict
+    if e.verdict is None:
+        if not call.binary and activity_of(e.stage, False) == "writing" and not e.error:
+            state.written[e.item] = state.written[""] = place
+    elif e.stage == "scope":
+        state.file_calls[e.item] = e.call_id
+    elif e.stage.startswith("precision_pass"):
+        symbol, number = state.symbol(e.item), int(e.stage[-1])
+        symbol.passes[number], symbol.calls[number] = e.verdict, e.call_id
 
 
 # -- what retrieval found, folded into the state
@@ -256,6 +276,7 @@ def _signals(state: RunState, e: ev.FailureSignals) -> None:
 
 def _adjustment_started(state: RunState, e: ev.AdjustmentStarted) -> None:
     state.adjustments.append(Adjustment(e.round_no, e.failures, e.remaining, e.executed, e.expected_calls))
+    state.incidents.append(state.adjustments[-1])
     state.activity = "planning"
 
 
@@ -303,7 +324,17 @@ def _function_done(state: RunState, e: ev.FunctionImplemented) -> None:
     function.status, function.attempt = "done", e.attempts
 
 
+def _came_of(state: RunState, item: str, outcome: Outcome) -> None:
+    """Say what became of the newest text for ``item``; of the newest of all where none was written for it."""
+    place = state.written.get(item, state.written.get(""))
+    if place is not None:
+        state.calls[place].outcome = outcome
+
+
 def _function_failed(state: RunState, e: ev.FunctionFailed) -> None:
+    place = state.written.get(e.symbol)
+    if place is not None and (outcome := state.calls[place].outcome) is not None and outcome.ok:
+        _came_of(state, e.symbol, Outcome("given_up", name=e.reason))
     function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
     function.status, function.reason, function.attempt = "failed", e.reason, e.attempts
 
@@ -315,29 +346,62 @@ def _compile_started(state: RunState, e: ev.CompileStarted) -> None:
 def _compiled(state: RunState, e: ev.CompileFinished) -> None:
     entry = CompileEntry("compile", e.file, e.symbol, e.ok, e.link, e.diagnostics, e.ms)
     state.compiles.append(entry)
+    incident = _open_incident(state, entry)
+    if incident is not None and (incident.classified or e.ok):
+        incident.proofs.append(entry)
+    elif not e.ok:
+        incident = CompileIncident(entry)
+        state.compile_incidents.append(incident)
+        state.incidents.append(incident)
+    if e.symbol and not e.link:
+        errors = CompileIncident(entry).errors(entry)
+        _came_of(state, e.symbol, Outcome("compiles") if e.ok else Outcome("errors", errors))
+
+
+def _open_incident(state: RunState, entry: CompileEntry) -> CompileIncident | None:
+    """The newest incident that an entry can belong to: the same file and function, not dealt with yet."""
+    for incident in reversed(state.compile_incidents[-8:]):
+        if incident.settled is None or (incident.recovery is None and entry.kind != "compile"):
+            if (incident.failed.file, incident.failed.symbol) == (entry.file, entry.symbol):
+                return incident
+            if entry.kind != "compile" and incident.failed.symbol == entry.symbol:
+                return incident  # an include that went into the header
+    return None
 
 
 def _error_classified(state: RunState, e: ev.ErrorClassified) -> None:
-    state.compiles.append(
-        CompileEntry("classified", e.file, e.symbol, category=e.category, how=e.how, path=e.path, text=e.context)
-    )
+    entry = CompileEntry("classified", e.file, e.symbol, category=e.category, how=e.how, path=e.path, text=e.context)
+    state.compiles.append(entry)
+    incident = _open_incident(state, entry)
+    if incident is not None:
+        incident.classified.append(entry)
 
 
 def _include(state: RunState, e: ev.IncludeAdded) -> None:
     text = e.text or f"#include <{e.header}>"
-    state.compiles.append(CompileEntry("include", e.file, e.symbol, e.kept, text=text, how=e.how, line=e.line))
+    entry = CompileEntry("include", e.file, e.symbol, e.kept, text=text, how=e.how, line=e.line)
+    state.compiles.append(entry)
+    incident = _open_incident(state, entry)
+    if incident is not None:
+        incident.includes.append(entry)
 
 
 def _recovery(state: RunState, e: ev.RecoveryDone) -> None:
-    state.compiles.append(
-        CompileEntry(
-            "recovery", e.file, e.symbol, e.ok, category=e.category, text=e.action, attempt_consumed=e.attempt_consumed
-        )
+    entry = CompileEntry(
+        "recovery", e.file, e.symbol, e.ok, category=e.category, text=e.action, attempt_consumed=e.attempt_consumed
     )
+    state.compiles.append(entry)
+    incident = _open_incident(state, entry)
+    if incident is not None:
+        incident.recovery = entry
 
 
 def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
     state.edits.append(e)
+    if isinstance(e, ev.EditRejected):
+        _came_of(state, e.path, Outcome("refused", name=e.reason))
+    else:
+        _came_of(state, e.symbol or e.path, Outcome("applied"))
 
 
 # -- the search for an edit, folded into the state
@@ -401,9 +465,24 @@ def _checks_started(state: RunState, e: ev.ChecksStarted) -> None:
 
 
 def _checks(state: RunState, e: ev.ChecksRun) -> None:
+    if e.now is not None and e.step_id and "" in state.written:
+        _tested(state, e.now, e.newly_failing)
     state.baseline, state.checks_running = e.baseline, ""
     if e.now is not None:
         state.checks, state.newly_passing, state.newly_failing = e.now, e.newly_passing, e.newly_failing
+
+
+def _tested(state: RunState, now: CheckResult, newly_failing: tuple[str, ...]) -> None:
+    """What the checks say of the newest text, against the checks before it."""
+    before = state.checks or state.baseline
+    gained = (now.passed or 0) - ((before.passed or 0) if before is not None else 0)
+    outcome = state.calls[state.written[""]].outcome
+    if newly_failing:
+        _came_of(state, "", Outcome("tests_fail", len(newly_failing), newly_failing[0]))
+    elif now.ok or gained > 0:
+        _came_of(state, "", Outcome("tests_pass", max(0, gained)))
+    elif outcome is not None and outcome.kind == "applied" and now.failing:  # nothing was mended by it
+        _came_of(state, "", Outcome("tests_fail", now.failed or len(now.failing), now.failing[0]))
 
 
 def _diff(state: RunState, e: ev.DiffReady) -> None:

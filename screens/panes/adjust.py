@@ -10,7 +10,7 @@ from agent.state.records import Adjustment
 from agent.state.run_state import RunState
 from agent.values import PlanStep
 from screens.panes.base import Pane
-from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural
+from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, keep_tail, line, one_line, plural
 
 _UNKNOWN = ("·", MUTED)
 
@@ -33,43 +33,72 @@ class Adjust(Pane):
 
 
 def round_lines(adjustment: Adjustment, width: int) -> list[Content]:
-    """One round: calls used against the bound, the matrix, what became of the plan."""
-    used = len(adjustment.viability) + len(adjustment.root_causes) + len(adjustment.new_steps)
-    failures, steps = len(adjustment.failures), len(adjustment.remaining)
-    bound = f"at most {adjustment.expected_calls}: {steps} + {failures}×{steps} + {failures} + 1"
-    total = adjustment.calls or used
+    """One round: calls against the most there can be, the failures, the matrix, what became of the plan."""
+    failures = plural(len(adjustment.failures), "failure")
+    steps = [f"{len(adjustment.remaining)} to do" if adjustment.remaining else "", f"{len(adjustment.executed)} done"]
+    told = ", ".join(step for step in steps if step)
     lines = [
-        line((f"round {adjustment.round_no}", LABEL), f"  {plural(failures, 'failure')}, {plural(steps, 'step')} left"),
-        line(("calls ", MUTED), (str(total), STRONG), (f"  ({bound})" if adjustment.expected_calls else "", MUTED)),
+        line((f"round {adjustment.round_no}", LABEL), f"  {failures}; steps: {told}"),
+        *_calls(adjustment),
         Content(""),
     ]
     lines += [
         line((f"F{number} ", f"bold {BAD}"), one_line(text)) for number, text in enumerate(adjustment.failures, 1)
     ]
-    lines += [Content(""), *_matrix(adjustment, width), Content("")]
+    if adjustment.remaining or adjustment.executed:
+        lines += [Content(""), *_matrix(adjustment, width)]
+    lines.append(Content(""))
     if adjustment.after is not None:
         lines += _before_after(adjustment)
     return lines
 
 
+def _calls(adjustment: Adjustment) -> list[Content]:
+    """How many questions were asked, and how the most there can be comes about."""
+    verdicts = len(adjustment.viability) + len(adjustment.root_causes) + len(adjustment.new_steps)
+    asked = adjustment.calls or verdicts
+    if not adjustment.expected_calls:
+        return [line(("calls ", MUTED), (str(asked), STRONG))] if asked else []
+    failures, remaining, done = len(adjustment.failures), len(adjustment.remaining), len(adjustment.executed)
+    if remaining:
+        parts = [(remaining, "still worth doing"), (failures * (remaining + done), "caused by"), (failures, "new step"),
+                 (1, "the new plan")]  # fmt: skip
+    else:
+        parts = [(failures * done, "caused by")]
+    adds_up = sum(count for count, _ in parts) == adjustment.expected_calls
+    how = ": " + " + ".join(f"{count} {name}" for count, name in parts if count) if adds_up else ""
+    most = f"  of at most {adjustment.expected_calls}{how}"
+    return [line(("calls ", MUTED), (str(asked), STRONG), (most, MUTED))]
+
+
 def _matrix(adjustment: Adjustment, width: int) -> list[Content]:
-    cell = 5
-    name = max((len(step) for step in adjustment.remaining), default=4)
-    name = min(max(name, 8), max(8, width - 10 - cell * len(adjustment.failures)))
-    head = "step".ljust(name) + "  viable"
-    heads = "".join(f"F{number}".rjust(cell) for number in range(1, len(adjustment.failures) + 1))
-    lines = [line((head + heads, MUTED), ("   caused by", MUTED))]
-    for step in adjustment.remaining:
-        viable = _mark(adjustment.viability.get(step))
-        row = [(one_line(step)[:name].ljust(name) + "  ", STRONG), (viable[0].center(6), viable[1])]
-        for number in range(len(adjustment.failures)):
+    """A row for each step, to be done or done already, a column for each failure."""
+    cell = 4
+    steps = [*adjustment.remaining, *adjustment.executed]
+    viable = 8 if adjustment.remaining else 0
+    room = max(8, width - 12 - viable - cell * len(adjustment.failures))
+    name = min(max(9, *(len(one_line(step)) for step in steps)), room)
+    asked = bool(adjustment.root_causes) or adjustment.after is None
+    heads = "".join(f"F{number}".rjust(cell) for number in range(1, len(adjustment.failures) + 1)) if asked else ""
+    above = " " * (name + 2 + viable) + "caused by" if asked else ""
+    lines = [line((above, MUTED))] if above else []
+    lines.append(line(("step".ljust(name + 2) + ("viable".ljust(viable) if viable else "") + heads, MUTED)))
+    for step in steps:
+        done = step not in adjustment.remaining
+        row: list[tuple[str, str]] = [(keep_tail(one_line(step), name).ljust(name + 2), MUTED if done else STRONG)]
+        if viable:
+            glyph, style = ("done", MUTED) if done else _mark(adjustment.viability.get(step))
+            row.append((glyph.center(6).ljust(viable), style))
+        for number in range(len(adjustment.failures) if asked else 0):
             cause = adjustment.root_causes.get((number, step))
-            glyph, style = ("–", MUTED) if adjustment.viability.get(step) is False else _cause(cause)
+            given_up = adjustment.viability.get(step) is False or adjustment.after is not None
+            glyph, style = ("–", MUTED) if cause is None and given_up else _cause(cause)
             row.append((glyph.rjust(cell), style))
         lines.append(line(*row))
-    new = [_mark(adjustment.new_steps.get(number)) for number in range(len(adjustment.failures))]
     if adjustment.new_steps:
-        lines.append(line(("new step?".ljust(name + 8), MUTED), *((g.rjust(cell), style) for g, style in new)))
+        new = [_mark(adjustment.new_steps.get(number)) for number in range(len(adjustment.failures))]
+        cells = ((("–", MUTED) if n not in adjustment.new_steps else mark) for n, mark in enumerate(new))
+        lines.append(line(("new step?".ljust(name + 2 + viable), MUTED), *((g.rjust(cell), style) for g, style in cells)))
     return [*lines, line(("✓ yes  ✗ no  ● cause  ○ not  – not asked  · to come", MUTED))]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from agent.state.run_state import RunState
-from screens.lines import LinesView
+from screens.lines import LinesView, Target
 
 
 class Pane(LinesView):
@@ -19,6 +19,10 @@ class Pane(LinesView):
         self.state = RunState()
         self.stale = True
         self.on_top = False
+        self.toggled: set[Target] = set()
+        """The parts that a person has opened or closed, against what is open by itself."""
+        self._leading: dict[int, Target] = {}
+        self._sticky = 0
 
     def update_state(self, state: RunState) -> None:
         """The state has moved on."""
@@ -40,11 +44,26 @@ class Pane(LinesView):
             return
         self.stale = False
         following = self.follows_end and self.scroll_offset.y >= self.max_scroll_y - 1
-        self.set_lines(self.build(self.state, width))
+        self._leading, self._sticky = {}, 0
+        lines = self.build(self.state, width)
+        self.set_lines(lines, self._leading, self._sticky)
         if following:
             self.scroll_end(animate=False, immediate=True)
 
     follows_end = False
+
+    def leads(self, number: int, target: Target) -> None:
+        """While building: the line of this number leads to ``target``."""
+        self._leading[number] = target
+
+    def keep(self, lines: int) -> None:
+        """While building: the first ``lines`` lines stay in sight."""
+        self._sticky = lines
+
+    def toggle(self, target: Target) -> None:
+        """Open or close a part."""
+        self.toggled ^= {target}
+        self.rebuild()
 
     def on_resize(self) -> None:
         """A new width may change what is built, not only how it is folded."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from rich.cells import cell_len
 from textual.content import Content
 
-from agent.state.records import Call
+from agent.state.records import Call, Outcome
 from screens.text import (
     ACCENT,
     BAD,
@@ -17,9 +17,11 @@ from screens.text import (
     MUTED,
     WARN,
     clean,
+    fit,
     keep_tail,
     milliseconds,
     one_line,
+    plural,
     probability,
     stage_short,
 )
@@ -76,17 +78,23 @@ def heading(columns: Columns) -> Content:
 def row(call: Call, number: int, columns: Columns, *, waiting: bool, pending: bool | None, cursor: bool) -> Content:
     """One call. ``pending`` is the verdict that waits at the gate."""
     mark = "‖" if waiting else "▸" if cursor else " "
-    parts: list[tuple[str, str] | str] = [
+    parts: list[tuple[str, str] | str | Content] = [
         (f"{mark} ", WARN if waiting else ""),
         (str(number).rjust(columns.number), MUTED),
         " ",
     ]
     if columns.stage:
         parts += [(stage_short(call.stage).ljust(columns.stage)[: columns.stage], MUTED), " "]
-    parts += [*item_cells(one_line(call.item), columns.item), " "]
+    tries = f"try {call.attempt}" if call.attempt > 1 and columns.item >= 16 else ""
+    room = columns.item - len(tries) - (1 if tries else 0)
+    parts += [*item_cells(one_line(call.item), room), (f" {tries}" if tries else "", MUTED), " "]
     text, style = verdict_cell(call, waiting, pending)
-    parts.append((text.ljust(_VERDICT), style))
-    if columns.confidence:
+    if not call.binary and call.done:
+        wide = _VERDICT + (columns.confidence + 1 if columns.confidence else 0)
+        parts.append(fit(Content.styled(text, style), wide).pad_right(max(0, wide - cell_len(text))))
+    else:
+        parts.append((text.ljust(_VERDICT), style))
+    if columns.confidence and (call.binary or not call.done):
         parts += [" ", (probability(call.p_yes).rjust(columns.confidence), "")]
     if columns.model:
         model = keep_tail(clean(call.model), columns.model)
@@ -119,12 +127,52 @@ def verdict_cell(call: Call, waiting: bool = False, pending: bool | None = None)
     if call.error:
         return "! error", BAD
     if call.verdict is None:
-        return "» text", MUTED
+        return ("» text", MUTED) if call.outcome is None else outcome_cell(call.outcome)
     if call.overruled:
         return f"✎ {_word(call.verdict)}", WARN
     if call.defaulted:
         return f"? {_word(call.verdict)}", BAD
     return ("✓ yes", GOOD) if call.verdict else ("✗ no", ACCENT)
+
+
+def outcome_cell(outcome: Outcome) -> tuple[str, str]:
+    """What became of a text, in a glyph and a few words, and the style."""
+    match outcome.kind:
+        case "compiles":
+            words = "compiles"
+        case "applied":
+            words = "applied"
+        case "tests_pass":
+            words = f"+{plural(outcome.count, 'test')}" if outcome.count else "tests pass"
+        case "errors":
+            words = plural(outcome.count, "error")
+        case "tests_fail":
+            words = one_line(outcome.name).partition(" ")[0] or "tests"
+        case "refused":
+            words = "refused"
+        case "given_up":
+            words = "given up"
+    return (f"✓ {words}", GOOD) if outcome.ok else (f"✗ {words}", BAD)
+
+
+def outcome_sentence(outcome: Outcome) -> str:
+    """The same in a sentence, for the card."""
+    match outcome.kind:
+        case "compiles":
+            return "it compiles"
+        case "applied":
+            return "it was put into the file"
+        case "tests_pass":
+            return f"{plural(outcome.count, 'more test')} pass with it" if outcome.count else "the checks pass with it"
+        case "errors":
+            return f"it does not compile: {plural(outcome.count, 'error')}"
+        case "tests_fail":
+            more = f" and {outcome.count - 1} more" if outcome.count > 1 else ""
+            return f"the checks fail with it: {outcome.name}{more}"
+        case "refused":
+            return f"it was not used: {outcome.name}"
+        case "given_up":
+            return f"given up: {outcome.name}" if outcome.name else "given up"
 
 
 def _word(value: bool) -> str:
@@ -155,6 +203,7 @@ _FLAGS: dict[str, Callable[[Call], bool]] = {
     "overruled": lambda call: call.overruled,
     "error": lambda call: bool(call.error),
     "text": lambda call: not call.binary,
+    "failed": lambda call: call.outcome is not None and not call.outcome.ok,
 }
 """Whole words that ask for a property of the call instead of looking for themselves."""
 

@@ -186,7 +186,7 @@ class CallStream(PaintedView, can_focus=True):
         waiting = self.state.waiting is not None and self.state.waiting.call_id == call.call_id
         on = place == self.cursor
         digits = len(str(len(self.state.calls)))
-        return (call.call_id, call.done, call.verdict, on, on and self.has_focus, waiting, width, digits)
+        return (call.call_id, call.done, call.verdict, call.outcome, on, on and self.has_focus, waiting, width, digits)
 
     def _subtitle(self) -> str | Content:
         if self.unseen and not self.follow:

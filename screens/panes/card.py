@@ -14,7 +14,7 @@ from agent.audit.reader import CallTexts
 from agent.events import CallProgress
 from agent.state.records import Call
 from screens.lines import LinesView
-from screens.panes.call_row import verdict_cell
+from screens.panes.call_row import outcome_sentence, verdict_cell
 from screens.panes.writing import Writing
 from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, short_count, stage_short, stage_title
 from screens.workers import start
@@ -50,7 +50,7 @@ class Card(LinesView):
         if other:
             self.texts, self.writing, self._heard = None, None, None
             self.scroll_to(y=0, animate=False, immediate=True)
-        state = (call.call_id, call.done, call.verdict, pending) if call else ()
+        state = (call.call_id, call.done, call.verdict, call.outcome, pending) if call else ()
         if state != self._shown or other:
             self._shown = state
             self._reads = 0
@@ -170,7 +170,7 @@ def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None, wr
     elif call.error:
         how = call.error
     elif not call.binary:
-        how = "a text, not a decision"
+        how = "a text, not a decision" if call.outcome is None else outcome_sentence(call.outcome)
     source = {
         "override": "a person overruled it", "threshold": "by the stage's threshold",
         "parsed": "by the words of the answer", "default": "not an answer, so the default was applied",

@@ -1,14 +1,17 @@
-"""The precision cascade: three passes, each smaller than the last, then the classes; before it the files in scope."""
+"""The funnel: how many files, and of their symbols how many relevant, direct, in full; below it what was decided of each."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
 
 from textual.content import Content
 
 from agent.events import FileScoped
+from agent.stages import stage_of
 from agent.state.records import SymbolState
 from agent.state.run_state import RunState
+from screens.lines import Target, folded
 from screens.panes.base import Pane
 from screens.text import (
     ACCENT,
@@ -25,13 +28,15 @@ from screens.text import (
     line,
     one_line,
     plural,
+    probability,
     short_count,
-    verdict_mark,
 )
 
-_PASSES = ((1, "relevant?"), (2, "direct?"), (3, "source?"))
+_PASSES = (1, 2, 3)
 _MOST_SYMBOLS = 300
 """Symbols looked at for the lists, the newest; the bars count all."""
+_MOST_LEFT_OUT = 12
+"""Left-out files that are listed at once; more of them are behind a line that opens."""
 _CLASSES = (
     ("primary", GOOD, "full source, first"),
     ("supporting", LABEL, "full source"),
@@ -40,119 +45,202 @@ _CLASSES = (
 )
 
 
+@dataclass(frozen=True)
+class Level:
+    """One bar of the funnel. ``total`` items, of which ``asked`` were decided so far, ``yes`` with yes."""
+
+    name: str
+    total: int
+    asked: int
+    yes: int
+    over: bool
+    why: tuple[str, ...] = ()
+    """Where yes of one level is not what the next one begins with: why."""
+
+
 class Cascade(Pane):
-    """Fills while the verdicts come in."""
+    """The bars stay in sight. Of the lists, what was left out is open; a row opens the card of the call that decided it."""
 
     title = "Cascade"
+    fold = False
     empty = "Which files and symbols matter is decided here, one yes or no at a time."
 
     def build(self, state: RunState, width: int) -> list[Content]:
-        """Files, three bars with their symbols, the classes, the budget."""
-        lines: list[Content] = []
-        if state.files:
-            lines += self._files(state, width)
-        if state.passes or any(f"precision_pass{number}" in state.stages for number, _ in _PASSES):
-            lines += self._bars(state, width)
-        shown = newest_symbols(state)
-        if any(symbol.detail_level for symbol in shown):
-            lines += self._final(state, shown, width)
+        """The funnel, the budget, then the lists."""
+        levels = funnel(state)
+        if not levels:
+            return list(Content.styled(self.empty, MUTED).wrap(max(4, width)))
+        lines = [row for level in levels for row in _bar_lines(level, levels, width)]
+        lines.append(fit(line(("━ yes  ╍ no  ┈ to ask", MUTED)), width))
         if state.context is not None:
-            lines += self._budget(state, width)
-        return lines or [Content.styled(self.empty, MUTED)]
-
-    def _files(self, state: RunState, width: int) -> list[Content]:
-        kept = sum(file.included for file in state.files.values())
-        pending = _scope_to_come(state)
-        count = f"{kept} so far" if pending else f"{kept} of {len(state.files)}"
-        head = line(("files in scope ", LABEL), (count, STRONG), (pending, MUTED))
-        longest = max(len(one_line(file.path)) for file in state.files.values())
-        room = max(8, min(longest, width - 24))
-        return [head, *(fit(self._file(state, file, room), width) for file in state.files.values()), Content("")]
-
-    def _file(self, state: RunState, file: FileScoped, room: int) -> Content:
-        path = Content(keep_tail(one_line(file.path), room))
-        gap = " " * max(1, room - path.cell_length + 1)
-        how = "" if file.judged else "not asked: "
-        mark = ("✓ ", GOOD) if file.included else ("✗ ", ACCENT)
-        if state.overruled.get(("scope", file.path)) is file.included:
-            how, mark = f"overruled, {VERDICT_WORDS[file.included]}: ", ("✎ ", WARN)
-        return line(mark, path, gap, (f"{how}{one_line(file.reason)}", MUTED))
-
-    def _bars(self, state: RunState, width: int) -> list[Content]:
-        shown = newest_symbols(state)
-        counts = [pass_counts(state, number) for number, _ in _PASSES]
-        most = max(1, *(max(total, expected) for total, _, expected in counts))
-        room = max(4, width - 28)
-        lines = []
-        for (number, name), (total, yes, expected) in zip(_PASSES, counts, strict=True):
-            over = number in state.passes or state.finished is not None
-            yes_cells, all_cells = len(bar(yes, most, room)), len(bar(total, most, room))
-            to_ask = len(bar(max(total, expected), most, room)) - all_cells
-            lines.append(
-                line(
-                    (name.ljust(10), STRONG), ("━" * yes_cells, GOOD), ("╍" * (all_cells - yes_cells), ACCENT),
-                    ("┈" * to_ask, MUTED), "  " if max(total, expected) else "", *_pass_words(total, yes, expected, over),
-                )
-            )  # fmt: skip
-            lines += self._symbols(state, [s for s in shown if number in s.passes], number, width)
-        return [*lines, line(("━ yes  ╍ no  ┈ to ask", MUTED)), Content("")]
-
-    def _symbols(self, state: RunState, symbols: list[SymbolState], number: int, width: int) -> list[Content]:
-        rows: list[Content] = []
-        current = Content("  ")
-        for symbol in symbols:
-            glyph, style = verdict_mark(symbol.passes[number])
-            person = (f"precision_pass{number}", symbol.symbol) in state.overruled
-            part = line(("✎" if person else "", WARN), (glyph[:2], style), short_symbol(symbol.symbol), "  ")
-            if current.cell_length + part.cell_length > width and current.cell_length > 2:
-                rows.append(current)
-                current = Content("  ")
-            current = current + part
-        return [*rows, current] if current.cell_length > 2 else rows
-
-    def _final(self, state: RunState, symbols: list[SymbolState], width: int) -> list[Content]:
-        lines = []
-        for level, style, meaning in _CLASSES:
-            members = [s for s in symbols if s.detail_level == level]
-            names = "  ".join(short_symbol(s.symbol) for s in members) or "–"
-            lines.append(line((level.ljust(13), f"bold {style}"), (str(len(members)).rjust(3), STRONG), f"  {names}"))
-            if level != "excluded" and width >= 56 and members:
-                lines[-1] = lines[-1] + line((f"  ({meaning})", MUTED))
-        return [*lines, Content("")]
-
-    def _budget(self, state: RunState, width: int) -> list[Content]:
-        context = state.context
-        assert context is not None
-        room = max(6, min(24, width - 32))
-        over = context.tokens > context.budget
-        used = len(bar(min(context.tokens, context.budget), max(1, context.budget), room))
-        head = line(
-            ("context ".ljust(10), STRONG), ("━" * used, BAD if over else LABEL), ("┈" * (room - used), MUTED),
-            f" {short_count(context.tokens)} of {short_count(context.budget)} tokens",
-            (" over budget" if over else "", BAD),
-        )  # fmt: skip
-        lines = [head]
-        if context.files:
-            lines.append(line((f"  {plural(len(context.files), 'file')}: {', '.join(context.files)}", MUTED)))
-        if context.dropped:
-            lines.append(line(("  did not fit: ", WARN), ", ".join(context.dropped)))
+            lines += _budget(state, width)
+        self.keep(len(lines))
+        lines.append(Content(""))
+        self._files(state, width, lines)
+        self._symbols(state, width, lines)
         return lines
 
+    def _section(self, lines: list[Content], name: str, title: Content, opened: bool) -> bool:
+        """A heading that opens and closes; whether it is open."""
+        target: Target = ("fold", name)
+        opened = opened != (target in self.toggled)
+        self.leads(len(lines), target)
+        lines.append(line(("▾ " if opened else "▸ ", MUTED)) + title)
+        return opened
 
-def _scope_to_come(state: RunState) -> str:
-    stage = state.stages.get("scope")
-    if stage is None or stage.done or not stage.total:
-        return ""
-    return f"  {stage.total} asked, {stage.asked} of {stage.total} decided"
+    def _files(self, state: RunState, width: int, lines: list[Content]) -> None:
+        out = [file for file in state.files.values() if not file.included]
+        kept = [file for file in state.files.values() if file.included]
+        for name, files, first in (("left out", out, _MOST_LEFT_OUT), ("in scope", kept, 0)):
+            if not files:
+                continue
+            title = line(("files ", LABEL), (name, LABEL), (f"  {len(files)}", STRONG))
+            if self._section(lines, f"files {name}", title, len(files) <= first or name == "left out"):
+                shown = files if ("fold", f"all {name}") in self.toggled or not first else files[:first]
+                room = max(8, min(max(len(one_line(file.path)) for file in shown), width - 30))
+                for file in shown:
+                    if file.path in state.file_calls:
+                        self.leads(len(lines), ("call", state.file_calls[file.path]))
+                    lines.append(fit(_file(state, file, room), width))
+                if len(files) > len(shown):
+                    self.leads(len(lines), ("fold", f"all {name}"))
+                    lines.append(line((f"    … {len(files) - len(shown)} more", MUTED)))
+
+    def _symbols(self, state: RunState, width: int, lines: list[Content]) -> None:
+        newest = newest_symbols(state)
+        if any(symbol.detail_level for symbol in newest):
+            groups = [(level, meaning, [s for s in newest if s.detail_level == level]) for level, _, meaning in _CLASSES]
+        else:
+            groups = [
+                (f"{stage_of(f'precision_pass{number}').question} {VERDICT_WORDS[said]}", "",
+                 [s for s in newest if s.passes.get(number) is said and max(s.passes) == number])
+                for number in _PASSES for said in (True, False)
+            ]  # fmt: skip
+        styles = {name: style for name, style, _ in _CLASSES}
+        for name, meaning, members in groups:
+            if not members and not meaning:
+                continue
+            names = "  ".join(short_symbol(symbol.symbol) for symbol in members) or "–"
+            said = f"  ({meaning})" if meaning and width >= 56 else ""
+            title = line((name, f"bold {styles.get(name, LABEL)}"), (f" {len(members)}", STRONG), (said, MUTED))
+            closed = title + line(f"  {names}")
+            opened = self._section(lines, f"symbols {name}", title, False)
+            if not opened:
+                lines[-1] = fit(line(("▸ ", MUTED)) + closed, width)
+                continue
+            for symbol in members:
+                if symbol.calls:
+                    self.leads(len(lines), ("call", symbol.calls[max(symbol.calls)]))
+                lines.append(fit(_symbol(state, symbol), width))
 
 
-def _pass_words(total: int, yes: int, expected: int, over: bool) -> list[tuple[str, str]]:
-    """A pass in numbers; nothing is counted as a no before it was asked."""
-    if expected > total:
-        return [(f"{total} of {expected}", STRONG), (" decided", MUTED)]
-    if not total:
-        return [("nothing to ask" if over else "to come", MUTED)]
-    return [(f"{yes} of {total}", STRONG), (" yes", MUTED)]
+def funnel(state: RunState) -> list[Level]:
+    """The levels reached so far: files, then the three passes; nothing while neither has begun."""
+    levels = []
+    scope = state.stages.get("scope")
+    if state.files or scope is not None:
+        kept = sum(file.included for file in state.files.values())
+        total = max(len(state.files), (scope.total or 0) if scope is not None and not scope.done else 0)
+        named = sum(file.included and not file.judged for file in state.files.values())
+        capped = sum(not file.included and not file.judged for file in state.files.values())
+        why = [f"{plural(named, 'file')} named by the task or its neighbour: not asked"] if named else []
+        why += [f"{plural(capped, 'file')} left out without asking"] if capped else []
+        over = scope is None or scope.done
+        levels.append(Level("files", total, len(state.files), kept, over, (*why, *_said(state, "scope"))))
+    if state.passes or any(f"precision_pass{number}" in state.stages for number in _PASSES):
+        for number in _PASSES:
+            asked, yes, expected = pass_counts(state, number)
+            over = number in state.passes or state.finished is not None
+            stage = f"precision_pass{number}"
+            why = [] if number == 1 else _gap(state, number, asked, expected)
+            levels.append(
+                Level(stage_of(stage).question, max(asked, expected), asked, yes, over, (*why, *_said(state, stage)))
+            )
+    return levels
+
+
+def _gap(state: RunState, number: int, asked: int, expected: int) -> list[str]:
+    """Why a pass begins with another number than the pass before it let through."""
+    before = state.passes.get(number - 1)
+    begins = max(asked, expected)
+    if before is None or (number not in state.passes and not begins):
+        return []
+    passed = before.yes if number == 2 else before.no  # pass 3 asks of those that are relevant and not direct
+    word = "relevant" if number == 2 else "not direct"
+    if number == 2 and not before.yes:
+        return []  # a notice says what was kept instead
+    if begins == passed:
+        return [f"asked of those that are {word}"] if number == 3 and begins else []
+    if not begins:
+        return [f"nothing left to ask: all {before.asked} are direct" if not passed else "nothing was asked"]
+    return [f"{passed} {word}, {begins} asked"]
+
+
+def _said(state: RunState, stage: str) -> list[str]:
+    """The first sentence of each notice about a stage."""
+    return [one_line(notice.text).partition(". ")[0].rstrip(".") for _, notice in state.notices if notice.stage == stage]
+
+
+def _bar_lines(level: Level, levels: list[Level], width: int) -> list[Content]:
+    most = max(1, *(each.total for each in levels))
+    room = max(4, min(48, width - 32))
+    yes, asked = len(bar(level.yes, most, room)), len(bar(level.asked, most, room))
+    to_ask = max(0, len(bar(level.total, most, room)) - asked)
+    words: list[tuple[str, str]]
+    if level.asked < level.total:
+        words = [(f"{level.asked} of {level.total}", STRONG), (" decided", MUTED)]
+    elif not level.total:
+        words = [("none to ask" if level.over else "to come", MUTED)]
+    else:
+        words = [(f"{level.total} → {level.yes}", STRONG)]
+    head = line(
+        (level.name.ljust(10), STRONG), ("━" * yes, GOOD), ("╍" * (asked - yes), ACCENT), ("┈" * to_ask, MUTED),
+        "  " if level.total else "", *words,
+    )  # fmt: skip
+    why = [part for text in level.why for part in folded(line((" " * 10 + f"↳ {text}", WARN)), width)]
+    return [fit(head, width), *why]
+
+
+def _file(state: RunState, file: FileScoped, room: int) -> Content:
+    path = Content(keep_tail(one_line(file.path), room))
+    gap = " " * max(1, room - path.cell_length + 1)
+    mark = ("  ✓ ", GOOD) if file.included else ("  ✗ ", ACCENT)
+    how = "" if file.judged else "not asked: "
+    call = state.call(state.file_calls.get(file.path, -1))
+    if call is not None and call.p_yes is not None:
+        sign = f" {'≥' if file.included else '<'} {probability(call.threshold)}" if call.threshold is not None else ""
+        score = call.score if call.score is not None else call.p_yes
+        how = f"{probability(score)}{sign}  "
+    if state.overruled.get(("scope", file.path)) is file.included:
+        how, mark = f"overruled, {VERDICT_WORDS[file.included]}: ", ("  ✎ ", WARN)
+    return line(mark, path, gap, (how, LABEL), (one_line(file.reason), MUTED))
+
+
+def _symbol(state: RunState, symbol: SymbolState) -> Content:
+    answers = [
+        f"{'✎' if (f'precision_pass{number}', symbol.symbol) in state.overruled else ''}"
+        f"{stage_of(f'precision_pass{number}').question} {VERDICT_WORDS[said]}"
+        for number, said in sorted(symbol.passes.items())
+    ]
+    said = "  ".join(answers) or one_line(symbol.reason)
+    return line(f"    {short_symbol(symbol.symbol)}  ", (said, MUTED))
+
+
+def _budget(state: RunState, width: int) -> list[Content]:
+    context = state.context
+    assert context is not None
+    room = max(4, min(24, width - 40))
+    over = context.tokens > context.budget
+    used = len(bar(min(context.tokens, context.budget), max(1, context.budget), room))
+    head = line(
+        ("context ".ljust(10), STRONG), ("━" * used, BAD if over else LABEL), ("┈" * (room - used), MUTED),
+        f"  {short_count(context.tokens)} of {short_count(context.budget)} tokens",
+        (" over budget" if over else "", BAD), (f", {plural(len(context.files), 'file')}", MUTED),
+    )  # fmt: skip
+    lines = [fit(head, width)]
+    if context.dropped:
+        lines.append(fit(line(("          ↳ did not fit: ", WARN), ", ".join(context.dropped)), width))
+    return lines
 
 
 def newest_symbols(state: RunState) -> list[SymbolState]:
@@ -172,3 +260,5 @@ def pass_counts(state: RunState, number: int) -> tuple[int, int, int]:
 def short_symbol(name: str) -> str:
     """The symbol of ``path:symbol``."""
     return one_line(name.rpartition(":")[2] or name)
+
+

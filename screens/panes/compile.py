@@ -1,37 +1,75 @@
-"""What the compiler said and what was done about it, newest last: diagnostics, the ladder of questions, the include."""
+"""Compiling as incidents: for each failed compile its cause, how it was classified, the fix, the proof and the cost."""
 
 from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state.records import CompileEntry
+from agent.state.records import CompileEntry, CompileIncident
 from agent.state.run_state import RunState
 from agent.values import Diagnostic
+from screens.lines import Target
 from screens.panes.base import Pane
+from screens.panes.incidents import headline
 from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, line, one_line, plural
 
-_SHOWN = 200
+_SHOWN = 60
+"""Incidents shown, the newest; the log has them all."""
+_OPEN = 3
+"""Incidents of which everything is shown at once; of the older ones the heading, until they are opened."""
 _SEVERITY = {"error": ("error", BAD), "fatal": ("fatal", BAD), "warning": ("warning", WARN), "note": ("note", MUTED)}
 _HOW = {"deterministic": "fact", "model": "asked", "recompile": "tried", "default": "default"}
 
 
 class Compile(Pane):
-    """The story of every compile."""
+    """The newest incident first, whole; older ones as a line that opens."""
 
     title = "Compile"
-    follows_end = True
     empty = "Nothing was compiled yet. Errors, the questions asked about them and the fixes appear here."
 
     def build(self, state: RunState, width: int) -> list[Content]:
-        """A summary line, then one group an entry."""
+        """A line that counts, then the incidents."""
         if not state.compiles:
             return [Content.styled(self.empty, MUTED)]
         lines = [_summary(state), Content("")]
-        hidden = len(state.compiles) - _SHOWN
-        if hidden > 0:
-            lines.append(Content.styled(f"… {hidden} earlier entries; the audit log has them all", MUTED))
-        for entry in state.compiles[-_SHOWN:]:
-            lines += _ENTRIES[entry.kind](entry, width)
+        incidents = list(enumerate(state.compile_incidents))[-_SHOWN:]
+        for number, incident in reversed(incidents):
+            whole = (number >= len(state.compile_incidents) - _OPEN) != (("fold", number) in self.toggled)
+            self.leads(len(lines), ("fold", number))
+            lines.append(line(("▾ " if whole else "▸ ", MUTED)) + headline(incident))
+            if whole:
+                lines += self._whole(incident, width, len(lines))
+        if not incidents:
+            lines.append(line(("✓ ", GOOD), "Every compile was clean so far."))
+        return lines
+
+    def _whole(self, incident: CompileIncident, width: int, at: int) -> list[Content]:
+        lines = _cause(incident, width)
+        for entry in incident.classified:
+            lines += self._classified(entry, at + len(lines))
+        lines += [row for entry in incident.includes for row in _include(entry)]
+        if incident.proofs:
+            lines.append(_proof(incident))
+        if incident.recovery is not None:
+            lines.append(_cost(incident.recovery))
+        return [*lines, Content("")]
+
+    def _classified(self, entry: CompileEntry, at: int) -> list[Content]:
+        category = entry.category.replace("_", " ")
+        lines = [line(("  why    ", LABEL), (category, f"bold {WARN}"), (f"  ({one_line(entry.how)})", MUTED))]
+        for number, rung in enumerate(entry.path):
+            branch = "└" if number == len(entry.path) - 1 else "├"
+            how, style = _HOW[rung.how], ACCENT if rung.how == "model" else MUTED
+            if rung.call_id:
+                target: Target = ("call", rung.call_id)
+                self.leads(at + len(lines), target)
+            lines.append(
+                line(
+                    (f"         {branch} ", MUTED), one_line(rung.question), "  ", (one_line(rung.answer), STRONG),
+                    (f"  {how}{f' in call {rung.call_id}' if rung.call_id else ''}", style),
+                )
+            )  # fmt: skip
+        if entry.text:
+            lines += block(entry.text, MUTED, indent=11)[:6]
         return lines
 
 
@@ -43,78 +81,64 @@ def _summary(state: RunState) -> Content:
     free = sum(entry.attempt_consumed is False for entry in state.compiles)
     text = f"{plural(len(compiles), 'compile')}, {good} clean · {plural(includes, 'include')} inserted"
     if spent or free:
-        text += f" · attempts: {spent} used, {free} saved"
+        text += f" · tries: {spent} used, {free} saved"
     return Content.styled(text, MUTED)
 
 
-def _compiled(entry: CompileEntry, width: int) -> list[Content]:
-    glyph, style, word = ("✓", GOOD, "compiles") if entry.ok else ("✗", BAD, "does not compile")
-    if entry.link:
-        word = "links" if entry.ok else "does not link"
-    what = f"{entry.file} " + (f"({entry.symbol}) " if entry.symbol else "")
+def _cause(incident: CompileIncident, width: int) -> list[Content]:
+    entry = incident.failed
+    what = one_line(entry.file) + (f" ({one_line(entry.symbol)})" if entry.symbol else "")
+    verb = "does not link" if entry.link else "does not compile"
     took = f"  {entry.ms:.0f} ms" if entry.ms else ""
-    lines = [line((f"{glyph} ", style), (one_line(what), STRONG), f" {word}", (took, MUTED))]
-    for name, group in _grouped(entry.diagnostics).items():
-        if name and name != entry.file:
-            lines.append(line((f"  {one_line(name)}", LABEL)))
-        for diagnostic in group:
-            lines += _diagnostic(diagnostic, width)
+    lines = [line(("  cause  ", LABEL), (what, STRONG), f" {verb}", (took, MUTED))]
+    for diagnostic in _once(entry.diagnostics):
+        lines += _diagnostic(diagnostic, entry.file, width)
     return lines
 
 
-def _grouped(diagnostics: tuple[Diagnostic, ...]) -> dict[str, list[Diagnostic]]:
-    groups: dict[str, list[Diagnostic]] = {}
-    for diagnostic in diagnostics:
-        groups.setdefault(diagnostic.file, []).append(diagnostic)
-    return groups
+def _once(diagnostics: tuple[Diagnostic, ...]) -> list[Diagnostic]:
+    """Without the warnings that repeat an error of the same place."""
+    wrong = {(one.file, one.line, one.column) for one in diagnostics if one.severity in ("error", "fatal")}
+    return [one for one in diagnostics if one.severity != "warning" or (one.file, one.line, one.column) not in wrong]
 
 
-def _diagnostic(diagnostic: Diagnostic, width: int) -> list[Content]:
+def _diagnostic(diagnostic: Diagnostic, file: str, width: int) -> list[Content]:
     word, style = _SEVERITY[diagnostic.severity]
     place = f"{diagnostic.line}:{diagnostic.column}" if diagnostic.column else str(diagnostic.line or "")
+    if diagnostic.file and diagnostic.file != file:
+        place = f"{one_line(diagnostic.file)}:{place}"
     option = f"  -W{diagnostic.option}" if diagnostic.option and width >= 80 else ""
-    lines = [line((f"  {place:>7} ", MUTED), (word, style), f"  {one_line(diagnostic.message)}", (option, MUTED))]
+    lines = [line((f"    {place:>7} ", MUTED), (word, style), f"  {one_line(diagnostic.message)}", (option, MUTED))]
     if diagnostic.source_line.strip():
-        lines.append(line(("          │ ", MUTED), diagnostic.source_line.rstrip()))
-    lines += [line(("          note  ", MUTED), (one_line(note), MUTED)) for note in diagnostic.notes]
+        lines.append(line(("            │ ", MUTED), diagnostic.source_line.rstrip()))
+    lines += [line(("            note  ", MUTED), (one_line(note), MUTED)) for note in diagnostic.notes]
     if diagnostic.includes:
-        lines.append(line(("          proposed ", MUTED), ", ".join(f"<{h}>" for h in diagnostic.includes)))
+        lines.append(line(("            proposed ", MUTED), ", ".join(f"<{h}>" for h in diagnostic.includes)))
     return lines
 
 
-def _classified(entry: CompileEntry, width: int) -> list[Content]:
-    category = entry.category.replace("_", " ")
-    lines = [line("  ", ("why? ", STRONG), (category, f"bold {WARN}"), (f"  ({one_line(entry.how)})", MUTED))]
-    for number, rung in enumerate(entry.path):
-        branch = "└" if number == len(entry.path) - 1 else "├"
-        how, style = _HOW[rung.how], ACCENT if rung.how == "model" else MUTED
-        call = f" call {rung.call_id}" if rung.call_id else ""
-        lines.append(
-            line(
-                (f"    {branch} ", MUTED), one_line(rung.question), "  ", (one_line(rung.answer), STRONG),
-                (f"  {how}{call}", style),
-            )
-        )  # fmt: skip
-    if entry.text:
-        lines += block(entry.text, MUTED, indent=6)[:6]
-    return lines
-
-
-def _include(entry: CompileEntry, width: int) -> list[Content]:
-    if not entry.line:  # it was put in, and nothing was tried without it: see ``Trial.take_back``
-        why = "  taken out with the version it was put in for"
-        return [line("  ", (one_line(entry.file), LABEL)), line((f"  - {one_line(entry.text)}", MUTED), (why, MUTED))]
-    place = line("  ", (f"{one_line(entry.file)}:{entry.line}", LABEL), (f"  {one_line(entry.how)}", MUTED))
+def _include(entry: CompileEntry) -> list[Content]:
+    place = f"{one_line(entry.file)}:{entry.line}" if entry.line else one_line(entry.file)
+    head = line(("  fix    ", LABEL), place, (f"  {one_line(entry.how)}" if entry.line else "", MUTED))
     if entry.ok:
-        return [place, line((f"  + {one_line(entry.text)}", GOOD))]
-    return [place, line((f"  - {one_line(entry.text)}", BAD), ("  taken out again: it did not help", MUTED))]
+        return [head, line((f"         + {one_line(entry.text)}", GOOD))]
+    why = "taken out again: it did not help" if entry.line else "taken out with the version that needed it"
+    return [head, line((f"         - {one_line(entry.text)}", BAD), (f"  {why}", MUTED))]
 
 
-def _recovery(entry: CompileEntry, width: int) -> list[Content]:
+def _proof(incident: CompileIncident) -> Content:
+    before, last = incident.errors(incident.failed), incident.proofs[-1]
+    after = 0 if last.ok else incident.errors(last)
+    glyph, style = ("✓", GOOD) if last.ok else ("✗", BAD)
+    said = f"{glyph} {'relinked' if last.link else 'recompiled'}: {plural(before, 'error')} before, {after or 'none'} now"
+    took = f"  {last.ms:.0f} ms" if last.ms else ""
+    return line(("  proof  ", LABEL), (said, style), (took, MUTED))
+
+
+def _cost(entry: CompileEntry) -> Content:
     glyph, style = ("✓", GOOD) if entry.ok else ("✗", BAD)
-    cost = "an attempt used" if entry.attempt_consumed else "no attempt used"
-    text = line((f"  {glyph} ", style), one_line(entry.text), (f"  {cost}", WARN if entry.attempt_consumed else MUTED))
-    return [text, Content("")]
-
-
-_ENTRIES = {"compile": _compiled, "classified": _classified, "include": _include, "recovery": _recovery}
+    cost = "one try used" if entry.attempt_consumed else "no try used"
+    return line(
+        ("  result ", LABEL), (f"{glyph} ", style), one_line(entry.text),
+        (f" · {cost}", WARN if entry.attempt_consumed else MUTED),
+    )  # fmt: skip

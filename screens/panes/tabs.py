@@ -1,4 +1,5 @@
-"""The panel on the right: one pane at a time, its tabs in the border, following the action unless pinned."""
+"""The panel on the right: its tabs in the border, following the action unless pinned. Where there is room a second pane
+stands under the one in front; where there is not, a line under the tabs keeps the last incident in sight."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
+from textual.widgets import Static
 
 from agent import events as ev
+from agent.state.records import Incident
 from agent.state.run_state import RunState
 from screens.actions import PANES
 from screens.panes.adjust import Adjust
@@ -19,37 +22,13 @@ from screens.panes.cascade import Cascade
 from screens.panes.checks import Checks
 from screens.panes.compile import Compile
 from screens.panes.diff import Diff
+from screens.panes.dwell import DWELL_SECONDS, Dwell
+from screens.panes.incidents import headline, pane_of
 from screens.panes.log import Log
 from screens.panes.plan import Plan
-from screens.text import MUTED, line
+from screens.text import MUTED, fit, line
 
 _PANES: tuple[type[Pane], ...] = (Cascade, Compile, Plan, Adjust, Diff, Checks, Log)
-
-
-def pane_for(event: ev.Event) -> str:
-    """The tab that an event makes interesting, or ""."""
-    match event:
-        case ev.FileScoped() | ev.CascadePass() | ev.SymbolClassified() | ev.ContextAssembled():
-            return "cascade"
-        case ev.CallFinished() if event.stage.startswith(("precision", "scope")):
-            return "cascade"
-        case ev.ErrorClassified() | ev.IncludeAdded() | ev.RecoveryDone():
-            return "compile"
-        case ev.CompileFinished() if not event.ok:
-            return "compile"
-        case ev.PlanMade() | ev.StepStarted() | ev.FunctionImplemented() | ev.FunctionFailed():
-            return "plan"
-        case ev.FunctionStarted() if event.attempt == 1:
-            return "plan"
-        case ev.AdjustmentStarted() | ev.ViabilityVerdict() | ev.RootCauseVerdict() | ev.PlanAdjusted():
-            return "adjust"
-        case ev.ChecksStarted() | ev.ChecksRun():
-            return "checks"
-        case ev.DiffReady():
-            return "diff"
-        case ev.Notice() if event.level == "error":
-            return "log"
-    return ""
 
 
 _SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk"}
@@ -78,14 +57,20 @@ class TabPanel(Container):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self.current = "cascade"
+        self.second = ""
         self.pinned = False
         self.narrow = False
+        self.wide = False
         self.calls_on_top = False
+        self.dwell = Dwell("cascade")
+        self.incident: Incident | None = None
+        self._second_since = float("-inf")
         self._spans: list[tuple[int, int, str]] = []
+        self._state = RunState()
 
     def compose(self) -> ComposeResult:
-        """All panes; one is displayed."""
+        """The line of the last incident and all panes; one or two are displayed."""
+        yield Static("", id="incident", markup=False)
         for name, pane in zip(PANES, _PANES, strict=True):
             yield pane(id=f"pane-{name}")
 
@@ -94,14 +79,22 @@ class TabPanel(Container):
         self._switch()
 
     @property
+    def current(self) -> str:
+        """The tab in front."""
+        return self.dwell.front
+
+    @property
     def pane(self) -> Pane:
         """The pane in front."""
-        return self.query_one(f"#pane-{self.current}", Pane)
+        return self._pane(self.current)
 
-    def show_tab(self, name: str) -> None:
-        """Bring a tab to the front."""
+    def _pane(self, name: str) -> Pane:
+        return self.query_one(f"#pane-{name}", Pane)
+
+    def show_tab(self, name: str, now: float) -> None:
+        """A person brings a tab to the front, at ``now`` by the session's clock."""
         if name != self.current:
-            self.current = name
+            self.dwell.chosen(name, now)
             self._switch()
 
     def set_pinned(self, pinned: bool) -> None:
@@ -109,31 +102,75 @@ class TabPanel(Container):
         self.pinned = pinned
         self._title()
 
-    def set_place(self, narrow: bool, calls_on_top: bool) -> None:
-        """On a narrow screen the calls are a tab too; then the panel may be covered by it."""
-        self.narrow, self.calls_on_top = narrow, narrow and calls_on_top
+    def set_place(self, narrow: bool, calls_on_top: bool, wide: bool = False) -> None:
+        """On a narrow screen the calls are a tab too; then the panel may be covered by it. On a wide one there are two
+        panes."""
+        self.narrow, self.calls_on_top, self.wide = narrow, narrow and calls_on_top, wide
         self._switch()
 
-    def update_state(self, state: RunState, events: Iterable[ev.Event] = ()) -> None:
+    def update_state(self, state: RunState, events: Iterable[ev.Event], now: float) -> None:
         """Hand the state down; follow the action."""
-        wanted = ""
-        for event in events:
-            wanted = pane_for(event) or wanted
-        if wanted and not self.pinned:
-            self.show_tab(wanted)
-        for pane in self.query(Pane):
-            pane.update_state(state)
+        self._state = state
+        self.dwell.hear(events)
+        self.follow(now)
+        incident = state.incidents[-1] if state.incidents else None
+        if incident is not None or self.incident is not None:
+            self.incident = incident
+            self._choose_second(now)
+            self._show_incident()
+        for name in PANES:
+            self._pane(name).update_state(state)
+
+    def follow(self, now: float) -> float | None:
+        """Bring forward what has waited long enough. Returns the seconds until something else may be due."""
+        if self.pinned:
+            return None
+        before = self.dwell.front
+        if self.dwell.look(now) != before:
+            self._choose_second(now)
+            self._switch()
+        return self.dwell.due(now)
+
+    def _choose_second(self, now: float) -> None:
+        """The pane under the one in front: that of the last incident, else the plan, else the funnel."""
+        if self.second and self.second != self.current and now < self._second_since + DWELL_SECONDS:
+            return
+        wanted = [pane_of(self.incident)] if self.incident is not None else []
+        wanted += ["plan"] if self._state.steps else []
+        wanted += ["cascade", "log"]
+        second = next(name for name in wanted if name != self.current)
+        if second != self.second:
+            self.second, self._second_since = second, now
+            self._switch()
+
+    def _show_incident(self) -> None:
+        view = self.query_one("#incident", Static)
+        view.display = self.incident is not None and not self.wide
+        if view.display and self.incident is not None:
+            keys = line(("i ", "bold"))
+            room = max(4, self.size.width - keys.cell_length)
+            view.update(keys + fit(headline(self.incident), room), layout=False)
 
     def _switch(self) -> None:
-        for pane in self.query(Pane):
-            on_top = pane.id == f"pane-{self.current}"
-            pane.display = on_top
-            pane.set_on_top(on_top and not self.calls_on_top)
+        two = self.wide and not self.narrow
+        if two and (not self.second or self.second == self.current):
+            self.second = next(name for name in ("plan", "cascade") if name != self.current)
+        for name in PANES:
+            pane = self._pane(name)
+            first, second = name == self.current, two and name == self.second
+            pane.display = first or second
+            pane.set_class(second, "-second")
+            pane.border_title = Content(name.title()) if second else ""
+            pane.set_on_top((first or second) and not self.calls_on_top)
+        if two:
+            self.move_child(self._pane(self.second), after=self._pane(self.current))
+        self._show_incident()
         self._title()
 
     def on_resize(self) -> None:
         """The titles follow the width."""
         self._title()
+        self._show_incident()
 
     def tab_titles(self, width: int) -> Content:
         """The tabs as one line. When they do not fit, first the gaps go, then the keys, then letters of the names, of that

@@ -21,14 +21,16 @@ from screens.actions import bindings
 from screens.dialogs import Confirm
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.lines import LinesView
+from screens.panes.base import Pane
 from screens.panes.calls import CallStream
 from screens.panes.card import Card
+from screens.panes.incidents import pane_of
 from screens.panes.phases import Phases, strip
 from screens.panes.tabs import TabPanel
 from screens.run.breakpoint_dialog import BreakpointDialog, describe
 from screens.run.card_screen import CardScreen
 from screens.run.prompt import Prompt
-from screens.run.session import RunSession, is_call
+from screens.run.session import RunSession
 from screens.run.status import StatusBar
 from screens.runner import Services
 from screens.table import has_screen, make_screen
@@ -96,7 +98,7 @@ class RunScreen(KeyedScreen[None]):
         """The state as it is; a change to decide on is in front, though it may have come while nobody looked."""
         self.refresh_state([])
         if self.session.deciding and self.is_attached:
-            self.panel.show_tab("diff")
+            self.panel.show_tab("diff", self.session.now())
             if self.narrow:
                 self._put_calls_on_top(False)
 
@@ -142,8 +144,7 @@ class RunScreen(KeyedScreen[None]):
             return
         state = self.session.state
         with self.app.batch_update():
-            if not events or any(is_call(event) for event in events) or state.waiting is not None:
-                self.stream.update_state(state)
+            self.stream.update_state(state)
             waiting = state.waiting
             if waiting is not None and waiting in events and waiting.call_id is not None:
                 self.stream.select(waiting.call_id)
@@ -152,8 +153,8 @@ class RunScreen(KeyedScreen[None]):
                 self.phases.update_state(state)
             self._show_strip()
             before = self.panel.current
-            self.panel.update_state(state, events)
-            if self.narrow and self.panel.current in ("diff",) and before != "diff":
+            self.panel.update_state(state, events, self.session.now())
+            if self.narrow and self.panel.current == "diff" != before:
                 self._put_calls_on_top(False)
             self._sync_prompt()
             self.query_one(StatusBar).refresh()
@@ -197,6 +198,10 @@ class RunScreen(KeyedScreen[None]):
             self.refresh_bindings()
 
     def _tick(self) -> None:
+        before = self.panel.current
+        self.panel.follow(self.session.now())
+        if self.narrow and self.panel.current == "diff" != before:
+            self._put_calls_on_top(False)
         if self.session.live:
             self._show_writing()
             self._sync_prompt()
@@ -208,7 +213,7 @@ class RunScreen(KeyedScreen[None]):
     def _place(self) -> None:
         narrow = self.narrow
         self.query_one("#centre").display = not narrow or self.calls_on_top
-        self.panel.set_place(narrow, self.calls_on_top)
+        self.panel.set_place(narrow, self.calls_on_top, self.size.width >= WIDE)
         self.panel.set_class(narrow and self.calls_on_top, "-behind")
         self.call_after_refresh(self._show_strip)
         self.call_after_refresh(self._lift_toasts)
@@ -275,6 +280,8 @@ class RunScreen(KeyedScreen[None]):
             return session.live and not session.stopping
         if action == "relabel":
             return has_screen("relabel")
+        if action == "incident":
+            return bool(session.state.incidents)
         return True
 
     def turned(self, action_id: str) -> bool:
@@ -376,7 +383,7 @@ class RunScreen(KeyedScreen[None]):
                 self._put_calls_on_top(True)
             self.stream.focus()
             return
-        self.panel.show_tab(name)
+        self.panel.show_tab(name, self.session.now())
         self.panel.set_pinned(True)
         if self.narrow:
             self._put_calls_on_top(False)
@@ -392,7 +399,7 @@ class RunScreen(KeyedScreen[None]):
         if isinstance(focused, CallStream):
             focused.action_cursor(by)
         elif isinstance(focused, LinesView):
-            focused.scroll_relative(y=by, animate=False)
+            focused.action_line(by)
 
     def action_follow(self) -> None:
         """Follow the newest call, or go to the end of the focused pane."""
@@ -402,8 +409,25 @@ class RunScreen(KeyedScreen[None]):
         else:
             self.stream.follow_newest()
 
+    def action_incident(self) -> None:
+        """The pane that tells of the last incident."""
+        if self.panel.incident is not None:
+            self.action_tab(pane_of(self.panel.incident))
+
+    @on(LinesView.Opened)
+    def _opened(self, event: LinesView.Opened) -> None:
+        """A line of a pane leads to a call's card, or opens a part of the pane."""
+        kind, which = event.target
+        if kind == "fold" and isinstance(event.view, Pane):
+            event.view.toggle(event.target)
+        elif kind == "call" and isinstance(which, int) and (call := self.session.state.call(which)) is not None:
+            self.app.push_screen(CardScreen(call, None, self.session, self.card.read))
+
     def action_open_card(self) -> None:
-        """Everything about the selected call."""
+        """What the line in front of the focused pane leads to; else everything about the selected call."""
+        focused = self.focused
+        if isinstance(focused, Pane) and focused.open_target():
+            return
         card = self.card
         if card.call is not None:
             self.app.push_screen(CardScreen(card.call, card.texts, self.session, card.read))
