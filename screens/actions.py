@@ -65,6 +65,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.apply", "a", "Apply", "Apply the diff to your own tree.", "choose('apply')", True),
     Action("run.keep", "w", "Keep", "Leave your tree alone; keep the work on its branch.", "choose('keep')", True),
     Action("run.discard", "d", "Discard", "Throw the work and its branch away.", "choose('discard')", True),
+    Action("run.undo", "U", "Undo the apply", "Take the applied change out of your files again, if they are as it left"
+           " them.", "undo", True, short="Undo"),
+    Action("run.again", "R", "Go on or try again", "Go on with a run that stopped; start the task of one that failed again.",
+           "again", True, short="Again"),
+    Action("run.model", "m", "Another model", "Choose another model in the settings.", "model", True, short="Model"),
     Action("run.break", "b", "Breakpoint", "Stop at a stage, an item, an unsure answer.", "breakpoint", True, short="Break",
            spare=1),
     Action("run.stop", "x", "Stop", "Stop the run; what is done so far is kept.", "stop", True),

@@ -14,8 +14,11 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
+from agent.audit.history import events_of
+from agent.audit.log import LogError, log_path
+from agent.audit.reader import LogReader
 from agent.config.schema import Config
-from agent.events import RunFinished
+from agent.events import Envelope, RunFinished
 from agent.gate import Gate
 from screens import STYLES
 from screens.actions import BY_ID, bindings, key_text
@@ -39,13 +42,25 @@ from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
 _RUN_GROUP = "run"
 
 
+def _earlier_events(repo: Path, run_id: str) -> list[Envelope]:
+    """What a run that goes on did before; nothing where its log cannot be read."""
+    try:
+        reader = LogReader(log_path(repo))
+    except LogError:
+        return []
+    try:
+        return events_of(reader, run_id)
+    finally:
+        reader.close()
+
+
 class CraApp(App[int]):
     """One window onto one run at a time. ``services`` is everything it can do."""
 
     TITLE = "Clean Room"
     CSS_PATH = STYLES / "app.tcss"
     BINDINGS = bindings("app")
-    COMMANDS = {ActionCommands}
+    COMMANDS = App.COMMANDS | {ActionCommands}
     ACTION_GROUP = "app"
 
     def __init__(
@@ -118,6 +133,8 @@ class CraApp(App[int]):
             self.home.show_busy("getting ready…")
         try:
             config = await asyncio.to_thread(self.services.load_config, repo)
+            if resume and self.session is not None and self.session.state.run_id == resume:
+                await self.session.close()  # its lease goes to the run that goes on
             more = {"resume": resume} if resume else {}
             handle = await self.services.start_run(task, repo, config, gate=gate, **more)
         except Exception as error:
@@ -131,6 +148,8 @@ class CraApp(App[int]):
             task=task, repo=repo, gate=gate, handle=handle, clock=self.services.clock, schedule=self.set_timer,
             grace=config.ui.grace_seconds,
         )  # fmt: skip
+        if resume:
+            session.goes_on(await asyncio.to_thread(_earlier_events, repo, resume))
         handle.listen(session.receive)
         handle.watch(session.progressed)
         if self.session is not None:

@@ -16,7 +16,7 @@ _TAIL = 60
 class Fate(msgspec.Struct, frozen=True):
     """``choice`` is "" while nobody has decided; the counts are those of the last diff, 0 when nothing was changed."""
 
-    choice: Literal["", "applied", "kept", "discarded"] = ""
+    choice: Literal["", "applied", "kept", "discarded", "undone"] = ""
     files: int = 0
     added: int = 0
     removed: int = 0
@@ -28,7 +28,7 @@ def fate_of(reader: LogReader, run_id: str) -> Fate:
     Raises:
         LogError: if the log cannot be read.
     """
-    choice: Literal["", "applied", "kept", "discarded"] = ""
+    choice: Literal["", "applied", "kept", "discarded", "undone"] = ""
     rows = reader.select("select seq, type from events where run_id = ? order by seq desc limit ?", run_id, _TAIL)
     for seq, kind in rows:
         if kind == "RunStarted":

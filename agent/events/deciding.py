@@ -33,9 +33,10 @@ class DiffReady(Event, frozen=True):
 
 
 class DiffResolved(Event, frozen=True):
-    """What became of the diff: applied to the person's tree, kept on its branch, or discarded."""
+    """What became of the diff: applied to the person's tree, kept on its branch, or discarded; undone when an applied one
+    was taken back (it is on its branch then)."""
 
-    choice: Literal["applied", "kept", "discarded"]
+    choice: Literal["applied", "kept", "discarded", "undone"]
     detail: str = ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -12,6 +13,7 @@ from agent.labels.book import label_outcomes
 from agent.workspace.apply import ApplyResult
 from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import Lease
+from agent.workspace.undo import undo
 from agent.workspace.worktree import Workspace
 
 Choice = Literal["apply", "keep", "discard"]
@@ -70,6 +72,25 @@ async def decide(repo: Path, run_id: str, choice: Choice) -> tuple[bool, str]:
             log.close()
     finally:
         lease.release()
+
+
+async def take_back(repo: Path, run_id: str) -> tuple[bool, str]:
+    """Take the applied change of a run out of the person's files again; its work stays on its branch. Returns whether it
+    was done, and a sentence.
+
+    Raises:
+        WorkspaceError: the disk failed.
+        LogError: the log cannot be written, or holds no such run.
+    """
+    log = AuditLog(log_path(repo))
+    try:
+        emit = _appender(log, run_id)
+        done, text = await asyncio.to_thread(undo, repo, run_id)
+        if done:
+            emit(DiffResolved("undone", text))
+        return done, text
+    finally:
+        log.close()
 
 
 def _appender(log: AuditLog, run_id: str) -> Callable[[Event], None]:

@@ -44,6 +44,10 @@ class RunState:
     model_note: str = ""
     """What is said of the model's server while it loads, or serves another program first."""
     t: float = 0.0
+    earlier: float = 0.0
+    """Seconds that the earlier parts of a resumed run took."""
+    tokens_in: int = 0
+    tokens_out: int = 0
     activity: Activity = "idle"
     status: RunStatus | None = None
     reason: str = ""
@@ -101,6 +105,8 @@ class RunState:
     def apply(self, envelope: ev.Envelope) -> None:
         """Fold one event in. Unknown kinds only reach the log."""
         self.run_id = envelope.run_id
+        if envelope.t < self.t and type(envelope.event) is ev.RunStarted:
+            self.earlier += self.t
         self.t = envelope.t
         event = envelope.event
         kind = type(event)
@@ -114,6 +120,11 @@ class RunState:
         """The call with this id."""
         place = self.call_index.get(call_id)
         return None if place is None else self.calls[place]
+
+    @property
+    def seconds(self) -> float:
+        """Seconds worked so far, those of earlier parts included."""
+        return self.earlier + self.t
 
     @property
     def live(self) -> bool:
@@ -195,6 +206,9 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
         setattr(call, name, getattr(e, name))
     if e.model:
         call.model = e.model
+    if not e.cached:
+        state.tokens_in += e.prompt_tokens
+        state.tokens_out += e.completion_tokens
     if e.overruled and e.verdict is not None:
         state.overruled[e.stage, e.item] = e.verdict
         state.incidents.append(Overruled(e.stage, e.item, e.verdict, e.call_id))

@@ -18,6 +18,7 @@ from agent.atomic import mode_for
 from agent.workspace.git import WorkspaceError, paths, run_git
 from agent.workspace.journal import Journal, recover
 from agent.workspace.paths import write_atomically
+from agent.workspace.undo import prune, undo_folder
 
 __all__ = ["Apply", "ApplyResult", "recover"]
 
@@ -196,7 +197,8 @@ class Apply:
             if isinstance(error, OSError | _Conflict):
                 raise WorkspaceError(f"The changes could not be written ({error}); your files are as they were.") from error
             raise
-        journal.done()
+        journal.done(undo_folder(self._repo, self._run))
+        prune(self._repo)
 
     def _write_one(self, change: _Change) -> None:
         full, beside = self._target / change.path, self._journal.beside(change.path)

@@ -18,10 +18,10 @@ from agent.workspace.paths import write_atomically
 from agent.workspace.record import FOLDER, work_folder
 
 _SUFFIX = ".apply"
-_LIST = "journal.json"
+LISTING = "journal.json"
 
 
-class _Old(msgspec.Struct):
+class Old(msgspec.Struct):
     """A file before: ``kind`` is "absent", "file" (contents in ``saved``) or "link" (to ``link``).
 
     ``new`` is the hash of what comes, ``folder`` the topmost folder that has to be made for it, "" if none. ``beside`` is
@@ -38,9 +38,11 @@ class _Old(msgspec.Struct):
     beside: str = ""
 
 
-class _Listing(msgspec.Struct):
+class Listing(msgspec.Struct):
+    """What an apply writes: the person's top folder, and the files in it as they were."""
+
     target: str
-    files: list[_Old]
+    files: list[Old]
 
 
 class Journal:
@@ -49,11 +51,11 @@ class Journal:
     def __init__(self, repo: Path, run: str, target: Path) -> None:
         self._folder = work_folder(repo) / f"{run}{_SUFFIX}"
         self._folder.mkdir(exist_ok=True)
-        self._lock = _locked(self._folder)
+        self._lock = lock_of(self._folder)
         if self._lock is None:
             raise WorkspaceError(f"The changes of run {run} are being applied by another process right now.")
         _undo_sealed(self._folder)
-        self._listing = _Listing(str(target), [])
+        self._listing = Listing(str(target), [])
 
     def remember(self, path: str, new: bytes | None) -> None:
         """Save what is at ``path`` now; ``new`` is what will be there (None: nothing)."""
@@ -61,13 +63,13 @@ class Journal:
         digest = "" if new is None else hashlib.sha256(new).hexdigest()
         beside = f".{full.name[:40]}.{secrets.token_hex(4)}.tmp"
         if full.is_symlink():
-            old = _Old(path, "link", link=os.readlink(full), new=digest)
+            old = Old(path, "link", link=os.readlink(full), new=digest)
         elif full.exists():
             saved = str(len(self._listing.files))
             write_atomically(self._folder / saved, full.read_bytes())
-            old = _Old(path, "file", saved=saved, mode=stat.S_IMODE(full.stat().st_mode), new=digest)
+            old = Old(path, "file", saved=saved, mode=stat.S_IMODE(full.stat().st_mode), new=digest)
         else:
-            old = _Old(path, "absent", new=digest, folder=_missing(full.parent))
+            old = Old(path, "absent", new=digest, folder=_missing(full.parent))
         old.beside = beside
         self._listing.files.append(old)
 
@@ -77,7 +79,7 @@ class Journal:
 
     def seal(self) -> None:
         """From here on a cut-off apply is undone by :func:`recover`."""
-        write_atomically(self._folder / _LIST, msgspec.json.encode(self._listing))
+        write_atomically(self._folder / LISTING, msgspec.json.encode(self._listing))
 
     def undo(self) -> None:
         """Put the old contents back. What cannot be put back now is left to :func:`recover`."""
@@ -88,9 +90,14 @@ class Journal:
             raise
         self._close()
 
-    def done(self) -> None:
-        """The apply is through: forget the old contents."""
-        (self._folder / _LIST).unlink()
+    def done(self, keep: Path) -> None:
+        """The apply is through: nothing is to be recovered any more. The old contents move to ``keep``, for an undo."""
+        shutil.rmtree(keep, ignore_errors=True)
+        try:
+            keep.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self._folder, keep)
+        except OSError:  # the change is applied all the same; only it cannot be taken back
+            (self._folder / LISTING).unlink()
         self._close()
 
     def _close(self) -> None:
@@ -113,7 +120,7 @@ def recover(repo: Path) -> list[str]:
     """
     restored: list[str] = []
     for folder in sorted((repo / FOLDER / "work").glob(f"*{_SUFFIX}")):
-        lock = _locked(folder)
+        lock = lock_of(folder)
         if lock is None:
             continue
         with lock:
@@ -125,26 +132,26 @@ def recover(repo: Path) -> list[str]:
 def _undo_sealed(folder: Path) -> list[str]:
     """Undo what the journal in ``folder`` lists, if it was sealed; the journal goes before the old contents do."""
     try:
-        listing = msgspec.json.decode((folder / _LIST).read_bytes(), type=_Listing)
+        listing = msgspec.json.decode((folder / LISTING).read_bytes(), type=Listing)
     except FileNotFoundError:
         return []  # cut off before the first file was written
     except (OSError, msgspec.MsgspecError) as error:
         raise WorkspaceError(
-            f"An apply was cut off and its journal {folder / _LIST} cannot be read ({error}). "
+            f"An apply was cut off and its journal {folder / LISTING} cannot be read ({error}). "
             "The old contents lie beside it, numbered; compare them with your files, then remove the folder."
         ) from error
     try:
-        restored = _undo(folder, listing)
+        restored = put_back(folder, listing)
     except OSError as error:
         raise WorkspaceError(
             f"An apply was cut off, and {listing.target} could not be put back as it was ({error}). "
             f"The old contents are kept in {folder}; mend that and start again."
         ) from error
-    (folder / _LIST).unlink()
+    (folder / LISTING).unlink()
     return restored
 
 
-def _locked(folder: Path) -> IO[bytes] | None:
+def lock_of(folder: Path) -> IO[bytes] | None:
     """The lock on a journal, until closed or the process ends; None when somebody has it."""
     file = open(folder / "lock", "wb")  # noqa: SIM115
     try:
@@ -155,12 +162,13 @@ def _locked(folder: Path) -> IO[bytes] | None:
     return file
 
 
-def _undo(folder: Path, listing: _Listing) -> list[str]:
+def put_back(folder: Path, listing: Listing) -> list[str]:
+    """Write the old contents kept in ``folder`` back, of files still as the apply left them. Returns their paths."""
     restored = []
     for old in listing.files:
         full, beside = Path(listing.target) / old.path, _beside(listing, old)
         beside.unlink(missing_ok=True)
-        found = _digest(full)
+        found = digest(full)
         if old.kind == "absent" and found in (old.new, ""):
             full.unlink(missing_ok=True)
             _drop_made(full.parent, old.folder)
@@ -176,12 +184,13 @@ def _undo(folder: Path, listing: _Listing) -> list[str]:
     return restored
 
 
-def _beside(listing: _Listing, old: _Old) -> Path:
+def _beside(listing: Listing, old: Old) -> Path:
     full = Path(listing.target) / old.path
     return full.with_name(old.beside or f".{full.name[:40]}.undo.tmp")
 
 
-def _digest(full: Path) -> str:
+def digest(full: Path) -> str:
+    """The SHA-256 of a file, or of where a link leads; "" where there is none, "?" where it cannot be read."""
     if full.is_symlink():
         return hashlib.sha256(os.fsencode(os.readlink(full))).hexdigest()
     try:

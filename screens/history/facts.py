@@ -65,6 +65,7 @@ def run_facts(run: RunSummary) -> list[Content]:
 
 _DECIDED = {
     "applied": ("✓ applied to your files", GOOD), "kept": ("kept", ""), "discarded": ("discarded", MUTED),
+    "undone": ("applied and taken back; its branch is kept", ""),
 }  # fmt: skip
 
 

@@ -144,7 +144,9 @@ class ReplayScreen(RunScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What would need a live run is not offered."""
-        return False if action in LIVE_ONLY else super().check_action(action, parameters)
+        if action in LIVE_ONLY and not (action == "choose" and self.session.deciding):
+            return False
+        return super().check_action(action, parameters)
 
     def turned(self, action_id: str) -> bool:
         """While it plays, the key pauses; and it was not opened from Home."""

@@ -132,7 +132,9 @@ class HistoryScreen(Deciding):
 
     def _replay(self, run: RunSummary) -> Replay:
         envelopes: list[Envelope] = self.with_log(lambda reader: events_of(reader, run.run_id))
-        return Replay(RunSession(task=run.task, repo=self.repo, clock=self.services.clock), envelopes)
+        session = RunSession(task=run.task, repo=self.repo, clock=self.services.clock)
+        session.undecided = run.undecided and not run.busy
+        return Replay(session, envelopes)
 
     # -- comparing
 

@@ -8,7 +8,8 @@ from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, block, fit, line, one_line, plural
 
-_CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "discarded": "thrown away"}
+_CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "discarded": "thrown away",
+            "undone": "taken back"}  # fmt: skip
 
 
 class Diff(Pane):

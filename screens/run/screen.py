@@ -19,6 +19,7 @@ from agent.gate import Breakpoint
 from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
+from screens.home.screen import HomeScreen
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.lines import LinesView
 from screens.panes.base import Pane
@@ -29,12 +30,14 @@ from screens.panes.phases import Phases, strip
 from screens.panes.tabs import TabPanel
 from screens.run.breakpoint_dialog import BreakpointDialog, describe
 from screens.run.card_screen import CardScreen
+from screens.run.ending import explaining_pane, may_retry, may_undo
 from screens.run.prompt import Prompt
 from screens.run.session import RunSession
 from screens.run.status import StatusBar
 from screens.runner import Services
 from screens.table import has_screen, make_screen
 from screens.text import plural
+from screens.workers import start
 
 WIDE = 160
 """Below NARROW columns one pane at a time, from WIDE three (design section 13)."""
@@ -153,6 +156,8 @@ class RunScreen(KeyedScreen[None]):
                 self.phases.update_state(state)
             self._show_strip()
             before = self.panel.current
+            if any(isinstance(event, ev.RunFinished) for event in events):
+                self.panel.dwell.want(explaining_pane(state), 3)
             self.panel.update_state(state, events, self.session.now())
             if self.narrow and self.panel.current == "diff" != before:
                 self._put_calls_on_top(False)
@@ -192,7 +197,10 @@ class RunScreen(KeyedScreen[None]):
         """Footer and keys follow what can be done now."""
         session = self.session
         kind = session.waiting.kind if session.waiting else ""
-        now = (kind, session.live, session.paused, session.stopping, session.deciding)
+        now = (
+            kind, session.live, session.paused, session.stopping, session.deciding, session.state.diff_choice,
+            bool(session.state.incidents),
+        )  # fmt: skip
         if now != self._offered:
             self._offered = now
             self.refresh_bindings()
@@ -274,6 +282,10 @@ class RunScreen(KeyedScreen[None]):
             return kind == "verdict"
         if action == "choose":
             return session.deciding
+        if action == "undo":
+            return may_undo(session)
+        if action in ("again", "model"):
+            return may_retry(session)
         if action in ("pause", "step", "step_stage", "breakpoint"):
             return session.live and not session.stopping
         if action == "stop":
@@ -344,6 +356,26 @@ class RunScreen(KeyedScreen[None]):
 
     def _choose(self, choice: str) -> None:
         self.post_message(Chosen(self.session, choice))
+
+    def action_undo(self) -> None:
+        """Take the applied change back."""
+        start(self, self._undo, group="undo")
+
+    async def _undo(self) -> None:
+        done, text = await self.session.take_back()
+        self.app.notify(text, severity="information" if done else "error", timeout=8 if done else 20)
+        self.refresh_state([])
+
+    def action_again(self) -> None:
+        """Go on where the run stopped, or start its task again."""
+        session = self.session
+        task, run_id = session.state.task or session.task, session.state.run_id if session.resumable else ""
+        self.app.post_message(HomeScreen.Start(task, session.repo, run_id))
+        self.dismiss()
+
+    def action_model(self) -> None:
+        """The models' part of the settings."""
+        self.app.push_screen(make_screen("settings", self.services, repo=self.session.repo.resolve(), search="models."))
 
     def action_breakpoint(self) -> None:
         """Ask where to stop."""

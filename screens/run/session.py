@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
-from agent.events import CallFinished, CallProgress, CallStarted, Envelope, Event, GateWaiting, RunFinished
+from agent.events import CallProgress, DiffResolved, Envelope, Event, GateWaiting, RunFinished
+from agent.flow.change import Choice, decide, take_back
 from agent.gate import Gate
 from agent.state.records import Call
 from agent.state.run_state import RunState
+from agent.workspace import record
 from screens.panes.writing import WritingNow
 from screens.runner import RunHandle
 
 FLUSH_SECONDS = 1 / 30
 """Events reach the screen in batches, at most thirty a second (design section 13)."""
+
+_DONE: dict[str, Literal["applied", "kept", "discarded"]] = {"apply": "applied", "keep": "kept", "discard": "discarded"}
 
 Flushed = Callable[[list[Event]], None]
 
@@ -43,6 +47,9 @@ class RunSession:
         self.writing = WritingNow()
         self.stopping = False
         self.choosing = False
+        self.undecided = False
+        """Of a recording: its change still waits for a word."""
+        self._resumable: bool | None = None
         self._clock = clock
         self._schedule = schedule
         self._grace = grace
@@ -115,15 +122,35 @@ class RunSession:
     def deciding(self) -> bool:
         """Whether the run has ended with a change and nobody has said yet what becomes of it."""
         state = self.state
-        if self.handle is None or state.finished is None or state.finished.applied or state.diff_choice or self.choosing:
+        if self.handle is None and not self.undecided:
+            return False
+        if state.finished is None or state.finished.applied or state.diff_choice or self.choosing:
             return False
         return state.diff is not None and bool(state.diff.diff.strip())
+
+    @property
+    def resumable(self) -> bool:
+        """Whether the run has ended with its place still there, so that it can go on where it stopped."""
+        end = self.state.finished
+        if end is None or end.status == "complete" or self.state.diff_choice:
+            self._resumable = None
+            return False
+        if self._resumable is None:
+            self._resumable = self.state.run_id in record.recorded(self.repo)
+        return self._resumable
+
+    def goes_on(self, earlier: Iterable[Envelope]) -> None:
+        """The run is one that goes on: show what it did before."""
+        for envelope in earlier:
+            self.state.apply(envelope)
+        state = self.state
+        state.finished, state.status, state.diff, state.activity, state.waiting = None, None, None, "indexing", None
 
     def elapsed(self) -> float:
         """Seconds since the run began; stands still when it has ended."""
         if not self.live:
-            return self.state.finished.seconds if self.state.finished and self.state.finished.seconds else self.state.t
-        return self.state.t + max(0.0, self._clock() - self._heard_at)
+            return self.state.seconds
+        return self.state.seconds + max(0.0, self._clock() - self._heard_at)
 
     # -- the gate
 
@@ -189,10 +216,12 @@ class RunSession:
     async def choose(self, choice: str) -> tuple[bool, str]:
         """Apply, keep or discard the change of a finished run. Returns whether it was done, and a sentence."""
         handle = self.handle
-        if handle is None or not self.deciding:
+        if not self.deciding:
             return False, "There is nothing to decide."
         self.choosing = True
         try:
+            if handle is None:
+                return await self._choose_later(choice)
             if choice == "apply":
                 return await handle.apply()
             return True, await (handle.discard() if choice == "discard" else handle.keep())
@@ -201,13 +230,31 @@ class RunSession:
         finally:
             self.choosing = False
 
+    async def _choose_later(self, choice: str) -> tuple[bool, str]:
+        """Decide on the change of a recorded run."""
+        done, text = await decide(self.repo.resolve(), self.state.run_id, cast("Choice", choice))
+        if done:
+            word: Literal["applied", "kept", "discarded"] = _DONE[choice]
+            self.resolved(DiffResolved(word, text))
+        return done, text
+
+    def resolved(self, event: DiffResolved) -> None:
+        """What became of the change was logged by somebody else than the run: show it."""
+        self.receive(Envelope(self.state.run_id, 0, self.state.t, event))
+        self.flush()
+
+    async def take_back(self) -> tuple[bool, str]:
+        """Take the applied change out of the person's files again. Returns whether it was done, and a sentence."""
+        try:
+            done, text = await take_back(self.repo.resolve(), self.state.run_id)
+        except Exception as error:
+            return False, str(error)
+        if done:
+            self.resolved(DiffResolved("undone", text))
+        return done, text
+
     async def close(self) -> None:
         """Let go of the run; an undecided change stays on its branch."""
         handle, self.handle = self.handle, None
         if handle is not None:
             await handle.aclose()
-
-
-def is_call(event: Event) -> bool:
-    """Whether an event belongs to the call stream."""
-    return isinstance(event, CallStarted | CallFinished)

@@ -46,9 +46,9 @@ class SettingsScreen(KeyedScreen[None]):
     ACTION_GROUP = "settings"
     AUTO_FOCUS = ""
 
-    def __init__(self, services: Services, *, repo: Path | None = None) -> None:
+    def __init__(self, services: Services, *, repo: Path | None = None, search: str = "") -> None:
         super().__init__()
-        self.services, self.repo = services, repo
+        self.services, self.repo, self.search = services, repo, search
         self.model: ToggleModel | None = None
         self.fault = ""
         self.offered: list[bool | None] = []
@@ -65,7 +65,9 @@ class SettingsScreen(KeyedScreen[None]):
         if model is None:
             yield Static(_broken(self.fault), id="settings-fault", markup=False)
         else:
-            yield Input(placeholder="/ search: part of a name or of what it does", id="settings-search", compact=True)
+            yield Input(
+                self.search, placeholder="/ search: part of a name or of what it does", id="settings-search", compact=True
+            )
             yield Static("Nothing matches. Search for less.", id="settings-nothing", markup=False)
             yield SettingsForm(model)
         yield KeyFooter()
