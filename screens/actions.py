@@ -51,10 +51,12 @@ QUEUES = ("to label", "disputed", "unreadable", "model was wrong", "labelled", "
 """The ready-made queues of the relabelling screen, in the order of their keys 1 to 6."""
 
 ACTIONS: tuple[Action, ...] = (
-    Action("home.start", "f5,ctrl+r,ctrl+enter", "Start", "Start the task on the repository shown.", "start", True, "F5/^r"),
+    Action("home.start", "f5,ctrl+r,ctrl+enter", "Start", "Start the task; so does enter in its box.", "start", True, "F5"),
     Action("home.fetch", "f2", "Fetch the model", "Download the default local model.", "fetch", True, short="Fetch"),
     Action("home.check", "f4", "Check the model", "Look again whether the model can be reached.", "check_model"),
     Action("home.return", "f3", "Back to the run", "Go back to the run you left.", "return_to_run", True, short="Run"),
+    Action("home.left", "f7", "Run left behind", "Go on with a run that did not end, or open one whose change waits.",
+           "left_behind", True, short="Left"),
     Action("run.pause", "space,p", "Pause", "Pause at the next decision; when paused, go on.", "pause", True, "space",
            other="Go on"),
     Action("run.step", "s", "One decision", "Use this decision and wait at the next one.", "step", True, short="Step"),
@@ -124,6 +126,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("history.open", "enter", "Open", "Open the run: everything it showed, as it showed it.", "open", True),
     Action("history.mark", "m,space", "Mark", "Mark the run to compare another with it.", "mark", True, "m", spare=2),
     Action("history.diff", "d", "Compare", "Compare the selected run with the marked one.", "diff", True),
+    Action("history.again", "n", "Run again", "Start the same task anew, with the settings of today.", "again", True,
+           short="Again", spare=5),
     Action("history.resume", "R", "Resume", "Go on with a run that did not end.", "resume", True),
     Action("history.apply", "a", "Apply", "Apply the change that waits to your own files; asks.", "decide('apply')", True),
     Action("history.keep", "w", "Keep", "Leave your files alone; keep the change on its branch.", "decide('keep')", True),

@@ -99,7 +99,8 @@ class DemoTask:
 
 @dataclass(frozen=True)
 class RecentRun:
-    """An earlier run as the list shows it; ``started`` is ISO 8601, ``undecided`` says that its change waits for a word."""
+    """An earlier run as the list shows it; ``started`` is ISO 8601, ``undecided`` says that its change waits for a word,
+    ``resumable`` that it never said how it ended and that its place is still there."""
 
     run_id: str
     task: str
@@ -109,6 +110,7 @@ class RecentRun:
     calls: int = 0
     seconds: float = 0.0
     undecided: bool = False
+    resumable: bool = False
 
 
 async def _unknown_model() -> ModelState:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 
 from textual.content import Content
 
@@ -81,6 +82,24 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60}m{whole % 60:02d}s"
     return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
+
+
+def local_time(moment: str, seconds: bool = False) -> str:
+    """An ISO 8601 moment on the clock of this machine: ``2026-11-27 19:42``; as it stands where it is none."""
+    try:
+        there = datetime.fromisoformat(moment)
+    except ValueError:
+        return clean(moment)[: 19 if seconds else 16].replace("T", " ")
+    return there.astimezone().strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+
+
+def about_time(seconds: float) -> str:
+    """An estimate, no finer than it is known: ``5 s``, ``40 s``, ``3 minutes``, ``1 hour``."""
+    if seconds < 60:
+        return f"{max(5, 5 * round(seconds / 5))} s"
+    if seconds < 3570:
+        return plural(round(seconds / 60), "minute")
+    return plural(round(seconds / 3600), "hour")
 
 
 def milliseconds(ms: float) -> str:

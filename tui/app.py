@@ -14,11 +14,8 @@ from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from agent.audit.history import events_of
-from agent.audit.log import LogError, log_path
-from agent.audit.reader import LogReader
 from agent.config.schema import Config
-from agent.events import Envelope, RunFinished
+from agent.events import RunFinished
 from agent.gate import Gate
 from screens import STYLES
 from screens.actions import BY_ID, bindings, key_text
@@ -40,18 +37,6 @@ from tui.palette import ActionCommands
 from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
 
 _RUN_GROUP = "run"
-
-
-def _earlier_events(repo: Path, run_id: str) -> list[Envelope]:
-    """What a run that goes on did before; nothing where its log cannot be read."""
-    try:
-        reader = LogReader(log_path(repo))
-    except LogError:
-        return []
-    try:
-        return events_of(reader, run_id)
-    finally:
-        reader.close()
 
 
 class CraApp(App[int]):
@@ -148,8 +133,6 @@ class CraApp(App[int]):
             task=task, repo=repo, gate=gate, handle=handle, clock=self.services.clock, schedule=self.set_timer,
             grace=config.ui.grace_seconds,
         )  # fmt: skip
-        if resume:
-            session.goes_on(await asyncio.to_thread(_earlier_events, repo, resume))
         handle.listen(session.receive)
         handle.watch(session.progressed)
         if self.session is not None:

@@ -227,9 +227,12 @@ class _Readers:
         except LogError:
             return []
         return [
-            RecentRun(run.run_id, run.task, run.repo, run.status, run.started_at, run.calls, run.seconds, run.undecided)
+            RecentRun(
+                run.run_id, run.task, run.repo, run.status, run.started_at, run.calls, run.seconds,
+                undecided=run.undecided and not run.busy, resumable=run.unfinished and run.place and not run.busy,
+            )
             for run in runs
-        ]
+        ]  # fmt: skip
 
     def texts(self, repo: Path, call_id: int) -> CallTexts | None:
         """One call of the repository's log."""

@@ -17,6 +17,7 @@ from screens.text import (
     clean,
     duration,
     line,
+    local_time,
     one_line,
     plural,
     probability,
@@ -36,7 +37,7 @@ def history_row(run: RunSummary, width: int, marked: bool) -> Content:
     glyph, style = MARKS.get(run.status, ("·", MUTED))
     counts = f"{run.calls:>5} {duration(run.seconds):>6}  " if width >= 60 else ""
     mark = "»" if marked else " "
-    when = run.started_at[:16].replace("T", " ")
+    when = local_time(run.started_at)
     labels = f"  {plural(run.labels, 'label')}" if run.labels else ""
     state = "● going on  " if run.busy else "‖ undecided  " if run.undecided else ""
     return line(
@@ -53,7 +54,7 @@ def run_facts(run: RunSummary) -> list[Content]:
         *_change_lines(run), *_place_lines(run), Content(""),
         line(("task   ", LABEL), one_line(run.task)),
         line(("run    ", LABEL), run.run_id),
-        line(("began  ", LABEL), run.started_at[:19].replace("T", " "), (" UTC", MUTED)),
+        line(("began  ", LABEL), local_time(run.started_at, seconds=True)),
         line(("took   ", LABEL), duration(run.seconds), (f", {plural(run.calls, 'call')}", "")),
         line(("model  ", LABEL), clean(run.model)),
         line(("labels ", LABEL), str(run.labels)),

@@ -98,7 +98,7 @@ class HistoryScreen(Deciding):
         if not self.query("#runs"):
             return True
         run = self.run
-        if action in ("open", "mark", "relabel", "delete", "export"):
+        if action in ("open", "mark", "relabel", "delete", "export", "again"):
             return run is not None
         if action == "decide":
             return self.can_decide()
@@ -196,6 +196,11 @@ class HistoryScreen(Deciding):
                 self.post_message(HomeScreen.Start(run.task, self.repo))
 
         self.app.push_screen(Confirm("Start the task again?", text, "Start", "Not now"), answered)
+
+    def action_again(self) -> None:
+        """The same task, from the start, with the settings of today."""
+        if self.run is not None:
+            self.post_message(HomeScreen.Start(self.run.task, self.repo.resolve()))
 
     def action_back(self) -> None:
         """From a comparison to the run, or leave."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from textual.content import Content
 
 from screens.run.session import RunSession
 from screens.runner import DemoTask, RecentRun
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, duration, line, one_line, plural
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, about_time, duration, line, local_time, one_line, plural
 
 _RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
 
@@ -42,6 +44,24 @@ def left_run(session: RunSession) -> list[str | tuple[str, str]]:
     return [(f"{said}: ", f"bold {WARN}"), (more, STRONG), (f"   {one_line(session.task)}", MUTED)]
 
 
+def earlier_run(run: RecentRun) -> list[str | tuple[str, str]]:
+    """A run of an earlier session that was cut off, or whose change nobody has decided on, with the key that leads there."""
+    if run.resumable:
+        said, key = "■ A run did not end: ", "F7 goes on with it"
+    else:
+        said, key = "‖ A change waits for your word: ", "F7 opens it"
+    return [(said, f"bold {WARN}"), (key, STRONG), (f"   {one_line(run.task)}", MUTED)]
+
+
+def prediction(calls: int | None, runs: Iterable[RecentRun]) -> str:
+    """``about 40 calls to the model, 3 minutes``; the time by what calls took in earlier runs here, if any."""
+    if not calls:
+        return ""
+    paces = sorted(run.seconds / run.calls for run in runs if run.calls >= 5 and run.seconds)
+    time = f", {about_time(calls * paces[len(paces) // 2])}" if paces else ""
+    return f"about {plural(calls, 'call')} to the model{time}"
+
+
 def demo_entry(demo: DemoTask, narrow: bool) -> Content:
     """A ready-made task on one line, or two."""
     gap = Content("" if narrow else "\n")
@@ -51,15 +71,15 @@ def demo_entry(demo: DemoTask, narrow: bool) -> Content:
 def run_entry(run: RecentRun, narrow: bool) -> Content:
     """An earlier run on one line, or two; one whose change nobody decided on says so."""
     glyph, style = _RUN_MARKS.get(run.status, ("·", MUTED))
-    when = run.started[5:16] if narrow else run.started[:16]
+    when = local_time(run.started)[5 if narrow else 0 :]
     waits = ("  ‖ its change waits for your word", f"bold {WARN}") if run.undecided and not narrow else ""
     facts = f"  {run.status or 'unfinished'} · {plural(run.calls, 'call')} · {duration(run.seconds)}"
     if narrow:
         mark = ("‖ undecided  ", f"bold {WARN}") if run.undecided else ""
-        return line((f"{glyph} ", style), (f"{when.replace('T', ' ')}  ", MUTED), mark, one_line(run.task))
+        return line((f"{glyph} ", style), (f"{when}  ", MUTED), mark, one_line(run.task))
     return (
         line((f"{glyph} ", style), one_line(run.task)) + Content("\n")
-        + line((f"  {when.replace('T', ' ')}{facts}", MUTED), waits)
+        + line((f"  {when}{facts}", MUTED), waits)
     )  # fmt: skip
 
 

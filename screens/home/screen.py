@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import Button, Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
@@ -20,12 +20,13 @@ from textual.widgets.option_list import Option
 from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFinished
 from screens import STYLES
 from screens.actions import bindings
-from screens.home.lines import GUIDE, demo_entry, home_title, left_run, no_runs, run_entry
+from screens.home.fetch_dialog import FetchDialog
+from screens.home.lines import GUIDE, demo_entry, earlier_run, home_title, left_run, no_runs, prediction, run_entry
 from screens.home.model_box import ModelBox
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.run.session import RunSession
 from screens.runner import DemoTask, RecentRun, Services
-from screens.text import clean, line, plural
+from screens.text import clean, line
 from screens.workers import start
 
 _PREDICT_SECONDS = 0.4
@@ -33,11 +34,51 @@ _TURNS = (GateWaiting, GateResolved, RunFinished, DiffResolved)
 
 
 class TaskBox(TextArea, inherit_bindings=False):
-    """Where the task is typed. The editor's own function keys are the application's, as the footer says."""
+    """Where the task is typed. Enter starts it; with shift, alt or ctrl+j there is a new line. On the first line, up brings
+    earlier tasks back. The editor's own function keys are the application's, as the footer says."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         binding for binding in TextArea.BINDINGS if not (isinstance(binding, Binding) and binding.key in ("f6", "f7"))
     ]
+
+    class Entered(Message):
+        """The task is to be started."""
+
+    def __init__(self, text: str, **options: Any) -> None:
+        super().__init__(text, **options)
+        self.earlier: list[str] = []
+        """Earlier tasks, the newest first."""
+        self._recalled = -1
+        self._typed = ""
+
+    async def _on_key(self, event: Key) -> None:
+        if event.key == "enter":
+            event.prevent_default()
+            event.stop()
+            self.post_message(self.Entered())
+        elif event.key in ("shift+enter", "alt+enter", "ctrl+j"):
+            event.prevent_default()
+            event.stop()
+            self.insert("\n")
+        elif event.key in ("up", "down") and self._recall(1 if event.key == "up" else -1):
+            event.prevent_default()
+            event.stop()
+        else:
+            await super()._on_key(event)
+
+    def _recall(self, by: int) -> bool:
+        """Show an earlier task, or a later one. Whether the key is used up by it."""
+        at_edge = self.cursor_location[0] == (0 if by > 0 else self.document.line_count - 1)
+        known = self.text in ("", self._typed) if self._recalled < 0 else self.text == self.earlier[self._recalled]
+        place = self._recalled + by
+        if not at_edge or not known or not -1 <= place < len(self.earlier) or (self._recalled < 0 and by < 0):
+            return False
+        if self._recalled < 0:
+            self._typed = self.text
+        self._recalled = place
+        self.text = self._typed if place < 0 else self.earlier[place]
+        self.move_cursor((0, 0) if by > 0 else self.document.end)
+        return True
 
 
 class HomeScreen(KeyedScreen[None]):
@@ -102,6 +143,7 @@ class HomeScreen(KeyedScreen[None]):
     def on_mount(self) -> None:
         """Titles, lists, the model's state."""
         self.query_one("#task").border_title = Content("Task")
+        self.query_one("#task").border_subtitle = Content("enter starts · alt+enter new line · ↑ earlier tasks")
         self.query_one("#repo").border_title = Content("Repository")
         self.query_one("#demos").border_title = Content("Ready-made tasks")
         self.query_one("#demos").border_subtitle = Content("enter starts")
@@ -134,7 +176,9 @@ class HomeScreen(KeyedScreen[None]):
         except OSError:
             self.recent = []
         if self.is_attached and self.recent != before:
+            self.query_one(TaskBox).earlier = list(dict.fromkeys(run.task for run in self.recent))
             self._list()
+            self.show_run()
 
     def _list(self) -> None:
         """The two lists; on a narrow screen one line an entry, and no box for runs that are not there."""
@@ -177,10 +221,30 @@ class HomeScreen(KeyedScreen[None]):
         """A run that was left and is not over is said in a line of its own, with the key that leads back."""
         view = self.query_one("#home-run", Static)
         lines = [] if self.session is None else left_run(self.session)
+        if not lines and (left := self.left_behind) is not None:
+            lines = earlier_run(left)
         view.display = bool(lines)
         if lines:
             view.update(line(*lines))
         self.refresh_bindings()
+
+    @property
+    def left_behind(self) -> RecentRun | None:
+        """A run of an earlier session that did not end, else the newest whose change waits for a word."""
+        mine = self.session.state.run_id if self.session is not None else ""
+        others = [run for run in self.recent if run.run_id != mine]
+        left = [run for run in others if run.resumable] or [run for run in others if run.undecided]
+        return left[0] if left else None
+
+    def action_left_behind(self) -> None:
+        """Go on with the run that did not end, or open the one whose change waits."""
+        run = self.left_behind
+        if run is None:
+            return
+        if run.resumable:
+            self.post_message(self.Start(run.task, self.repo_path.resolve(), run.run_id))
+        else:
+            self.post_message(self.OpenRun(run))
 
     def show_busy(self, text: str) -> None:
         """Say that a run is being made ready; "" when that is over."""
@@ -202,7 +266,25 @@ class HomeScreen(KeyedScreen[None]):
             self.app.notify(_no_folder(self.repo_path), severity="warning", markup=False)
             self.query_one("#repo").focus()
         else:
-            self.post_message(self.Start(self.task_text, self.repo_path.resolve()))
+            self._begin(self.task_text, self.repo_path.resolve())
+
+    def _begin(self, task: str, repo: Path) -> None:
+        """Start a task; where there is no model that can be fetched, offer that first."""
+        box = self.query_one(ModelBox)
+        if not box.can_fetch:
+            self.post_message(self.Start(task, repo))
+            return
+
+        def answered(ready: bool | None) -> None:
+            box.check()
+            if ready:
+                self.post_message(self.Start(task, repo))
+
+        self.app.push_screen(FetchDialog(self.services, box.state.text if box.state is not None else ""), answered)
+
+    @on(TaskBox.Entered)
+    def _task_entered(self) -> None:
+        self.action_start()
 
     def on_paste(self, event: Paste) -> None:
         """Pasted where nothing can be typed, it is meant for the task."""
@@ -230,7 +312,7 @@ class HomeScreen(KeyedScreen[None]):
         self.query_one("#task", TextArea).text = demo.task
         self.query_one("#repo", Input).value = str(repo)
         self.app.notify(f"Works in a copy, {repo}. cra demo --list finds it again.", markup=False, timeout=6)
-        self.post_message(self.Start(demo.task, repo))
+        self._begin(demo.task, repo)
 
     @on(OptionList.OptionSelected, "#recent")
     def _run_chosen(self, event: OptionList.OptionSelected) -> None:
@@ -252,6 +334,8 @@ class HomeScreen(KeyedScreen[None]):
         """Only what works now is offered."""
         if action == "return_to_run":
             return self.session is not None
+        if action == "left_behind":
+            return self.left_behind is not None and (self.session is None or not self.session.live)
         if action == "fetch":
             return self.is_mounted and self.query_one(ModelBox).can_fetch
         return True
@@ -275,8 +359,7 @@ class HomeScreen(KeyedScreen[None]):
         if self.task_text and self.repo_path.is_dir():
             with contextlib.suppress(Exception):
                 count = await self.services.predicted_calls(self.task_text, self.repo_path)
-        text = f"about {plural(count, 'call')} to the model" if count else ""
-        self.query_one("#prediction", Static).update(Content(text))
+        self.query_one("#prediction", Static).update(Content(prediction(count, self.recent)))
 
 
 def _no_folder(path: Path) -> str:

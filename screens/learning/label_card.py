@@ -11,7 +11,20 @@ from agent.labels.book import LabelRow
 from agent.labels.items import Item
 from agent.labels.queue import uncertainty
 from screens.panes.call_row import item_cells
-from screens.text import HIGHLIGHT, LABEL, MUTED, WARN, block, clean, line, one_line, probability, stage_short, verdict_mark
+from screens.text import (
+    HIGHLIGHT,
+    LABEL,
+    MUTED,
+    WARN,
+    block,
+    clean,
+    line,
+    local_time,
+    one_line,
+    probability,
+    stage_short,
+    verdict_mark,
+)
 
 _NARROW = 36
 _SOURCE_WORDS = {"person": "you", "override": "overruled in the run", "outcome": "what the applied diff changed"}
@@ -120,4 +133,4 @@ def _history(row: LabelRow) -> Content:
     word = "taken back" if row.label is None else ("yes" if row.label else "no")
     note = f"  “{one_line(row.note)}”" if row.note else ""
     version = f"  guidelines {row.guideline}" if row.guideline else ""
-    return line(f" {row.created_at[:19].replace('T', ' ')}  {word}", (f"  {row.source}{version}{note}", MUTED))
+    return line(f" {local_time(row.created_at, seconds=True)}  {word}", (f"  {row.source}{version}{note}", MUTED))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -138,13 +138,6 @@ class RunSession:
         if self._resumable is None:
             self._resumable = self.state.run_id in record.recorded(self.repo)
         return self._resumable
-
-    def goes_on(self, earlier: Iterable[Envelope]) -> None:
-        """The run is one that goes on: show what it did before."""
-        for envelope in earlier:
-            self.state.apply(envelope)
-        state = self.state
-        state.finished, state.status, state.diff, state.activity, state.waiting = None, None, None, "indexing", None
 
     def elapsed(self) -> float:
         """Seconds since the run began; stands still when it has ended."""
