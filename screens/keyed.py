@@ -7,10 +7,11 @@ from typing import Any, ClassVar, TypeVar
 
 from textual.app import App, ComposeResult
 from textual.binding import ActiveBinding, Binding
+from textual.keys import _character_to_key
 from textual.screen import Screen
-from textual.widgets import Footer
+from textual.widgets import Footer, Input, TextArea
 
-from screens.actions import BY_ID
+from screens.actions import BY_ID, key_names
 
 Result = TypeVar("Result")
 
@@ -44,9 +45,21 @@ class KeyedScreen(Screen[Result]):
         if action is None:
             return active
         word, show = action.word(self.turned(action.id)), action.in_footer(self.ACTION_GROUP)
-        if (word, show) == (active.binding.description, active.binding.show):
+        display = active.binding.key_display
+        if show and isinstance(self.focused, Input | TextArea):  # letters are text there: show a key that is none
+            others = [key.strip() for key in action.keys.split(",") if not _types(key.strip())]
+            show, display = active.binding.key in others[:1], key_names(others[0]) if others else ""
+        if (word, show, display) == (active.binding.description, active.binding.show, active.binding.key_display):
             return active
-        return active._replace(binding=replace(active.binding, description=word, show=show))
+        return active._replace(binding=replace(active.binding, description=word, show=show, key_display=display))
+
+
+def _types(key: str) -> bool:
+    """Whether a key by Textual's name writes a character."""
+    return len(key) == 1 or key in _CHARACTERS
+
+
+_CHARACTERS = {_character_to_key(chr(code)) for code in range(0x20, 0x7F)}
 
 
 def _hidden(active: ActiveBinding) -> ActiveBinding:

@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from textual import on
 from textual.app import App, SystemCommand
-from textual.events import Event, Paste
+from textual.events import Event, Key, Paste
 from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
@@ -34,6 +35,7 @@ from screens.workers import start as run_work
 from tui.clipboard import copy_text
 from tui.ending import HANGUP, end_run, forget_signals, hear_signals, let_go_of_terminal
 from tui.palette import ActionCommands
+from tui.presence import Presence
 from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
 
 _RUN_GROUP = "run"
@@ -65,6 +67,9 @@ class CraApp(App[int]):
         self.home: HomeScreen | None = None
         self._work: asyncio.Task[Any] | None = None
         self.why_ended = ""
+        self.presence = Presence(self._to_terminal, self.bell)
+        self._early: list[Key] | None = []
+        """Keys that came before the first screen could take them."""
         self.register_theme(CLEAN_ROOM)
         self.register_theme(CLEAN_ROOM_LIGHT)
         self._choose_theme()
@@ -79,6 +84,7 @@ class CraApp(App[int]):
     def on_mount(self) -> None:
         """Home first; a task given on the command line starts at once."""
         hear_signals(self._told_to_end)
+        self.presence.begin()
         task, repo, start = self.first
         wanted = self.config.ui.theme
         if wanted and wanted not in self.available_themes:
@@ -88,6 +94,7 @@ class CraApp(App[int]):
             self.notify(fault, severity="warning", timeout=15)
         self.home = HomeScreen(self.services, task=task, repo=repo)
         self.push_screen(self.home)
+        self.call_after_refresh(self._take_early_keys)
         if start and task and repo is not None:
             self.start_task(task, repo)
 
@@ -95,8 +102,31 @@ class CraApp(App[int]):
         """As in Textual, but the text is literal unless asked otherwise: it often quotes code."""
         super().notify(message if markup else clean(message), markup=markup, **rest)
 
+    def _to_terminal(self, text: str) -> None:
+        """Write a control sequence, where there is a terminal of our own."""
+        if self._driver is not None and not self.is_headless and not self.is_web:
+            self._driver.write(text)
+
+    def _take_early_keys(self) -> None:
+        """What was typed before the first screen appeared goes to the task, as if it had been typed now."""
+        early, self._early = self._early or [], None
+        text = "".join(key.character for key in early if key.is_printable and key.character)
+        if text and self.home is not None:
+            self.home.take_typed(clean(text))
+
+    def on_app_focus(self) -> None:
+        """The window is looked at."""
+        self.presence.looked_at = True
+
+    def on_app_blur(self) -> None:
+        """It is not."""
+        self.presence.looked_at = False
+
     async def on_event(self, event: Event) -> None:
-        """As in Textual, but what is pasted is cleaned before any box gets it."""
+        """As in Textual, but what is pasted is cleaned before any box gets it, and no key is lost at the start."""
+        if isinstance(event, Key) and self._early is not None and not event.is_forwarded:
+            self._early.append(event)
+            return
         if isinstance(event, Paste) and not event.is_forwarded:
             event.text, said = pasted(event.text, isinstance(self.focused, Input))
             if said:
@@ -135,6 +165,7 @@ class CraApp(App[int]):
         )  # fmt: skip
         handle.listen(session.receive)
         handle.watch(session.progressed)
+        session.on_flush.append(lambda events: self.presence.told(session, events))
         if self.session is not None:
             await self.session.close()
         self.session = session
@@ -234,9 +265,11 @@ class CraApp(App[int]):
             self.home.action_check_model()
 
     def action_snapshot(self) -> None:
-        """Save the screen as an SVG picture."""
+        """Save the screen as an SVG picture, in the person's folder of pictures: never in the repository."""
         try:
-            path = self.save_screenshot()
+            folder = Path(platformdirs.user_pictures_dir()) / "clean-room"
+            folder.mkdir(parents=True, exist_ok=True)
+            path = self.save_screenshot(path=str(folder))
         except OSError as error:
             self.notify(f"The screenshot could not be saved: {error}", severity="error")
         else:
@@ -287,6 +320,7 @@ class CraApp(App[int]):
 
     async def on_unmount(self) -> None:
         """Whatever ended the application: a run that goes on is stopped, and nothing is left open."""
+        self.presence.end()
         await asyncio.sleep(0.05)  # a closed terminal may fail us a moment before its signal comes
         await end_run(self.session, self._work, self.why_ended)
         forget_signals()  # not before: a signal that comes meanwhile must not end the process

@@ -286,6 +286,12 @@ class HomeScreen(KeyedScreen[None]):
     def _task_entered(self) -> None:
         self.action_start()
 
+    def take_typed(self, text: str) -> None:
+        """Text that was typed before anything could take it is meant for the task."""
+        box = self.query_one("#task", TextArea)
+        box.focus()
+        box.insert(text)
+
     def on_paste(self, event: Paste) -> None:
         """Pasted where nothing can be typed, it is meant for the task."""
         if not isinstance(self.focused, Input | TextArea):

@@ -5,14 +5,17 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widget import Widget
 
+from agent.state.records import Stage
 from agent.state.run_state import RunState
 from screens.run.session import RunSession
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, clean, duration, line, one_line
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, about_time, clean, duration, line, one_line
 
 _STYLES = {
     "idle": MUTED, "waiting for you": f"bold {WARN}", "complete": f"bold {GOOD}", "partial": f"bold {WARN}",
     "failed": f"bold {BAD}", "stopped": f"bold {WARN}",
 }  # fmt: skip
+_LOOK_BACK = 64
+"""Calls looked back over for an estimate."""
 _GLYPHS = {"idle": "○", "waiting for you": "‖", "complete": "✓", "partial": "◐", "failed": "✗", "stopped": "■"}
 
 
@@ -23,11 +26,24 @@ def pill(state: RunState) -> tuple[str, str]:
     stage = state.stages.get(state.current_stage)
     if activity in ("judging", "waiting for you") and stage is not None and stage.total and not stage.done:
         text = f"{activity} {stage.asked}/{stage.total}"
+        left = seconds_left(state, stage) if activity == "judging" else None
+        text += f" · ~{about_time(left)}" if left is not None else ""
     if activity == "writing":
         now = [function for function in state.functions.values() if function.status == "writing"]
         if now:
             text = f"writing {one_line(now[-1].symbol)}"
     return f"{_GLYPHS.get(activity, '●')} {text}", _STYLES.get(activity, f"bold {LABEL}")
+
+
+def seconds_left(state: RunState, stage: Stage) -> float | None:
+    """About how long the rest of a stage takes: the median of its latest calls, as many at once as are asked now. None
+    before three were measured."""
+    latest = state.calls[-_LOOK_BACK:]
+    took = sorted(call.ms for call in latest if call.done and call.stage == stage.name and not call.cached and call.ms)
+    if len(took) < 3 or stage.total is None:
+        return None
+    at_once = max(1, sum(not call.done for call in latest))
+    return max(0, stage.total - stage.asked) * took[len(took) // 2] / 1000 / at_once
 
 
 class StatusBar(Widget):
