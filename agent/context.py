@@ -128,7 +128,7 @@ class RunContext:
     def _count(self, event: Event) -> None:
         if isinstance(event, CallStarted):  # asked is asked, also when a run is stopped before the answer
             self.calls += 1
-        elif isinstance(event, CallFinished) and event.cached:
+        elif isinstance(event, CallFinished) and event.cached and not event.revised:
             self.calls -= 1
             self.cached_calls += 1
         elif isinstance(event, IncludeAdded):

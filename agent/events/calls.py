@@ -44,6 +44,8 @@ class CallFinished(Event, frozen=True, gc=False):
     explanation: str = ""
     error: str = ""
     attempt: int = 1
+    revised: bool = False
+    """The call had finished before: a person has turned its verdict round at the end of its stage."""
 
 
 class CallProgress(msgspec.Struct, frozen=True):

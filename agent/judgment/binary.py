@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from agent.events import CallFinished
 from agent.gate import PendingVerdict
@@ -59,36 +60,66 @@ async def run_binary_judgment(
         for item, label in zip(items, labels, strict=True)
     ]  # fmt: skip
     batch = _Batch(llm, labels, questions)
-    verdicts: dict[Hashable, bool] = {}
-    omitted: set[Hashable] = set()
+    settled: dict[int, _Settled[T]] = {}
+    used: set[int] = set()
     threshold = llm.ctx.thresholds.get(stage_name, llm.target.model)
     try:
         for place, item in enumerate(items):
             asked = await batch.answer(place)
-            verdict = decide(asked.evidence, threshold, default_action)
-            event = await _apply(llm, asked, batch.labels[place], verdict)
+            verdict = decide(asked, threshold, rank(item) if rank else None, default_action)
+            verdict, event = await _apply(llm, asked, batch.labels[place], verdict)
             batch.release(place)
-            key = item_key(item)
-            verdicts[key] = bool(event.verdict)
-            if event.defaulted and not event.overruled:
-                omitted.add(key)
-            if on_verdict is not None:
+            settled[event.call_id] = _Settled(item, asked, batch.labels[place], verdict, event)
+            if on_verdict is not None and not llm.ctx.gate.reviews:
                 on_verdict(item, event)
+                used.add(event.call_id)
     finally:
         await batch.cancel()
+    if llm.ctx.gate.reviews and settled:
+        await llm.ctx.gate.review(stage_name, lambda call_id: call_id not in used and _revise(llm, settled, call_id))
+    verdicts: dict[Hashable, bool] = {}
+    omitted: set[Hashable] = set()
+    for one in settled.values():
+        verdicts[item_key(one.item)] = bool(one.event.verdict)
+        if one.event.defaulted and not one.event.overruled:
+            omitted.add(item_key(one.item))
+        if on_verdict is not None and one.event.call_id not in used:
+            on_verdict(one.item, one.event)
     if items and len(omitted) == len(set(verdicts)):
         _report_silence(llm, stage_name, len(omitted), default_action, fail_if_all_omitted)
     return verdicts, omitted
 
 
-async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: Verdict) -> CallFinished:
+@dataclass
+class _Settled(Generic[T]):
+    """An item with its verdict, which is not used before its stage was looked over, if it is."""
+
+    item: T
+    asked: Asked
+    label: str
+    verdict: CallVerdict
+    event: CallFinished
+
+
+def _revise(llm: StageLlm, settled: dict[int, _Settled[T]], call_id: int) -> bool:
+    """A person turns a verdict round at the end of its stage: kept as a label, and used."""
+    one = settled.get(call_id)
+    if one is None:
+        return False
+    one.verdict = flipped(one.verdict)
+    llm.ctx.log.add_label(call_id, one.verdict.verdict, "override")
+    one.event = llm.finished(one.asked, one.label, one.verdict, revised=True)
+    return True
+
+
+async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: CallVerdict) -> tuple[CallVerdict, CallFinished]:
     pending = PendingVerdict(
         asked.call_id, llm.stage, label, bool(verdict.verdict), asked.completion.p_yes, verdict.defaulted
     )
     if await llm.ctx.gate.verdict(pending) == "overrule":
         verdict = overrule(verdict)
         llm.ctx.log.add_label(asked.call_id, verdict.verdict, "override")
-    return llm.finished(asked, label, verdict)
+    return verdict, llm.finished(asked, label, verdict)
 
 
 def _report_silence(llm: StageLlm, stage: str, count: int, default_action: str, loud: bool) -> None:

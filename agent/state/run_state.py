@@ -201,12 +201,13 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
     if place is None:
         return
     call = state.calls[place]
+    before = call.verdict if call.done else None
     call.done = True
     for name in _TAKEN_OVER:
         setattr(call, name, getattr(e, name))
     if e.model:
         call.model = e.model
-    if not e.cached:
+    if not e.cached and not e.revised:
         state.tokens_in += e.prompt_tokens
         state.tokens_out += e.completion_tokens
     if e.overruled and e.verdict is not None:
@@ -216,9 +217,8 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
         state.overruled.pop((e.stage, e.item), None)
     stage = state.stages.get(e.stage)
     if stage is not None:
-        stage.asked += 1
-        if e.verdict:
-            stage.yes += 1
+        stage.asked += not e.revised
+        stage.yes += bool(e.verdict) - (bool(before) if e.revised else False)
     if e.verdict is None:
         if not call.binary and activity_of(e.stage, False) == "writing" and not e.error:
             state.written[e.item] = state.written[""] = place

@@ -75,11 +75,13 @@ def heading(columns: Columns) -> Content:
     return Content.styled(" ".join(cells), MUTED)
 
 
-def row(call: Call, number: int, columns: Columns, *, waiting: bool, pending: bool | None, cursor: bool) -> Content:
-    """One call. ``pending`` is the verdict that waits at the gate."""
-    mark = "‖" if waiting else "▸" if cursor else " "
+def row(
+    call: Call, number: int, columns: Columns, *, waiting: bool, pending: bool | None, cursor: bool, mark: str = ""
+) -> Content:
+    """One call. ``pending`` is the verdict that waits at the gate; ``mark`` stands before the row."""
+    mark = "‖" if waiting else mark or ("▸" if cursor else " ")
     parts: list[tuple[str, str] | str | Content] = [
-        (f"{mark} ", WARN if waiting else ""),
+        (f"{mark} ", WARN if mark in "‖≈✎" else ""),
         (str(number).rjust(columns.number), MUTED),
         " ",
     ]

@@ -52,6 +52,8 @@ class CallStream(PaintedView, can_focus=True):
         self.places: list[int] | None = None  # indices into state.calls while a filter is on
         self.cursor = 0
         self.unseen = 0
+        self.marked: dict[int, str] = {}
+        """Calls with a mark of their own before the row: ≈ an uncertain verdict, ✎ a label."""
         self._seen = 0
         self._rows = 0  # rows at the last look: the state's own list grows without telling
         self._open: set[int] = set()  # rows not answered yet, while a filter is on
@@ -186,7 +188,8 @@ class CallStream(PaintedView, can_focus=True):
         waiting = self.state.waiting is not None and self.state.waiting.call_id == call.call_id
         on = place == self.cursor
         digits = len(str(len(self.state.calls)))
-        return (call.call_id, call.done, call.verdict, call.outcome, on, on and self.has_focus, waiting, width, digits)
+        mark = self.marked.get(call.call_id, "")
+        return (call.call_id, call.done, call.verdict, call.outcome, mark, on, on and self.has_focus, waiting, width, digits)
 
     def _subtitle(self) -> str | Content:
         if self.unseen and not self.follow:
@@ -283,7 +286,9 @@ class CallStream(PaintedView, can_focus=True):
             if len(self._cache) > _CACHE_ROWS:
                 self._cache.clear()
             number = self.state.call_index[call.call_id] + 1
-            content = row(call, number, columns, waiting=waiting, pending=pending, cursor=on)
+            content = row(
+                call, number, columns, waiting=waiting, pending=pending, cursor=on, mark=self.marked.get(call.call_id, "")
+            )
             if on:
                 style = "on $primary 40%" if self.has_focus else "on $primary 20%"
                 content = content.pad_right(max(0, width - content.cell_length)).stylize_before(style)

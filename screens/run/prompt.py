@@ -35,6 +35,8 @@ def prompt_lines(session: RunSession, width: int = 120) -> list[Content]:
     """The lines for a session's present state, for so many cells."""
     state = session.state
     if state.waiting is not None:
+        if session.reviewing and session.handle is not None:
+            return _reviewing(session, width)
         return _waiting(state.waiting, width) if session.handle is not None else [fit(_waited(state.waiting), width)]
     if state.finished is not None:
         return ending_lines(session, state.finished, width)
@@ -51,7 +53,7 @@ def prompt_lines(session: RunSession, width: int = 120) -> list[Content]:
 def _waited(waiting: GateWaiting) -> Content:
     """Of a recording: nothing can be answered any more."""
     if waiting.kind == "stage":
-        what = f"at the end of stage {waiting.stage.replace('_', ' ')}"
+        what = f"at the end of stage {stage_short(waiting.stage) or waiting.stage}"
     else:
         what = f"{stage_short(waiting.stage)} {one_line(waiting.item)}  model: {'yes' if waiting.verdict else 'no'}"
     return line((f"‖ waited here for the person  {what}", MUTED))
@@ -59,7 +61,7 @@ def _waited(waiting: GateWaiting) -> Content:
 
 def _waiting(waiting: GateWaiting, width: int) -> list[Content]:
     if waiting.kind == "stage":
-        done = line(("‖ end of stage ", f"bold {WARN}"), (waiting.stage.replace("_", " "), STRONG))
+        done = line(("‖ end of stage ", f"bold {WARN}"), (stage_short(waiting.stage) or waiting.stage, STRONG))
         return [done, _keys(("S", "next stage"), ("s", "one decision"), ("space", "go on"))]
     says = "yes" if waiting.verdict else "no"
     why = "  (a breakpoint stopped here)" if waiting.reason == "breakpoint" else ""
@@ -75,6 +77,22 @@ def _waiting(waiting: GateWaiting, width: int) -> list[Content]:
         if keys.cell_length <= width:
             break
     return [head, keys]
+
+
+def _reviewing(session: RunSession, width: int) -> list[Content]:
+    """The end of a stage: its verdicts can still be turned round."""
+    calls = [call for call in session.state.calls if call.stage == session.reviewing and call.verdict is not None]
+    yes = sum(bool(call.verdict) for call in calls)
+    doubtful = session.doubtful()
+    head = line(
+        ("‖ end of stage ", f"bold {WARN}"), (stage_short(session.reviewing), STRONG), f"  {yes} of {len(calls)} yes",
+        (f"  ≈ marks the {len(doubtful)} least certain" if doubtful else "", MUTED),
+    )  # fmt: skip
+    for turn in ("of the selected row: yes is right", "yes is right"):
+        keys = _keys(("y", turn), ("n", "no is right"), ("S", "next stage"), ("space", "go on"))
+        if keys.cell_length <= width:
+            break
+    return [fit(head, width), keys]
 
 
 def _keys(*pairs: tuple[str, str]) -> Content:

@@ -149,8 +149,17 @@ class RunScreen(KeyedScreen[None]):
         with self.app.batch_update():
             self.stream.update_state(state)
             waiting = state.waiting
-            if waiting is not None and waiting in events and waiting.call_id is not None:
-                self.stream.select(waiting.call_id)
+            if waiting is not None and waiting in events:
+                doubtful = self.session.doubtful()
+                self.stream.marked = {call.call_id: "≈" for call in doubtful}
+                if doubtful:
+                    self.stream.follow = False
+                selected = waiting.call_id or (doubtful[0].call_id if doubtful else None)
+                if selected is not None:
+                    self.stream.select(selected)
+            elif waiting is None and self.stream.marked:
+                self.stream.marked = {}
+                self.stream.follow_newest()
             self._show_card()
             if self.phases.display:
                 self.phases.update_state(state)
@@ -278,7 +287,9 @@ class RunScreen(KeyedScreen[None]):
         session = self.session
         waiting: GateWaiting | None = session.waiting
         kind = waiting.kind if waiting is not None else ""
-        if action in ("answer", "skip_stage"):
+        if action == "answer":
+            return kind == "verdict" or bool(session.reviewing)
+        if action == "skip_stage":
             return kind == "verdict"
         if action == "choose":
             return session.deciding
@@ -332,6 +343,11 @@ class RunScreen(KeyedScreen[None]):
         if not self.session.ready():
             return
         waiting = self.session.waiting
+        call = self.stream.selected
+        if self.session.reviewing:
+            if call is not None and self.session.revise(call, right == "yes"):
+                self.app.notify(f"{right} for {call.item}. It is kept as a label.", markup=False, timeout=3)
+            return
         if self.session.answer(right == "yes") and waiting is not None:
             text = f"Overruled: {right} for {waiting.item}. It is kept as a label."
             self.app.notify(text, markup=False, timeout=3)

@@ -23,6 +23,20 @@ _DONE: dict[str, Literal["applied", "kept", "discarded"]] = {"apply": "applied",
 Flushed = Callable[[list[Event]], None]
 
 
+_DOUBT = 0.15
+_MOST_DOUBTFUL = 5
+
+
+def _margin(call: Call) -> float:
+    """How far a verdict is from having been the other: 0 for one that no answer stands behind."""
+    if call.defaulted:
+        return 0.0
+    score = call.score if call.score is not None else call.p_yes
+    if score is None:
+        return 1.0
+    return abs(score - (call.threshold if call.threshold is not None else 0.5))
+
+
 class RunSession:
     """Folds events into ``state`` in batches and tells ``on_flush`` what came. Without a handle it is a replay."""
 
@@ -190,6 +204,25 @@ class RunSession:
         flips = bool(waiting.verdict) != right
         self.gate.resolve("overrule" if flips else "accept")
         return flips
+
+    @property
+    def reviewing(self) -> str:
+        """The stage whose verdicts can be turned round before they are used, or ""."""
+        waiting = self.waiting
+        return waiting.stage if waiting is not None and waiting.kind == "stage" and waiting.reason == "review" else ""
+
+    def revise(self, call: Call, right: bool) -> bool:
+        """Say what is right for a call of the stage that is looked over. True when that turned its verdict round."""
+        if call.stage != self.reviewing or call.verdict is right:
+            return False
+        return self.gate.flip(call.call_id)
+
+    def doubtful(self) -> list[Call]:
+        """Of the stage that is looked over: the calls whose verdicts are least certain, the least certain first."""
+        if not self.reviewing:
+            return []
+        calls = [call for call in self.state.calls if call.stage == self.reviewing and call.verdict is not None]
+        return sorted((call for call in calls if _margin(call) < _DOUBT), key=_margin)[:_MOST_DOUBTFUL]
 
     def skip_stage(self) -> None:
         """Accept the rest of the stage."""
