@@ -13,6 +13,7 @@ from textual.timer import Timer
 from agent.audit.reader import CallTexts
 from agent.events import CallProgress
 from agent.state.records import Call
+from screens.code import code_lines
 from screens.lines import LinesView
 from screens.panes.call_row import outcome_sentence, verdict_cell
 from screens.panes.writing import Writing
@@ -41,6 +42,8 @@ class Card(LinesView):
         self._followed_to = 0
         self._shown: tuple[object, ...] = ()
         self._reads = 0
+        self._before: list[Content] = []
+        """What the card before said, shown dimmed until this one's texts are read."""
         self._next_read: Timer | None = None
 
     def show_call(self, call: Call | None, pending: bool | None = None) -> None:
@@ -48,6 +51,8 @@ class Card(LinesView):
         other = (call.call_id if call else None) != (self.call.call_id if self.call else None)
         self.call, self.pending = call, pending
         if other:
+            if self.texts is not None:
+                self._before = card_body(self.texts, True, self.whole)
             self.texts, self.writing, self._heard = None, None, None
             self.scroll_to(y=0, animate=False, immediate=True)
         state = (call.call_id, call.done, call.verdict, call.outcome, pending) if call else ()
@@ -122,7 +127,10 @@ class Card(LinesView):
             return
         self.border_title = call_title(call, self.outer_size.width - 6)
         said = self._heard.text if self._heard is not None and not (self.texts and self.texts.raw is not None) else ""
-        self.set_lines(card_lines(call, self.texts, self.pending, self.whole, said))
+        lines = card_lines(call, self.texts, self.pending, self.whole, said)
+        if self.texts is None and not said and self._before and self._reads < _MOST_READS:
+            lines += [Content.styled(row.plain, f"dim {MUTED}") for row in self._before]
+        self.set_lines(lines)
 
 
 def call_title(call: Call, width: int) -> Content:
@@ -138,22 +146,26 @@ def card_lines(
     """The lines of a card: verdict first, then the question with the item marked, then what all items share. ``writing`` is
     what has come of the answer while it is written; it stands at the end, where it grows."""
     lines = _verdict_lines(call, texts, pending, bool(writing))
-    if texts is None:
-        return lines + _written(writing)
-    if texts.raw is not None:
-        lines += _answer_lines(texts, call.binary)
-    lines += [Content(""), *_section("item asked about" if call.binary else "asked")]
-    lines += block(texts.question.strip("\n"), HIGHLIGHT if call.binary else "", indent=1)
-    lines += _folded("system", texts.system, whole)
-    if texts.state.strip():
-        lines += _folded("shared by every item of this stage", texts.state, whole)
-    if whole and not writing:
-        lines += _options(texts)
+    if texts is not None:
+        lines += card_body(texts, call.binary, whole)
+        if whole and not writing:
+            lines += _options(texts)
     return lines + _written(writing)
 
 
+def card_body(texts: CallTexts, binary: bool, whole: bool) -> list[Content]:
+    """The answer, the question, and what all items share."""
+    lines = _answer_lines(texts, binary) if texts.raw is not None else []
+    lines += [Content(""), *_section("item asked about" if binary else "asked")]
+    lines += block(texts.question.strip("\n"), HIGHLIGHT if binary else "", indent=1)
+    lines += _folded("system", texts.system, whole)
+    if texts.state.strip():
+        lines += _folded("shared by every item of this stage", texts.state, whole)
+    return lines
+
+
 def _written(text: str) -> list[Content]:
-    return [Content(""), *_section("answer so far"), *block(text.lstrip("\n"), indent=1)] if text else []
+    return [Content(""), *_section("answer so far"), *code_lines(text.lstrip("\n"), "", indent=1)] if text else []
 
 
 def _section(name: str) -> list[Content]:
@@ -204,7 +216,8 @@ def _answer_lines(texts: CallTexts, binary: bool) -> list[Content]:
     if binary and "\n" not in raw.strip() and len(raw) < 60:
         said = f"“{clean(raw.strip())}”" if raw.strip() else "(empty)"
         return [line(("raw answer  ", LABEL), (said, "bold"), (cut, WARN))]
-    return [line((f"─ raw answer{cut} ", LABEL)), *block(raw.strip("\n"), indent=1)]
+    rows = block(raw.strip("\n"), indent=1) if binary else code_lines(raw.strip("\n"), texts.item, indent=1)
+    return [line((f"─ raw answer{cut} ", LABEL)), *rows]
 
 
 def _folded(name: str, text: str, whole: bool) -> list[Content]:

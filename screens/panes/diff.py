@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
 from textual.content import Content
 
 from agent.state.run_state import RunState
+from screens.code import code_lines
 from screens.panes.base import Pane
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, block, fit, line, one_line, plural
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, clean, fit, line, one_line, plural
 
 _CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "discarded": "thrown away",
             "undone": "taken back"}  # fmt: skip
@@ -39,8 +43,9 @@ class Diff(Pane):
             added, removed = counts.get(path, (0, 0))
             lines.append(line((f"  +{added:<4}", GOOD), (f"-{removed:<4}", BAD), one_line(path)))
         lines.append(Content(""))
+        if width >= SIDE_BY_SIDE:
+            return lines + side_by_side(ready.diff, width)
         return lines + diff_lines(ready.diff)
-
 
     def _so_far(self, state: RunState, width: int) -> list[Content]:
         """Before there is a diff: the steps that are committed already."""
@@ -74,23 +79,95 @@ def file_counts(diff: str) -> dict[str, tuple[int, int]]:
 
 
 def diff_lines(diff: str) -> list[Content]:
-    """A unified diff with its signs kept and its lines coloured."""
+    """A unified diff with its signs kept; sign and ground tell what was added or taken out, colours the syntax."""
     lines: list[Content] = []
-    in_hunk = False
-    for row in block(diff.rstrip("\n")):
-        text = row.plain
-        if text.startswith("diff --git"):
-            in_hunk = False
-            lines += [Content(""), row.stylize(f"bold {LABEL}")] if lines else [row.stylize(f"bold {LABEL}")]
-            continue
-        in_hunk = in_hunk or text.startswith("@@")
-        lines.append(row.stylize(style) if (style := _style(text, in_hunk)) else row)
+    for hunk in _hunks(diff):
+        if hunk.heading:
+            lines += [Content("")] if lines else []
+            lines.append(hunk.heading[0].stylize(f"bold {LABEL}"))
+            lines += [row.stylize(MUTED) for row in hunk.heading[1:]]
+        if hunk.place is not None:
+            lines.append(hunk.place.stylize(LABEL))
+        for sign, row in zip(hunk.signs, code_lines("\n".join(hunk.rows), hunk.path), strict=True):
+            lines.append(_signed(sign, row))
     return lines
 
 
-def _style(text: str, in_hunk: bool) -> str:
-    if text.startswith("@@"):
-        return LABEL
-    if not in_hunk:
-        return MUTED
-    return {"+": GOOD, "-": BAD, "\\": MUTED}.get(text[:1], "")
+SIDE_BY_SIDE = 120
+"""Cells from which the two sides of a diff stand beside each other."""
+
+
+def side_by_side(diff: str, width: int) -> list[Content]:
+    """The same with the old text on the left and the new on the right, each in half of ``width`` cells."""
+    half = (width - 3) // 2
+    lines: list[Content] = []
+    for hunk in _hunks(diff):
+        if hunk.heading:
+            lines += [Content("")] if lines else []
+            lines.append(fit(hunk.heading[0].stylize(f"bold {LABEL}"), width))
+        if hunk.place is not None:
+            lines.append(fit(hunk.place.stylize(LABEL), width))
+        rows = code_lines("\n".join(hunk.rows), hunk.path)
+        left: list[Content] = []
+        right: list[Content] = []
+        for sign, row in [*zip(hunk.signs, rows, strict=True), (" ", None)]:
+            if sign == "-" and row is not None:
+                left.append(_signed("-", row))
+            elif sign == "+" and row is not None:
+                right.append(_signed("+", row))
+            else:
+                for old, new in zip_longest(left, right, fillvalue=Content("")):
+                    lines.append(_beside(old, new, half))
+                left, right = [], []
+                if row is not None:
+                    lines.append(_beside(_signed(sign, row), _signed(sign, row), half))
+    return lines
+
+
+def _beside(old: Content, new: Content, half: int) -> Content:
+    old = fit(old, half)
+    return old + line((" " * (half - old.cell_length) + " │ ", MUTED)) + fit(new, half)
+
+
+@dataclass
+class _Hunk:
+    """A part of a diff: the file's heading if it is its first, the place, and the rows with their signs apart."""
+
+    path: str = ""
+    heading: list[Content] = field(default_factory=list)
+    place: Content | None = None
+    signs: list[str] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
+
+
+def _hunks(diff: str) -> list[_Hunk]:
+    hunks: list[_Hunk] = []
+    heading: list[Content] = []
+    path = ""
+    for text in clean(diff.rstrip("\n")).split("\n"):
+        if text.startswith("diff --git"):
+            heading = [Content(text)]
+            hunks.append(_Hunk(heading=heading))
+        elif text.startswith("@@"):
+            if not hunks or hunks[-1].place is not None:
+                hunks.append(_Hunk())
+            hunks[-1].place, hunks[-1].path = Content(text), path
+        elif hunks and hunks[-1].place is not None:
+            hunks[-1].signs.append(text[:1] or " ")
+            hunks[-1].rows.append(text[1:])
+        else:
+            if not hunks:
+                hunks.append(_Hunk())
+            hunks[-1].heading.append(Content(text))
+            if text.startswith("+++ "):
+                path = text[4:].split("\t")[0].strip().removeprefix("b/")
+    return hunks
+
+
+def _signed(sign: str, row: Content) -> Content:
+    style = {"+": GOOD, "-": BAD, "\\": MUTED}.get(sign, "")
+    if sign == "\\":
+        return Content.styled(sign + row.plain, MUTED)
+    ground = {"+": "on $success 12%", "-": "on $error 12%"}.get(sign, "")
+    shown = Content.styled(sign, style) + row if style else Content(sign) + row
+    return shown.stylize_before(ground) if ground else shown
