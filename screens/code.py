@@ -42,11 +42,8 @@ def code_lines(text: str, path: str = "", indent: int = 0) -> list[Content]:
     pad = " " * indent
     if not language or len(text) > _LONGEST:
         return [Content(pad + row) for row in text.split("\n")]
-    coloured = highlight(text, language=language)
-    if coloured.plain != text:  # the highlighter drops what it takes for unimportant, such as an empty first line
-        plain = text.split("\n")
-        rows = coloured.split("\n", allow_blank=True)
-        if [row.plain for row in rows] != plain:
-            return [Content(pad + row) for row in plain]
-        return [Content(pad) + row for row in rows]
-    return [Content(pad) + row for row in coloured.split("\n", allow_blank=True)]
+    rows = highlight(text, language=language).split("\n", allow_blank=True)
+    plain = text.split("\n")
+    if [row.plain for row in rows] != plain:  # the highlighter has dropped what it takes for unimportant
+        return [Content(pad + row) for row in plain]
+    return [Content(pad) + row for row in rows]

@@ -68,8 +68,8 @@ class CraApp(App[int]):
         self._work: asyncio.Task[Any] | None = None
         self.why_ended = ""
         self.presence = Presence(self._to_terminal, self.bell)
-        self._early: list[Key] | None = []
-        """Keys that came before the first screen could take them."""
+        self._early: list[str] | None = []
+        """Characters typed before the first screen could take them."""
         self.register_theme(CLEAN_ROOM)
         self.register_theme(CLEAN_ROOM_LIGHT)
         self._choose_theme()
@@ -109,10 +109,9 @@ class CraApp(App[int]):
 
     def _take_early_keys(self) -> None:
         """What was typed before the first screen appeared goes to the task, as if it had been typed now."""
-        early, self._early = self._early or [], None
-        text = "".join(key.character for key in early if key.is_printable and key.character)
-        if text and self.home is not None:
-            self.home.take_typed(clean(text))
+        typed, self._early = "".join(self._early or []), None
+        if typed and self.home is not None:
+            self.home.take_typed(clean(typed))
 
     def on_app_focus(self) -> None:
         """The window is looked at."""
@@ -125,8 +124,11 @@ class CraApp(App[int]):
     async def on_event(self, event: Event) -> None:
         """As in Textual, but what is pasted is cleaned before any box gets it, and no key is lost at the start."""
         if isinstance(event, Key) and self._early is not None and not event.is_forwarded:
-            self._early.append(event)
-            return
+            if self.home is not None and self.home.focused is not None:
+                self._take_early_keys()
+            elif event.is_printable and event.character:
+                self._early.append(event.character)
+                return
         if isinstance(event, Paste) and not event.is_forwarded:
             event.text, said = pasted(event.text, isinstance(self.focused, Input))
             if said:

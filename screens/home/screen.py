@@ -69,7 +69,7 @@ class TaskBox(TextArea, inherit_bindings=False):
     def _recall(self, by: int) -> bool:
         """Show an earlier task, or a later one. Whether the key is used up by it."""
         at_edge = self.cursor_location[0] == (0 if by > 0 else self.document.line_count - 1)
-        known = self.text in ("", self._typed) if self._recalled < 0 else self.text == self.earlier[self._recalled]
+        known = self._recalled < 0 or self.text == self.earlier[self._recalled]
         place = self._recalled + by
         if not at_edge or not known or not -1 <= place < len(self.earlier) or (self._recalled < 0 and by < 0):
             return False

@@ -38,9 +38,11 @@ class Compile(Pane):
             lines.append(line(("▾ " if whole else "▸ ", MUTED)) + headline(incident))
             if whole:
                 lines += self._whole(incident, width, len(lines))
-        if not incidents:
+        if not incidents and any(entry.kind == "compile" for entry in state.compiles):
             lines.append(line(("✓ ", GOOD), "Every compile was clean so far."))
-        return lines
+        told = {id(entry) for incident in state.compile_incidents for entry in incident.includes}
+        later = [entry for entry in state.compiles if entry.kind == "include" and id(entry) not in told]
+        return [*lines, *(row for entry in later[-_SHOWN:] for row in _include(entry))]
 
     def _whole(self, incident: CompileIncident, width: int, at: int) -> list[Content]:
         lines = _cause(incident, width)

@@ -88,7 +88,7 @@ def diff_lines(diff: str) -> list[Content]:
             lines += [row.stylize(MUTED) for row in hunk.heading[1:]]
         if hunk.place is not None:
             lines.append(hunk.place.stylize(LABEL))
-        for sign, row in zip(hunk.signs, code_lines("\n".join(hunk.rows), hunk.path), strict=True):
+        for sign, row in zip(hunk.signs, hunk.coloured(), strict=True):
             lines.append(_signed(sign, row))
     return lines
 
@@ -107,7 +107,7 @@ def side_by_side(diff: str, width: int) -> list[Content]:
             lines.append(fit(hunk.heading[0].stylize(f"bold {LABEL}"), width))
         if hunk.place is not None:
             lines.append(fit(hunk.place.stylize(LABEL), width))
-        rows = code_lines("\n".join(hunk.rows), hunk.path)
+        rows = hunk.coloured()
         left: list[Content] = []
         right: list[Content] = []
         for sign, row in [*zip(hunk.signs, rows, strict=True), (" ", None)]:
@@ -138,6 +138,10 @@ class _Hunk:
     place: Content | None = None
     signs: list[str] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
+
+    def coloured(self) -> list[Content]:
+        """The rows with their syntax in colours."""
+        return code_lines("\n".join(self.rows), self.path) if self.rows else []
 
 
 def _hunks(diff: str) -> list[_Hunk]:

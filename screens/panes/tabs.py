@@ -111,7 +111,8 @@ class TabPanel(Container):
     def update_state(self, state: RunState, events: Iterable[ev.Event], now: float) -> None:
         """Hand the state down; follow the action."""
         self._state = state
-        self.dwell.hear(events)
+        if not self.pinned:
+            self.dwell.hear(events)
         self.follow(now)
         incident = state.incidents[-1] if state.incidents else None
         if incident is not None or self.incident is not None:

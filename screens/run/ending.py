@@ -50,7 +50,7 @@ def may_undo(session: RunSession) -> bool:
     return applied and state.diff_choice != "undone" and can_undo(session.repo, state.run_id)
 
 
-def ending_lines(session: RunSession, end: RunFinished, width: int) -> list[Content]:
+def ending_lines(session: RunSession, end: RunFinished, width: int = 120) -> list[Content]:
     """The panel: cause, figures, next steps; each on one line of ``width`` cells but the cause."""
     state = session.state
     word, style, meaning = _ENDS[end.status]

@@ -39,6 +39,8 @@ from screens.table import has_screen, make_screen
 from screens.text import plural
 from screens.workers import start
 
+_FILTER_HINT = "words to look for: item, question, yes, no, cached, defaulted, overruled, failed"
+_FIND_HINT = "find in {name}: enter goes to the next place, escape closes"
 WIDE = 160
 """Below NARROW columns one pane at a time, from WIDE three (design section 13)."""
 
@@ -66,17 +68,18 @@ class RunScreen(KeyedScreen[None]):
         self.session = session
         self.services = services
         self.calls_on_top = True
+        self.finding: LinesView | None = None
+        """The pane in which the box looks for words; None while it filters the calls."""
         self._offered: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Status on top, three columns, prompt and footer at the bottom."""
         yield StatusBar(self.session, id="status")
         yield Static("", id="strip", markup=False)
+        yield Input(placeholder=_FILTER_HINT, id="filter", compact=True, select_on_focus=False)
         with Horizontal(id="columns"):
             yield Phases(id="phases")
             with Vertical(id="centre"):
-                yield Input(placeholder="words to look for: item, question, yes, no, cached, defaulted, overruled",
-                            id="filter", compact=True)  # fmt: skip
                 yield CallStream(id="calls")
                 yield Card(id="card")
             yield TabPanel(id="panel")
@@ -257,28 +260,50 @@ class RunScreen(KeyedScreen[None]):
     # -- filter
 
     def action_filter(self) -> None:
-        """Open the filter."""
-        if self.narrow:
+        """Look for words: in the focused pane, else among the calls."""
+        self.finding = self.focused if isinstance(self.focused, LinesView) else None
+        if self.narrow and self.finding is None:
             self._put_calls_on_top(True)
         box = self.query_one("#filter", Input)
         box.display = True
+        if self.finding is None:
+            box.placeholder, box.value = _FILTER_HINT, " ".join(self.stream.words)
+        else:
+            name = "the card" if self.finding is self.card else getattr(self.finding, "title", "") or "the list"
+            box.placeholder, box.value = _FIND_HINT.format(name=name), ""
         self.set_focus(box)  # at once: what is typed next must not be taken for commands
 
     def close_filter(self, clear: bool) -> None:
-        """Back to the calls; the filter stays unless cleared."""
+        """Back to where it was opened; a filter of the calls stays unless cleared."""
         box = self.query_one("#filter", Input)
-        if clear:
+        view, self.finding = self.finding, None
+        if view is not None:
+            view.find("")
+            self._say_found(view, "")
+            box.value = " ".join(self.stream.words)
+        elif clear:
             box.value = ""
+            self.stream.set_filter("")
         box.display = bool(box.value)
-        self.stream.focus()
+        (view or self.stream).focus()
+
+    def _say_found(self, view: LinesView, text: str) -> None:
+        """How many places were found, in the border of the pane."""
+        (view if view is self.card else self.panel).border_subtitle = Content(text)
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
-        self.stream.set_filter(event.value)
+        if self.finding is not None:
+            self._say_found(self.finding, self.finding.find(event.value))
+        elif self.focused is event.input:
+            self.stream.set_filter(event.value)
 
     @on(Input.Submitted, "#filter")
-    def _filter_done(self) -> None:
-        self.close_filter(clear=False)
+    def _filter_done(self, event: Input.Submitted) -> None:
+        if self.finding is not None:
+            self._say_found(self.finding, self.finding.find(event.value, 1))
+        else:
+            self.close_filter(clear=False)
 
     # -- what is offered
 
@@ -508,7 +533,7 @@ class RunScreen(KeyedScreen[None]):
         """Close what is open, one thing at a time. A run that is not over is never left by this key."""
         if self.maximized is not None:
             self.minimize()
-        elif self.query_one("#filter").has_focus or self.stream.words:
+        elif self.finding is not None or self.query_one("#filter").has_focus or self.stream.words:
             self.close_filter(clear=True)
         elif not self.stream.has_focus:
             self.action_tab("calls")

@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from textual.widgets import Input, OptionList, TextArea
+from textual.events import Key
+from textual.widgets import Input, OptionList, Static, TextArea
 
+from screens.home.fetch_dialog import FetchDialog
+from screens.home.lines import prediction
 from screens.home.model_box import ModelBox
 from screens.run.screen import RunScreen
-from screens.runner import ModelState, Progress
+from screens.runner import ModelState, Progress, RecentRun
 from tests.screens.driving import DEMOS, ScriptedRun, home_services
 from tui.app import CraApp
 
@@ -38,10 +41,88 @@ async def test_in_a_repository_what_is_typed_goes_into_the_task(tmp_path: Path) 
     app = CraApp(home_services(_one), repo=tmp_path)
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.pause()
-        await pilot.press("W", "h", "y", "question_mark", "enter")
+        await pilot.press("W", "h", "y", "question_mark", "alt+enter", "N", "o", "w")
         await pilot.pause()
         assert app.screen is app.home and app.session is None
-        assert app.home.task_text == "Why?"
+        assert app.home.task_text == "Why?\nNow"
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.session is not None and app.session.task == "Why?\nNow"
+
+
+async def test_up_brings_earlier_tasks_back_and_down_what_was_typed(tmp_path: Path) -> None:
+    app = CraApp(home_services(_one), repo=tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.home is not None
+        earlier = [run.task for run in app.home.recent]
+        await pilot.press("a", "b", "up")
+        assert app.home.task_text == earlier[0]
+        await pilot.press("up")
+        assert app.home.task_text == earlier[1]
+        await pilot.press("up", "down", "down")
+        assert app.home.task_text == "ab"
+        await pilot.press("up", "end", "!", "home", "up")
+        assert app.home.task_text == f"{earlier[0]}!", "what was changed is not replaced"
+
+
+async def test_what_is_typed_before_the_first_picture_is_not_lost(tmp_path: Path) -> None:
+    app = CraApp(home_services(_one), repo=tmp_path)
+    assert app._early == []
+    await app.on_event(Key("F", "F"))
+    await app.on_event(Key("x", "x"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        await pilot.press("!")
+        assert app.home is not None and app.home.task_text == "Fx!"
+
+
+async def test_without_a_model_start_offers_to_fetch_it_and_goes_on(tmp_path: Path) -> None:
+    there = []
+
+    async def state() -> ModelState:
+        return ModelState(bool(there), "ready" if there else "not here yet", can_fetch=not there)
+
+    async def pull(progress: Callable[[Progress], None]) -> None:
+        progress(Progress(1_000_000, 2_000_000, "fetching"))
+        there.append(True)
+
+    made = home_services(_one)
+    made.model_state, made.pull_model = state, pull
+    app = CraApp(made, task="Fix it", repo=tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.press("f5")
+        await pilot.pause()
+        assert isinstance(app.screen, FetchDialog) and app.session is None
+        await pilot.press("y")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert there and app.session is not None and app.session.task == "Fix it"
+
+
+async def test_a_run_that_did_not_end_is_said_and_gone_on_with(tmp_path: Path) -> None:
+    made = home_services(_one)
+    left = RecentRun("r9", "Mend it", str(tmp_path), started="2026-11-27T09:00:00+00:00", resumable=True)
+    made.recent_runs = lambda repo: [left]
+    app = CraApp(made, repo=tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        said = app.screen.query_one("#home-run", Static)
+        assert said.display and "A run did not end: F7 goes on with it   Mend it" in str(said.content)
+        await pilot.press("f7")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.session is not None and app.session.task == "Mend it"
+
+
+def test_the_prediction_says_how_long_by_what_was_measured_here() -> None:
+    runs = [RecentRun("a", "t", "r", calls=40, seconds=160.0), RecentRun("b", "t", "r", calls=2, seconds=90.0)]
+    assert prediction(40, runs) == "about 40 calls to the model, 3 minutes"
+    assert prediction(40, []) == "about 40 calls to the model" and prediction(None, runs) == ""
 
 
 async def test_a_task_given_has_its_start_button_focused_and_enter_starts_it(tmp_path: Path) -> None:

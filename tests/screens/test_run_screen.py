@@ -232,19 +232,26 @@ async def test_tabs_follow_the_action_until_pinned() -> None:
     app = ReplayApp(worked_example())
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.pause()
-        panel = app.run_screen().panel
-        assert app.session is not None
-        app.session.receive(Envelope("budget", 900, 12.0, ev.CompileFinished("a.c", False)))
-        app.session.flush()
-        assert panel.current == "compile"
+        panel, session = app.run_screen().panel, app.session
+        assert session is not None
+        now = 1000.0
+        session._clock = lambda: now
+
+        def happens(event: ev.Event, later: float) -> str:
+            nonlocal now
+            now += later
+            session.receive(Envelope("budget", 900, now, event))  # type: ignore[arg-type]
+            session.flush()
+            return panel.current
+
+        failed = ev.CompileFinished("a.c", False)
+        assert happens(failed, 3) == "compile"
+        assert happens(ev.ChecksStarted("make test"), 3) == "compile", "an incident stays longer than routine"
+        assert happens(ev.StepStarted("s1"), 4) == "plan", "the newest of what waited"
         await pilot.press("1")
-        app.session.receive(Envelope("budget", 901, 12.0, ev.CompileFinished("a.c", False)))
-        app.session.flush()
-        assert panel.current == "cascade" and panel.pinned
+        assert happens(failed, 9) == "cascade" and panel.pinned
         await pilot.press("t")
-        app.session.receive(Envelope("budget", 902, 12.0, ev.ChecksStarted("make test")))
-        app.session.flush()
-        assert panel.current == "checks"
+        assert happens(ev.ChecksStarted("make test"), 9) == "checks"
 
 
 async def test_hidden_panes_do_not_build() -> None:
@@ -252,7 +259,7 @@ async def test_hidden_panes_do_not_build() -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.pause()
         panel = app.run_screen().panel
-        panel.show_tab("cascade")
+        panel.show_tab("cascade", 0.0)
         await pilot.pause()
         hidden = panel.query_one("#pane-log")
         assert hidden.stale and not hidden.source
