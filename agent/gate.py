@@ -108,7 +108,7 @@ class Gate:
         return self.mode == "stage"
 
     async def review(self, stage: str, flip: Callable[[int], bool]) -> None:
-        """The end of a stage's verdicts, before any of them is used: the person may turn them round with :meth:`flip`.
+        """The end of a stage's verdicts, before any of them is used: the person may turn them round with :meth:`overrule`.
         ``flip`` turns the verdict of a call, and says whether there is such a call.
 
         Raises:
@@ -125,7 +125,7 @@ class Gate:
         self.emit(GateResolved("stage", action, stage=stage))
         self._raise_if_stopped()
 
-    def flip(self, call_id: int) -> bool:
+    def overrule(self, call_id: int) -> bool:
         """While a stage is looked over: turn the verdict of one of its calls round. False when it is none of them."""
         return self._flip is not None and self._flip(call_id)
 

@@ -163,7 +163,7 @@ class StageLlm:
         return Asked(call_id, completion, question, False, label)
 
     def finished(
-        self, asked: Asked, item: str, verdict: CallVerdict | None = None, *, attempt: int = 1, revised: bool = False
+        self, asked: Asked, item: str, verdict: Verdict | None = None, *, attempt: int = 1, revised: bool = False
     ) -> CallFinished:
         """Settle a call and tell the world. ``revised``: it was settled before, otherwise. Returns the event."""
         got = asked.completion
@@ -174,7 +174,7 @@ class StageLlm:
             asked.call_id, self.stage, item, **msgspec.structs.asdict(verdict), p_yes=got.p_yes, cached=asked.cached,
             model=got.model or self.target.model, provider=got.provider or self.target.provider, ms=round(got.ms, 1),
             prompt_tokens=got.prompt_tokens, cached_tokens=got.cached_tokens, completion_tokens=got.completion_tokens,
-            explanation=verdict.explanation, attempt=attempt, revised=revised,
+            attempt=attempt, revised=revised,
         )  # fmt: skip
         self.ctx.emit(event)
         return event

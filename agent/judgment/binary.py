@@ -66,7 +66,7 @@ async def run_binary_judgment(
     try:
         for place, item in enumerate(items):
             asked = await batch.answer(place)
-            verdict = decide(asked, threshold, rank(item) if rank else None, default_action)
+            verdict = decide(asked.evidence, threshold, default_action)
             verdict, event = await _apply(llm, asked, batch.labels[place], verdict)
             batch.release(place)
             settled[event.call_id] = _Settled(item, asked, batch.labels[place], verdict, event)
@@ -97,7 +97,7 @@ class _Settled(Generic[T]):
     item: T
     asked: Asked
     label: str
-    verdict: CallVerdict
+    verdict: Verdict
     event: CallFinished
 
 
@@ -106,13 +106,13 @@ def _revise(llm: StageLlm, settled: dict[int, _Settled[T]], call_id: int) -> boo
     one = settled.get(call_id)
     if one is None:
         return False
-    one.verdict = flipped(one.verdict)
+    one.verdict = overrule(one.verdict)
     llm.ctx.log.add_label(call_id, one.verdict.verdict, "override")
     one.event = llm.finished(one.asked, one.label, one.verdict, revised=True)
     return True
 
 
-async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: CallVerdict) -> tuple[CallVerdict, CallFinished]:
+async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: Verdict) -> tuple[Verdict, CallFinished]:
     pending = PendingVerdict(
         asked.call_id, llm.stage, label, bool(verdict.verdict), asked.completion.p_yes, verdict.defaulted
     )

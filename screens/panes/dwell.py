@@ -26,7 +26,7 @@ def wish_of(event: ev.Event) -> tuple[str, Rank] | None:
     match event:
         case ev.CallFinished():
             pane = stage_of(event.stage).pane
-            return (pane, 2 if event.overridden else 1) if pane and (event.overridden or pane == "cascade") else None
+            return (pane, 2 if event.overruled else 1) if pane and (event.overruled or pane == "cascade") else None
         case ev.FileScoped() | ev.CascadePass() | ev.SymbolClassified() | ev.ContextAssembled():
             return "cascade", 1
         case ev.ErrorClassified() | ev.IncludeAdded() | ev.RecoveryDone():

@@ -215,7 +215,7 @@ class RunSession:
         """Say what is right for a call of the stage that is looked over. True when that turned its verdict round."""
         if call.stage != self.reviewing or call.verdict is right:
             return False
-        return self.gate.flip(call.call_id)
+        return self.gate.overrule(call.call_id)
 
     def doubtful(self) -> list[Call]:
         """Of the stage that is looked over: the calls whose verdicts are least certain, the least certain first."""

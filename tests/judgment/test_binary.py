@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from agent.events import CallFinished, CallStarted, Notice
+from agent.events import CallFinished, CallStarted, Envelope, Notice
 from agent.gate import Gate, Stopped
 from agent.judgment.binary import AllOmitted, run_binary_judgment
 from agent.models.types import ModelError
+from agent.state.run_state import RunState
 from agent.verdict.threshold import Threshold, Thresholds
 from tests.fakes.context import Recorded, run_context
 from tests.fakes.script import Answer, RecordedCall, slow, together
@@ -155,6 +156,29 @@ async def test_overruling_at_the_gate_is_used_logged_and_remembered(tmp_path: Pa
         async with run_context(tmp_path, server, run_id="r2") as ctx:
             verdicts, _ = await judge(ctx, ["a", "b"])
             assert verdicts == {"a": False, "b": True}
+
+
+async def test_verdicts_turned_round_at_the_stage_s_end_are_used_logged_and_heard_once(tmp_path: Path) -> None:
+    gate = Gate(mode="stage")
+    async with ScriptedServer("yes") as server, run_context(tmp_path, server, gate=gate) as ctx:
+        task = asyncio.create_task(judge(ctx, ["a", "b"]))
+        while not gate.waiting:
+            await asyncio.sleep(0.005)
+        second = ctx.of(CallFinished)[1]
+        assert gate.overrule(second.call_id) and not gate.overrule(99)
+        await ctx.log.durable()
+        await asyncio.sleep(0.02)
+        assert ctx.of(CallFinished)[-1].revised and ctx.of(CallFinished)[-1].overruled
+        gate.resolve("continue")
+        verdicts, omitted = await task
+        assert verdicts == {"a": True, "b": False} and omitted == set()
+        assert not gate.overrule(second.call_id), "the stage is over"
+        (label,) = ctx.log.db.query("select call_id, label, source from labels")
+        assert (label["call_id"], label["label"], label["source"]) == (second.call_id, 0, "override")
+        state = RunState()
+        for seq, event in enumerate(ctx.events, 1):
+            state.apply(Envelope("r", seq, seq, event))
+        assert [call.verdict for call in state.calls] == [True, False] and ctx.calls == 2
 
 
 async def test_with_the_gate_on_calls_are_asked_ahead_only_up_to_the_limit(tmp_path: Path) -> None:
