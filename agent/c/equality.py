@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.c.comments import without_comments
+from agent.c.preprocessor.comments import without_comments
 
 _TOKEN = re.compile(
     r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*|\w+|[^\w\s]",

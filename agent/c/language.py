@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from agent.c import tests_in_file
-from agent.c.documentation import public_names, uncommented, with_comment
+from agent.c.declarations.signature import definition_head
 from agent.c.equality import same_code
 from agent.c.files import HEADER_SUFFIXES, SOURCE_SUFFIXES, counterpart, is_header, is_source
-from agent.c.include_paths import include_paths, is_build_file
-from agent.c.include_resolution import IncludeResolver
-from agent.c.replacement import add, definition_in, replace
-from agent.c.signature import definition_head
-from agent.c.stubs import find_stubs
+from agent.c.preprocessor.include_paths import include_paths, is_build_file
+from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.symbols.reader import parse
+from agent.c.writing import tests_in_file
+from agent.c.writing.documentation import public_names, uncommented, with_comment
+from agent.c.writing.replacement import add, definition_in, replace
+from agent.c.writing.stubs import find_stubs
 from agent.language.base import Role
 from agent.language.stubs import Stub
 from agent.language.symbols import Symbol

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from agent.c.declarations import Declared, scan
+from agent.c.declarations.scan import Declared, scan
 from agent.c.files import INCLUDED_SUFFIXES, SOURCE_SUFFIXES
-from agent.c.include_resolution import IncludeResolver, clean_path
-from agent.c.includes import active_include, analyse, write_atomically
-from agent.c.text import CText
+from agent.c.preprocessor.include_resolution import IncludeResolver, clean_path
+from agent.c.preprocessor.includes import active_include, analyse, write_atomically
+from agent.c.preprocessor.text import CText
 from agent.c.words import holds_word
 
 MAX_FILE = 2_000_000

@@ -6,13 +6,13 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
-from agent.c.definitions import defined_names, pieces_of
+from agent.c.declarations.definitions import defined_names, pieces_of
+from agent.c.declarations.signature import definition_head
+from agent.c.declarations.syntax import definitions
 from agent.c.files import is_source
-from agent.c.include_resolution import IncludeResolver
-from agent.c.includes import includes_of
-from agent.c.signature import definition_head
-from agent.c.stubs import find_stubs
-from agent.c.syntax import definitions
+from agent.c.preprocessor.include_resolution import IncludeResolver
+from agent.c.preprocessor.includes import includes_of
+from agent.c.writing.stubs import find_stubs
 
 _LICENCE = re.compile(r"\A\s*/\*(?:(?!\*/).)*?\b(?:copyright|licen[cs]e|SPDX)\b(?:(?!\*/).)*\*/\s*", re.S | re.I)
 

@@ -12,14 +12,14 @@ from typing import Literal
 
 import msgspec
 
+from agent.c.declarations.open_types import TypeFacts, type_facts
+from agent.c.declarations.signature import definition_head
+from agent.c.declarations.syntax import CFunction, functions
 from agent.c.files import counterpart, is_header, is_source, new_source_for
-from agent.c.include_resolution import IncludeResolver
-from agent.c.includes import includes_of
-from agent.c.open_types import TypeFacts, type_facts
-from agent.c.signature import definition_head
-from agent.c.stubs import find_stubs
+from agent.c.preprocessor.include_resolution import IncludeResolver
+from agent.c.preprocessor.includes import includes_of
 from agent.c.symbols.reader import parse
-from agent.c.syntax import CFunction, functions
+from agent.c.writing.stubs import find_stubs
 from agent.languages import is_compiled, is_module, language_of, named
 
 _FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})

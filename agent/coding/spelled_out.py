@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from agent.c.syntax import CFunction, functions, parse_c
+from agent.c.declarations.syntax import CFunction, functions, parse_c
 
 _DECLARATION = re.compile(
     r"(?:(?:const|unsigned|signed|struct|enum|union|static|long|short)\s+)*\w+[\s*]+\**\w+\s*"

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from agent.c.compile_commands import CompileCommand, read_commands
+from agent.c.preprocessor.compile_commands import CompileCommand, read_commands
 from agent.compiling.child import MAX_OUTPUT, child_environment
 
 TIMEOUT = 20.0

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from agent.c.compile_commands import CompileCommand, read_commands
+from agent.c.preprocessor.compile_commands import CompileCommand, read_commands
 from agent.c.project import ProjectFiles
 from agent.compiling.build_systems import ShutIn, build_commands, build_stamp
 

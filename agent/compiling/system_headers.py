@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
-from agent.c.declarations import Declared, scan
+from agent.c.declarations.scan import Declared, scan
 from agent.c.headers import HeaderTable, Home, header_table
-from agent.c.includes import write_atomically
+from agent.c.preprocessor.includes import write_atomically
 from agent.compiling.child import child_environment
 from agent.compiling.compiler import Compiler
 

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from agent.c.tests_in_file import chooser
+from agent.c.writing.tests_in_file import chooser
 from agent.coding.writing.generated_tests import TestRun
 from agent.compiling.curing.recovery import LinkRecovered
 from agent.flow.linking import is_part, sources_behind

@@ -7,7 +7,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.c.declarations import scan
+from agent.c.declarations.scan import scan
 from agent.c.words import around, holds_word, is_called, is_member
 from agent.compiling.reading.diagnostics import is_noise
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.c.tests_in_file import chooser, every_test_called
+from agent.c.writing.tests_in_file import chooser, every_test_called
 from agent.languages import named
 
 C = """#include <assert.h>

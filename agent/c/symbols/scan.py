@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from agent.c import comments
+from agent.c.preprocessor import comments
 from agent.c.symbols.branches import Conditionals
 from agent.c.symbols.words import NEVER_DECLARED
 from agent.language.symbols import SymbolKind

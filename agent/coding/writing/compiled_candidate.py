@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.c.extract import Extracted
-from agent.c.insertion import place_function
-from agent.c.syntax import find_definition
+from agent.c.declarations.syntax import find_definition
+from agent.c.writing.extract import Extracted
+from agent.c.writing.insertion import place_function
 from agent.coding.c_context import reachable_headers
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction

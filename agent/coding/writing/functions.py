@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from agent.c.extract import Extracted, extract_function
-from agent.c.stubs import is_stub
-from agent.c.syntax import find_definition
+from agent.c.declarations.syntax import find_definition
+from agent.c.writing.extract import Extracted, extract_function
+from agent.c.writing.stubs import is_stub
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.spelled_out import with_documents

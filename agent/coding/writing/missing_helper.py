@@ -9,7 +9,7 @@ import asyncio
 
 import msgspec
 
-from agent.c.extract import Extracted, extract_helper
+from agent.c.writing.extract import Extracted, extract_helper
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.writing.candidates import room_for, temperature_for

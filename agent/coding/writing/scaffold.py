@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from agent.c.signature import definition_head
-from agent.c.syntax import functions
+from agent.c.declarations.signature import definition_head
+from agent.c.declarations.syntax import functions
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import (
     OpenFunction,

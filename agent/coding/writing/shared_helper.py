@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.c.extract import extract_helper
-from agent.c.insertion import insert_before_functions
-from agent.c.syntax import functions
+from agent.c.declarations.syntax import functions
+from agent.c.writing.extract import extract_helper
+from agent.c.writing.insertion import insert_before_functions
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.replies.search_replace import changed_lines

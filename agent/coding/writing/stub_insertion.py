@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.c.signature import prototype_of
-from agent.c.stub_text import stub_text
+from agent.c.declarations.signature import prototype_of
+from agent.c.writing.stub_text import stub_text
 from agent.coding.c_context import include_spelling
 from agent.coding.open_items import OpenFunction
 from agent.textfile import append_block

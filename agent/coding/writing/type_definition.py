@@ -8,11 +8,11 @@ from collections.abc import Collection, Sequence
 import msgspec
 import tree_sitter
 
-from agent.c.comments import blanked
-from agent.c.definitions import pieces_of
-from agent.c.insertion import insert_before_functions
-from agent.c.open_types import type_facts
-from agent.c.syntax import parse_c, text_of, walk
+from agent.c.declarations.definitions import pieces_of
+from agent.c.declarations.open_types import type_facts
+from agent.c.declarations.syntax import parse_c, text_of, walk
+from agent.c.preprocessor.comments import blanked
+from agent.c.writing.insertion import insert_before_functions
 from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import OpenType

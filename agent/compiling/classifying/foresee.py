@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from agent.c.declarators import KEYWORDS
+from agent.c.declarations.declarators import KEYWORDS
 from agent.c.files import INCLUDED_SUFFIXES
 from agent.compiling.classifying.findings import Finding
 from agent.compiling.classifying.names import NameFinder

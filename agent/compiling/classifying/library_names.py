@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agent.c.directives import FEATURE_MACROS
 from agent.c.headers import Home
+from agent.c.preprocessor.directives import FEATURE_MACROS
 from agent.c.project import ProjectFiles
 from agent.c.words import around, holds_word, is_called
 from agent.compiling.classifying.findings import FailedCompile, Finding, Sought

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from agent.c.declarators import KEYWORDS
+from agent.c.declarations.declarators import KEYWORDS
 from agent.c.headers import HeaderTable, header_table
 from agent.c.project import ProjectFiles
 from agent.c.words import is_member

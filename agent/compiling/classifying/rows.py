@@ -16,8 +16,8 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agent.c.conditions import FALLBACK_MACROS
 from agent.c.headers import header_table
+from agent.c.preprocessor.conditions import FALLBACK_MACROS
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import run_child

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from agent.c.declarators import KEYWORDS
+from agent.c.declarations.declarators import KEYWORDS
 from agent.c.headers import HeaderTable
 from agent.c.project import ProjectFiles
 

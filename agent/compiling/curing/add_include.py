@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent.c.directives import FEATURE_MACROS, INCLUDES, Include
-from agent.c.include_placement import Surroundings
-from agent.c.includes import IncludeEdit, insert_include, places_in, spelled
+from agent.c.preprocessor.directives import FEATURE_MACROS, INCLUDES, Include
+from agent.c.preprocessor.include_placement import Surroundings
+from agent.c.preprocessor.includes import IncludeEdit, insert_include, places_in, spelled
 from agent.c.project import ProjectFiles
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from agent.c.conditions import FALLBACK_MACROS
+from agent.c.preprocessor.conditions import FALLBACK_MACROS
 from agent.compiling.build import Build
 from agent.compiling.classifying.classification import CompilerErrorClassification, NeededInclude
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from agent.c.declarators import KEYWORDS
+from agent.c.declarations.declarators import KEYWORDS
 from agent.c.project import ProjectFiles
 from agent.c.symbols.reader import parse
 from agent.language.symbols import Symbol

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.c.declarators import KEYWORDS
+from agent.c.declarations.declarators import KEYWORDS
 from agent.c.words import holds_word
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.symptoms import Symptom

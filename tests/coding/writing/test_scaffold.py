@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.c.stubs import find_stubs
+from agent.c.writing.stubs import find_stubs
 from agent.coding.files import FolderFiles
 from agent.coding.replies.header_text import header_from_reply, header_from_words, headers_from_reply, insert_at_end, merged
 from agent.coding.spelled_out import (

@@ -1,0 +1,103 @@
+"""Which file of the project an ``#include`` means, and how a file spells its include of a header."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from agent.c.headers import header_table
+from agent.c.preprocessor.directives import Include
+
+USUAL_FOLDERS = ("include", "src", "")
+"""Where headers are looked for when nothing tells the project's own folders; "" is the project's root."""
+
+_OWN_VERSIONS = frozenset({"include", "inc", "src", "lib", "compat", "port"})
+"""Folders in which a project keeps its own version of a standard header."""
+
+
+class IncludeResolver:
+    """Resolves against one fixed set of files; make a new one when the set changes.
+
+    ``paths`` are POSIX paths relative to the project's root, ``folders`` those that a quoted and a bracketed include are
+    looked for in, in order (the ``-I`` of the build).
+    """
+
+    def __init__(self, paths: Iterable[str], folders: Sequence[str] = USUAL_FOLDERS) -> None:
+        self.paths = frozenset(paths)
+        self.folders = tuple(folders)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.paths):
+            self._by_name[posixpath.basename(path)].append(path)
+
+    def resolve(self, name: str, includer: str, *, system: bool = False) -> str:
+        """The project file that an include of ``name`` in ``includer`` means, "" when it means none.
+
+        Looked for as a compiler does, beside the includer (quoted only) and in ``folders``; else the nearest file whose path
+        ends so, since a build may have folders that nothing here tells.
+        """
+        for folder in (*(() if system else (posixpath.dirname(includer),)), *self.folders):
+            candidate = posixpath.normpath(posixpath.join(folder, name))
+            if candidate in self.paths and candidate != includer:
+                return candidate
+        tail = posixpath.normpath(name)
+        while tail.startswith("../"):
+            tail = tail[3:]
+        found = [p for p in self._by_name.get(posixpath.basename(tail), ()) if p == tail or p.endswith("/" + tail)]
+        if tail in header_table().headers:  # <errno.h> is not what include/uv/errno.h is for
+            found = [p for p in found if posixpath.basename(p[: -len(tail) - 1]) in _OWN_VERSIONS]
+        found = [p for p in found if p != includer]
+        return min(found, key=lambda p: (-_shared(p, includer), p.count("/"), p), default="")
+
+    def spelling(
+        self,
+        header: str,
+        includer: str,
+        *,
+        neighbours: Iterable[str] = (),
+        includes: Callable[[str], Iterable[Include]] = lambda _path: (),
+        folders: Sequence[str] | None = None,
+    ) -> str:
+        """How ``includer`` should name the project's ``header`` in quotes: as one of its ``neighbours`` (paths, read with
+        ``includes``) does; by its name alone when both are in one folder; from one of the ``folders``, or from the folder
+        ``include`` that it is in when the build's folders are not known (None); else by the way from one to the other."""
+        for other in neighbours:
+            for include in includes(other):
+                if not include.system and include.live and self.resolve(include.name, other) == header:
+                    return include.name
+        here = posixpath.dirname(includer)
+        if posixpath.dirname(header) == here:
+            return posixpath.basename(header)
+        for folder in folders or ():
+            inside = _below(folder, header)
+            if inside:
+                return inside
+        parts = header.split("/")
+        if folders is None and "include" in parts[:-1]:
+            return "/".join(parts[parts.index("include") + 1 :])
+        return posixpath.relpath(header, here or ".")
+
+
+def clean_path(path: str) -> str:
+    """A path as people and compilers write it, as the project's paths are written: ``/`` between folders, no ``./``."""
+    path = path.replace("\\", "/")
+    return (os.path.normpath(path) if path else "").removeprefix("./")
+
+
+def _below(folder: str, header: str) -> str:
+    """The path of ``header`` from ``folder``, "" when it is not below it."""
+    folder = clean_path(folder)
+    if folder in (".", ""):
+        return header
+    return header[len(folder) + 1 :] if header.startswith(folder + "/") else ""
+
+
+def _shared(one: str, other: str) -> int:
+    """How many leading folders two paths share."""
+    count = 0
+    for a, b in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

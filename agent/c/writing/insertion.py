@@ -1,0 +1,48 @@
+"""A function put into a source file by syntax-tree range, the rest of the file byte for byte as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.c.declarations.syntax import comment_above, find_definition, functions, parse_c
+from agent.c.writing.extract import Extracted
+from agent.textfile import append_block, newline_of, styled
+
+_CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "linkage_specification"})
+
+
+def place_function(source: bytes, name: str, extracted: Extracted) -> bytes:
+    """``source`` with the definition of ``name`` replaced by the extracted one, or added at its end when there is none.
+
+    The comment above the function stays; helpers go before that comment; the file's newline style is kept. Includes are not
+    touched: whether one is needed is for the compiler to say.
+    """
+    text = styled(source, extracted.function_text.strip("\n"))
+    current = find_definition(source, name)
+    if current is None:
+        return append_block(source, _block(extracted.helpers, source) + text)
+    start = current.doc_start if current.doc_start >= 0 else current.start
+    types = [piece for piece in extracted.helpers if not functions(piece.encode())]
+    private = [piece for piece in extracted.helpers if functions(piece.encode())]
+    block = _block(private, source)
+    placed = source[:start] + block + source[start : current.start] + text + source[current.end :]
+    return insert_before_functions(placed, _block(types, source)) if types else placed
+
+
+def _block(pieces: Sequence[str], source: bytes) -> bytes:
+    newline = newline_of(source).encode()
+    return b"".join(styled(source, piece.strip("\n")) + 2 * newline for piece in pieces)
+
+
+def insert_before_functions(source: bytes, text: bytes) -> bytes:
+    """``source`` with ``text`` before its first function or prototype and that one's comment, at the top level: types and
+    macros stand where every function sees them, and never inside a conditional block."""
+    for node in parse_c(source).children:
+        inside = source[node.start_byte : node.end_byte]
+        if node.type in ("function_definition", "declaration") or node.type in _CONDITIONALS:
+            if not functions(inside):
+                continue
+            _, doc_start = comment_above(source, node)
+            at = doc_start if doc_start >= 0 else node.start_byte
+            return source[:at] + text + source[at:]
+    return append_block(source, text)

@@ -1,0 +1,147 @@
+"""The test functions in a C file of tests: which there are, which of them check something, the file without some of them.
+
+A test is a function ``test…(void)``; ``main`` calls them all.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Sequence
+
+from agent.c.declarations.syntax import CFunction, definitions, functions
+from agent.c.files import is_header
+from agent.language.base import Instruction
+
+suffix = ".c"
+styles = ("test_{}", "{}_test", "test-{}", "{}-test", "{}_tests")
+
+_ASSERT = re.compile(r"\bassert\s*\(\s*(?!(?:[01]|true|false)\s*\))")
+_MAIN_NAME = re.compile(rb"\bmain\b")
+_RULES = """- Test only what the comments of the header promise, edge cases included.
+- Check with assert() from <assert.h>. One static function per test, called test_...; main calls them all.
+- At most six tests, each a few lines long and independent of the others.
+- Use only the functions that the header declares. No explanation."""
+
+
+def words(flavour: str) -> Instruction:
+    """What a model is told of the file it is to write."""
+    del flavour
+    return Instruction("test program", _RULES)
+
+
+def names(text: str) -> list[str]:
+    """The test functions of a file in their order."""
+    return [one.name for one in definitions(text.encode()) if one.name.startswith("test") and not one.parameters]
+
+
+def asserting(text: str) -> list[str]:
+    """Those of :func:`names` that check something that is no constant, themselves or in a function they call."""
+    source = text.encode()
+    bodies = {one.name: source[one.body_start : one.body_end].decode("utf-8", "replace") for one in definitions(source)}
+    checking = {name for name, body in bodies.items() if _ASSERT.search(body)}
+    while more := {n for n, b in bodies.items() if n not in checking and not checking.isdisjoint(re.findall(r"\w+", b))}:
+        checking |= more
+    return [name for name in names(text) if name in checking]
+
+
+def defined(text: str) -> set[str]:
+    """The functions that a file of tests defines itself."""
+    return {one.name for one in definitions(text.encode())}
+
+
+def problem(text: str) -> str:
+    """Why ``text`` is no file of tests, "" when it is one."""
+    if "main" not in defined(text):
+        return "It has no main that calls the tests."
+    if "NDEBUG" in text:
+        return "It switches assert() off: leave NDEBUG alone."
+    if not re.search(r"\bassert\s*\(\s*(?![01]\s*\)|true\s*\))", text):
+        return "It checks nothing: use assert()."
+    return ""
+
+
+def without(text: str, unwanted: Collection[str]) -> str:
+    """The file without the test functions ``unwanted``, with a plain ``main`` that calls the rest; "" when no test that
+    checks something would be left."""
+    return _without(text, unwanted) if set(asserting(text)) - set(unwanted) else ""
+
+
+def whole_part(text: str) -> str:
+    """What is whole of a file that was cut off in the middle: up to the end of its last whole function; "" when that holds
+    no test that checks something."""
+    lines = text.splitlines()
+    for end in reversed([number for number, line in enumerate(lines, 1) if line.startswith("}")]):
+        part = "\n".join(lines[:end]) + "\n"
+        return with_plain_main(part) if asserting(part) else ""
+    return ""
+
+
+def complete(text: str) -> str:
+    """``text``, with a plain ``main`` when its own does not call every test."""
+    return text if every_test_called(text) else with_plain_main(text)
+
+
+def how_to_use(path: str, interface: Sequence[str]) -> str:
+    """How the file at ``path`` gets at what it tests: a fact that a small model need not guess."""
+    folder = posixpath.dirname(path) or "."
+    lines = [f'#include "{posixpath.relpath(one, folder)}"' for one in interface if is_header(one)]
+    return "Include with:\n" + "\n".join(lines) if lines else ""
+
+
+def every_test_called(text: str) -> bool:
+    """Whether ``main`` of a C file of tests names all its test functions, or a function that it calls does."""
+    source = text.encode()
+    bodies = {one.name: source[one.body_start : one.body_end].decode("utf-8", "replace") for one in definitions(source)}
+    seen: set[str] = set()
+    todo = ["main"]
+    while todo:
+        name = todo.pop()
+        if name in bodies and name not in seen:
+            seen.add(name)
+            todo += re.findall(r"\w+", bodies[name])
+    outside = _outside(source, functions(source))  # where a table of functions would stand
+    return all(name in seen or re.search(rf"\b{name}\b", outside) for name in names(text))
+
+
+def with_plain_main(text: str) -> str:
+    """A C file of tests whose ``main`` calls each of its test functions once and does nothing else."""
+    return _without(text, ())
+
+
+def chooser(text: str, path: str) -> str:
+    """A program made of a C file of tests that runs the one test function whose number (from 0, in order) it is given.
+    ``path`` is what assertions say of the place; line numbers stay those of the file."""
+    source = text.encode()
+    renamed = source
+    for one in definitions(source):
+        if one.name == "main":
+            head = _MAIN_NAME.sub(b"all_tests_of_the_file", source[one.start : one.body_start], count=1)
+            renamed = source[: one.start] + head + source[one.body_start :]
+    tests = names(text)
+    cases = "".join(f"    case {number}: {name}(); break;\n" for number, name in enumerate(tests))
+    main = (
+        "\n#include <stdlib.h>\nint main(int argc, char **argv)\n{\n    switch (argc > 1 ? atoi(argv[1]) : -1) {\n"
+        f"{cases}    default: return 3;\n    }}\n    return 0;\n}}\n"
+    )
+    return f'#line 1 "{path}"\n{renamed.decode()}{main}'
+
+
+def _without(text: str, unwanted: Collection[str]) -> str:
+    source = text.encode()
+    cuts = [
+        (one.doc_start if one.doc_start >= 0 else one.start, one.end)
+        for one in functions(source)
+        if one.name in unwanted or one.name == "main"
+    ]
+    for start, end in sorted(cuts, reverse=True):
+        source = source[:start].rstrip() + b"\n\n" + source[end:].lstrip()
+    left = source.decode().rstrip("\n")
+    calls = "".join(f"    {name}();\n" for name in names(left))
+    return f"{left}\n\nint main(void)\n{{\n{calls}    return 0;\n}}\n"
+
+
+def _outside(source: bytes, found: list[CFunction]) -> str:
+    for one in sorted(found, key=lambda f: f.start, reverse=True):
+        source = source[: one.start] + source[one.end :]
+    return source.decode("utf-8", "replace")
