@@ -63,7 +63,10 @@ class Models(Section, frozen=True):
     thinking: Annotated[bool, _doc("Let the model think before it answers, where it can.")] = False
     keep_alive: Annotated[str, _doc("How long Ollama keeps the model loaded.")] = "30m"
     api_key_env: Annotated[str, _doc("Name of the environment variable that holds the API key.")] = ""
-    concurrency: Annotated[int, _doc("Judgments in flight at once. The embedded server takes one.", ge=1, le=512)] = 1
+    concurrency: Annotated[
+        Annotated[int, Meta(ge=1, le=512)] | Literal["auto"],
+        _doc("Judgments in flight at once, or \"auto\": as many as the server answers best. The embedded server takes one."),
+    ] = 1
     constrain_answers: Annotated[
         bool, _doc("Constrain yes/no answers to these words and read their probability, where the server can.")
     ] = True

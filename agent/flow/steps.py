@@ -127,7 +127,8 @@ class StepRunner:
         return True
 
     def _batch(self, queue: list[PlanStep]) -> list[PlanStep]:
-        return ready_batch(queue, self.outcome.steps_done, self.ctx.config.models.concurrency)
+        flight = self.ctx.router.flight(self.ctx.router.target("function_implement"))
+        return ready_batch(queue, self.outcome.steps_done, flight.limit)
 
     def close(self) -> None:
         """Let go of the build's objects."""

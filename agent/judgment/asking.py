@@ -85,6 +85,7 @@ class StageLlm:
         self.stage = stage
         self.target = target
         self.provider = ctx.router.provider(target)
+        self.flight = ctx.router.flight(target)
 
     async def generate(
         self,
@@ -159,6 +160,7 @@ class StageLlm:
             ctx.log.answer_call(call_id, completion, cached_from=first)
             return Asked(call_id, completion, question, True, label)
         completion = await self._complete(question, target, call_id)
+        self.flight.answered()
         ctx.log.answer_call(call_id, completion)
         return Asked(call_id, completion, question, False, label)
 

@@ -138,7 +138,6 @@ class _Batch:
     def __init__(self, llm: StageLlm, labels: list[str], questions: list[Question]) -> None:
         self.llm = llm
         self.labels = labels
-        self._limit = asyncio.Semaphore(llm.ctx.config.models.concurrency)
         loop = asyncio.get_running_loop()
         self._answers: list[asyncio.Future[Asked]] = [loop.create_future() for _ in questions]
         self._applied = [asyncio.Event() for _ in questions]
@@ -165,7 +164,7 @@ class _Batch:
     async def _ask(self, place: int, question: Question, twin: int) -> None:
         if twin != place:
             await asyncio.wait([self._answers[twin]])  # its answer then comes from the log
-        async with self._limit:
+        async with self.llm.flight.slot():
             try:
                 asked = await self.llm.ask(question)
                 await self.llm.ctx.log.durable()

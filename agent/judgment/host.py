@@ -8,6 +8,7 @@ from agent.audit.log import AuditLog
 from agent.config.schema import Config
 from agent.events import Event
 from agent.gate import Gate
+from agent.models.flight import Flight
 from agent.models.types import ModelTarget, ProgressCallback, Provider
 from agent.verdict.threshold import Thresholds
 
@@ -21,6 +22,10 @@ class Router(Protocol):
 
     def provider(self, target: ModelTarget) -> Provider:
         """The pooled provider that speaks to it."""
+        ...
+
+    def flight(self, target: ModelTarget) -> Flight:
+        """The slots at its server."""
         ...
 
     async def aclose(self) -> None:

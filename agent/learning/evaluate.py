@@ -62,12 +62,11 @@ async def evaluate(ctx: RunContext, pairs: Sequence[Pair], progress: Progress | 
     """
     model = ", ".join(sorted({ctx.router.target(pair.stage).model for pair in pairs}))
     ctx.emit(RunStarted(_title(model, len(pairs)), repo, model=model))
-    limit = asyncio.Semaphore(ctx.config.models.concurrency)
     done = 0
 
     async def one(pair: Pair) -> None:
         nonlocal done
-        async with limit:
+        async with ctx.router.flight(ctx.router.target(pair.stage)).slot():
             await ctx.gate.pass_point()
             await _ask(ctx, pair)
         done += 1

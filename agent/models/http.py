@@ -29,6 +29,7 @@ MAX_REPLY_BYTES = 64 << 20
 """No answer is this long; a reply that is gets dropped unread."""
 
 _RETRY_STATUS = frozenset((429, 500, 502, 503, 504))
+_BUSY_STATUS = frozenset((429, 503, 504))
 _BROKEN = (httpx.ConnectError, httpx.ConnectTimeout, httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 
 
@@ -53,6 +54,8 @@ class JsonClient:
         self.base_url = base_url.rstrip("/")
         self.provider = provider
         self._headers = headers or {}
+        self.refused: Callable[[], None] = lambda: None
+        """Called when the server has no time for a call: whoever decides how many are under way wants to know."""
         self._transport: LaneTransport | None = None
         self._urls: dict[str, httpx.URL] = {}
 
@@ -96,6 +99,7 @@ class JsonClient:
             except _BROKEN as error:
                 failure = faults.unreachable(self.provider, self.base_url, _why(error))
             except httpx.TimeoutException:
+                self.refused()
                 raise faults.too_slow(self.base_url, target.first_byte_timeout) from None
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise faults.unreachable(self.provider, self.base_url, _why(error)) from None
@@ -113,6 +117,8 @@ class JsonClient:
                 failure = faults.of_status(self.provider, self.base_url, target.model, target.api_key_env, status, said)
                 if status not in _RETRY_STATUS or failure.kind in ("memory", "context", "not_pulled"):
                     raise failure
+                if status in _BUSY_STATUS:
+                    self.refused()
                 retry_after = _seconds(headers.get("retry-after"))
             if attempt >= retries:
                 raise failure

@@ -9,6 +9,8 @@ import msgspec
 from agent.config.errors import ConfigError, nearest
 from agent.config.schema import Models, Override
 from agent.models.embedded import EmbeddedProvider, Resolve
+from agent.models.flight import Flight
+from agent.models.http import JsonClient
 from agent.models.ollama import OllamaProvider
 from agent.models.openai import OpenAIProvider
 from agent.models.replay import Lookup, ReplayProvider
@@ -47,6 +49,7 @@ class Router:
         self._resolve = resolve
         self._providers: dict[tuple[str, str], Provider] = {}
         self._targets: dict[str, ModelTarget] = {}
+        self._flights: dict[tuple[str, str], Flight] = {}
         self._check_overrides()
 
     def target(self, stage: str) -> ModelTarget:
@@ -62,6 +65,19 @@ class Router:
         found = self._providers.get(key)
         if found is None:
             found = self._providers[key] = self._make(target)
+        return found
+
+    def flight(self, target: ModelTarget) -> Flight:
+        """The slots at the target's server: ``models.concurrency`` of them, or as many as it answers best."""
+        key = (target.provider, target.base_url)
+        found = self._flights.get(key)
+        if found is None:
+            wanted = self.models.concurrency
+            single = target.provider in ("embedded", "replay")
+            found = self._flights[key] = Flight((1 if single else None) if wanted == "auto" else wanted)
+            client = getattr(self.provider(target), "client", None)
+            if isinstance(client, JsonClient):
+                client.refused = found.refused
         return found
 
     def targets(self) -> dict[tuple[str, str, str], tuple[ModelTarget, list[str]]]:
@@ -87,7 +103,7 @@ class Router:
 
     async def aclose(self) -> None:
         """Close connections and end child processes. The router can be used again afterwards."""
-        providers, self._providers = list(self._providers.values()), {}
+        providers, self._providers, self._flights = list(self._providers.values()), {}, {}
         for provider in providers:
             await provider.aclose()
 

@@ -39,20 +39,20 @@ async def enrich(ctx: RunContext, index: Index, paths: Sequence[str] | None = No
     """
     entries = [e for e in index.files() if parser_for(e.language) and (paths is None or e.path in paths)]
     todo = [entry for entry in entries if not index.enriched(entry.path)]
-    limit = asyncio.Semaphore(ctx.config.models.concurrency)
     async with ctx.stage("enrichment", len(todo)) as report:
-        done = sum(await asyncio.gather(*[_describe(ctx, index, entry, limit) for entry in todo]))
+        done = sum(await asyncio.gather(*[_describe(ctx, index, entry) for entry in todo]))
         report.counts.update(files=len(entries), asked=len(todo), described=done)
     return done
 
 
-async def _describe(ctx: RunContext, index: Index, entry: FileEntry, limit: asyncio.Semaphore) -> bool:
+async def _describe(ctx: RunContext, index: Index, entry: FileEntry) -> bool:
     names = [symbol.qualified for symbol in index.symbols(entry.path) if symbol.kind != "enumerator"]
-    async with limit:
+    llm = ctx.llm("enrichment")
+    async with llm.flight.slot():
         try:
             reply = await ask_structured(
                 Described,
-                llm=ctx.llm("enrichment"),
+                llm=llm,
                 system=words.SYSTEM,
                 prompt=words.prompt(entry.path, entry.language, entry.purpose, list(entry.surface) or names),
                 item=entry.path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import types
 import typing
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,11 +93,20 @@ def read(field: Field, text: str) -> Any:
     """
     text = text.strip() if not isinstance(field.default, str) else text
     try:
-        value = _converted(field.default, text)
+        value = text if text in _words(field.kind) else _converted(field.default, text)
         return check_value("", field.name, field.kind, value)
     except (ValueError, ConfigError):
         found = f"not {text!r}" if text else "not nothing"
         raise ValueError(f"Expected {field.expected}, {found}.") from None
+
+
+def _words(kind: Any) -> tuple[str, ...]:
+    """The words that a field takes in place of a number."""
+    base = typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
+    if typing.get_origin(base) not in (typing.Union, types.UnionType):
+        return ()
+    literals = [part for part in typing.get_args(base) if typing.get_origin(part) is typing.Literal]
+    return tuple(word for part in literals for word in typing.get_args(part))
 
 
 def _converted(default: Any, text: str) -> Any:
