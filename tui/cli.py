@@ -32,6 +32,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "retrieve": ("tui.commands.retrieve:retrieve", "Find the files and symbols that TASK needs, best first."),
     "labels": ("tui.commands.labels:labels", "Count labels, or write them as training files."),
+    "calibrate": (
+        "tui.commands.labels:calibrate",
+        "Fit thresholds to labels, say what they are worth on tasks left out, and use those that are better.",
+    ),
     "evaluate": (
         "tui.commands.labels:evaluate",
         "Ask every labelled question again of a model and measure its answers, beside what the log knows of others.",

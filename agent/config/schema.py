@@ -44,6 +44,7 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
     api_key_env: str = ""
     context_window: Annotated[int, Meta(ge=0)] = 0
     max_tokens: Annotated[int, Meta(ge=0)] = 0
+    adapter: str = ""
 
 
 class Models(Section, frozen=True):
@@ -62,6 +63,9 @@ class Models(Section, frozen=True):
     seed: Annotated[int, _doc("Sampling seed.", ge=0)] = 42
     thinking: Annotated[bool, _doc("Let the model think before it answers, where it can.")] = False
     keep_alive: Annotated[str, _doc("How long Ollama keeps the model loaded.")] = "30m"
+    adapter: Annotated[
+        str, _doc("LoRA adapter on top of both models: a GGUF file for a llama.cpp server, else a served name.")
+    ] = ""
     api_key_env: Annotated[str, _doc("Name of the environment variable that holds the API key.")] = ""
     concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=512)] | Literal["auto"],
@@ -82,6 +86,12 @@ class Judgment(Section, frozen=True):
     examples: Annotated[
         int, _doc("Labelled examples shown before a yes/no question, half yes and half no; 0: none.", ge=0, le=16)
     ] = 0
+    pool: Annotated[
+        bool, _doc("Use your own thresholds in every repository (written by cra calibrate --everywhere --apply).")
+    ] = False
+    outcome_labels: Annotated[
+        bool, _doc("When a change is applied, label what it touched yes and what was shown and left alone no (weak labels).")
+    ] = False
 
 
 class Orchestrator(Section, frozen=True):

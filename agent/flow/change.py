@@ -9,7 +9,7 @@ from typing import Literal
 
 from agent.audit.log import AuditLog, log_path
 from agent.events import DiffResolved, Envelope, Event, Notice
-from agent.labels.book import label_outcomes
+from agent.labels.book import label_outcomes, outcomes_wanted
 from agent.workspace.apply import ApplyResult
 from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import Lease
@@ -35,7 +35,8 @@ class Change:
             self.emit(Notice("error", result.text))
             return False, result.text
         self.emit(DiffResolved("applied", result.text))
-        label_outcomes(self.log, self.workspace.run_id)
+        if outcomes_wanted(self.log, self.workspace.run_id):
+            label_outcomes(self.log, self.workspace.run_id)
         await self.workspace.keep()
         return True, result.text
 

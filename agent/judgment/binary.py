@@ -62,7 +62,7 @@ async def run_binary_judgment(
     batch = _Batch(llm, labels, questions)
     settled: dict[int, _Settled[T]] = {}
     used: set[int] = set()
-    threshold = llm.ctx.thresholds.get(stage_name, llm.target.model)
+    threshold = llm.ctx.thresholds.get(stage_name, llm.target.known_as)
     try:
         for place, item in enumerate(items):
             asked = await batch.answer(place)

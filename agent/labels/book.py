@@ -105,24 +105,40 @@ _FILE_STAGE = "scope"
 _SYMBOL_STAGES = ("precision_pass1", "precision_pass2")
 
 
-def label_outcomes(log: AuditLog, run_id: str) -> int:
-    """Label a run's own judgments by what came of it: files and symbols that its applied diff changed were relevant.
+def outcomes_wanted(log: AuditLog, run_id: str) -> bool:
+    """Whether a run's configuration has outcomes labelled (``judgment.outcome_labels``)."""
+    row = log.db.conn.execute("select config from runs where id = ?", (run_id,)).fetchone()
+    try:
+        config = msgspec.json.decode(row[0]) if row is not None and row[0] else {}
+    except msgspec.DecodeError:
+        return False
+    return bool(config.get("judgment", {}).get("outcome_labels"))
 
-    Only yes labels, only for a diff that was applied, and never over a label that is there. Returns how many were added.
+
+def label_outcomes(log: AuditLog, run_id: str) -> int:
+    """Label a run's own judgments by what came of it: files and symbols that its applied diff changed mattered; those that
+    were shown to the model that writes and were left alone probably did not, which is weak.
+
+    Only for a diff that was applied, and never over a label that is there. Returns how many were added.
     """
     log.flush()
     files, symbols = _changed(log, run_id)
     if not files:
         return 0
     rows = log.db.conn.execute(
-        "select id, stage, item from calls where run_id = ? and binary = 1 and raw is not null"
+        "select id, stage, item, verdict from calls where run_id = ? and binary = 1 and raw is not null"
         " and not exists (select 1 from labels where labels.call_id = calls.id) order by id",
         (run_id,),
     ).fetchall()
     added = 0
-    for call_id, stage, item in rows:
-        if (stage == _FILE_STAGE and item in files) or (stage in _SYMBOL_STAGES and _is_changed(item, symbols)):
+    for call_id, stage, item, verdict in rows:
+        if stage != _FILE_STAGE and stage not in _SYMBOL_STAGES:
+            continue
+        if item in files if stage == _FILE_STAGE else _is_changed(item, symbols):
             log.add_label(call_id, True, "outcome", "changed by the diff that was applied")
+            added += 1
+        elif verdict:
+            log.add_label(call_id, False, "outcome", "shown, and left alone by the diff that was applied")
             added += 1
     log.flush()
     return added

@@ -14,7 +14,16 @@ from typing import Any
 import msgspec
 
 from agent.audit.reader import LogReader
-from agent.labels.export_formats import Format, encode_rows, is_synthetic, json_lines, row_of, uses
+from agent.labels.export_formats import (
+    PREFERENCES,
+    Format,
+    dataset_info,
+    encode_rows,
+    is_synthetic,
+    json_lines,
+    row_of,
+    uses,
+)
 from agent.labels.export_manifest import manifest
 from agent.labels.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
 from agent.workspace import leftovers
@@ -91,6 +100,8 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
     report = _report(out, pairs, files, left_out, conflicts, options, held)
     contents = {name: encode_rows(rows, options.format) for name, rows in files.items()}
     contents[SIDECAR] = json_lines(sidecar)
+    if options.format.startswith("llama-factory"):
+        contents["dataset_info.json"] = msgspec.json.format(msgspec.json.encode(dataset_info(list(files), options.format)))
     if conflicts:
         contents[CONFLICTS] = json_lines([msgspec.to_builtins(conflict) for conflict in conflicts])
     contents[MANIFEST] = manifest(reader, pairs, options, report)
@@ -101,7 +112,7 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
 def _usable(pairs: list[Pair], options: ExportOptions, left_out: Counter[str]) -> list[Pair]:
     kept = [pair for pair in pairs if uses(pair, options.format)]
     left_out["the model's answer could not be read"] += len(pairs) - len(kept)
-    if options.format == "trl-dpo" and not options.mirror:
+    if options.format in PREFERENCES and not options.mirror:
         natural = [pair for pair in kept if not is_synthetic(pair, options.format)]
         left_out["the model did not give the wrong answer"] += len(kept) - len(natural)
         kept = natural
@@ -229,3 +240,20 @@ def _write_folder(out: Path, contents: dict[str, bytes]) -> None:
         with contextlib.suppress(OSError):
             shutil.rmtree(building)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def held_out(out: Path) -> frozenset[str]:
+    """The judgments of an export's test rows, for a model that was trained on the others.
+
+    Raises:
+        ExportError: the folder holds no export, or one without test rows.
+    """
+    try:
+        lines = (out / SIDECAR).read_bytes().splitlines()
+        rows = [msgspec.json.decode(line) for line in lines if line.strip()]
+        judgments = frozenset(row["judgment"] for row in rows if Path(row["file"]).name.startswith("test."))
+    except (OSError, KeyError, TypeError, msgspec.DecodeError) as error:
+        raise ExportError(f"{out} holds no export of labels that can be read ({error}). Name the folder of one.") from error
+    if not judgments:
+        raise ExportError(f"The export in {out} holds nothing out for testing. Export with --test-fraction above 0.")
+    return judgments

@@ -1,18 +1,26 @@
-"""A training pair as one row of each format, with exactly the keys its consumers read (field notes D.3)."""
+"""A training pair as one row of each format, with exactly the keys that its consumers read.
+
+Sources of the shapes: the OpenAI fine-tuning guide (``messages``), TRL's dataset formats (prompt and completion; chosen and
+rejected; unpaired preference), LLaMA-Factory's ``data/README.md`` (alpaca rows and their entry in ``dataset_info.json``),
+and the ``sysone`` trainer (state, questions, expected), which speaks of the same questions as ``POST /v1/systemone``.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from agent.labels.pairs import Pair
 
-Format = Literal["openai-chat", "trl-sft", "trl-dpo", "trl-kto", "systemone", "csv"]
-FORMATS: tuple[Format, ...] = ("openai-chat", "trl-sft", "trl-dpo", "trl-kto", "systemone", "csv")
+Format = Literal["openai-chat", "trl-sft", "trl-dpo", "trl-kto", "llama-factory", "llama-factory-dpo", "systemone", "csv"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+PREFERENCES: tuple[Format, ...] = ("trl-dpo", "llama-factory-dpo")
+"""Formats whose rows hold a chosen and a rejected answer."""
+
 WITH_STRINGS = ("trl-sft", "trl-dpo", "trl-kto")
 """Formats that exist with plain strings instead of messages (TRL: the standard format beside the conversational one)."""
 
@@ -33,7 +41,7 @@ def uses(pair: Pair, format: Format) -> bool:
 
 def is_synthetic(pair: Pair, format: Format) -> bool:
     """Whether the rejected side of a preference pair is made up: the model did not say it."""
-    return format == "trl-dpo" and pair.word is not (not pair.label)
+    return format in PREFERENCES and pair.word is not (not pair.label)
 
 
 def row_of(pair: Pair, format: Format, strings: bool = False) -> Row:
@@ -79,11 +87,23 @@ def _kto(pair: Pair, strings: bool) -> Row:
     return {"prompt": _prompt(pair, strings), "completion": _says(said, strings), "label": said == pair.label}
 
 
-def _systemone(pair: Pair, strings: bool) -> Row:
-    # State and question as the provider sends them (agent/models/systemone.py).
-    item = pair.question if pair.state else ""
+def _alpaca(pair: Pair, strings: bool) -> Row:
+    return {"system": pair.system, "instruction": pair.prompt, "input": "", "output": word(pair.label)}
+
+
+def _alpaca_dpo(pair: Pair, strings: bool) -> Row:
     return {
-        "state": pair.state or pair.prompt, "question": f"{pair.system}\n\n{item}".strip(), "noul": int(pair.label),
+        "system": pair.system, "instruction": pair.prompt, "input": "", "chosen": word(pair.label),
+        "rejected": word(not pair.label),
+    }  # fmt: skip
+
+
+def _systemone(pair: Pair, strings: bool) -> Row:
+    # State and instructions as the provider sends them (agent/models/systemone.py): one question a row, named by its stage.
+    item = pair.question if pair.state else ""
+    question = {"type": "noul", "instructions": f"{pair.system}\n\n{item}".strip()}
+    return {
+        "state": pair.state or pair.prompt, "questions": {pair.stage: question}, "expected": {pair.stage: pair.label},
     }  # fmt: skip
 
 
@@ -98,7 +118,8 @@ def _csv(pair: Pair, strings: bool) -> Row:
 
 
 _ROWS: dict[str, Callable[[Pair, bool], Row]] = {
-    "openai-chat": _openai, "trl-sft": _sft, "trl-dpo": _dpo, "trl-kto": _kto, "systemone": _systemone, "csv": _csv,
+    "openai-chat": _openai, "trl-sft": _sft, "trl-dpo": _dpo, "trl-kto": _kto, "llama-factory": _alpaca,
+    "llama-factory-dpo": _alpaca_dpo, "systemone": _systemone, "csv": _csv,
 }  # fmt: skip
 
 
@@ -124,3 +145,14 @@ def json_lines(rows: Sequence[Row]) -> bytes:
     for char, escape in _SEPARATORS.items():
         data = data.replace(char, escape)
     return data
+
+
+def dataset_info(files: Sequence[str], format: Format) -> dict[str, Any]:
+    """LLaMA-Factory's entry for each file of an export, for ``dataset_info.json`` (``dataset: cra_train``)."""
+    columns = {"prompt": "instruction", "query": "input", "system": "system"}
+    if format == "llama-factory-dpo":
+        shape = {"formatting": "alpaca", "ranking": True, "columns": {**columns, "chosen": "chosen", "rejected": "rejected"}}
+    else:
+        shape = {"formatting": "alpaca", "columns": {**columns, "response": "output"}}
+    names = {name: "cra_" + name.rsplit(".", 1)[0].replace("/", "_") for name in files}
+    return {names[name]: {"file_name": name, **shape} for name in files}

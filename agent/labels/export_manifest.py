@@ -36,7 +36,7 @@ def manifest(reader: LogReader, pairs: list[Pair], options: ExportOptions, repor
             "seed": options.seed, "test_fraction": options.test_fraction, "balance": options.balance,
             "strings": options.strings, "mirror": options.mirror, "per_stage": options.per_stage,
         },
-        "filters": {name: list(value) for name, value in msgspec.structs.asdict(options.choice).items()},
+        "filters": {name: sorted(value) for name, value in msgspec.structs.asdict(options.choice).items()},
         "notes": list(report.notes),
         "stages": _stages(pairs),
     }  # fmt: skip

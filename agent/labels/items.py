@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import PurePath
 from typing import Any, Literal
 
 import msgspec
@@ -49,6 +50,7 @@ class Item(msgspec.Struct, gc=False):
     word: bool | None = None
     rank: int | None = None
     facts: dict[str, float] = {}
+    tokens: int = 0
     task: str = ""
     label: bool | None = None
     source: LabelSource | None = None
@@ -77,9 +79,10 @@ class Item(msgspec.Struct, gc=False):
 
 
 _CALLS = (
-    "select id, run_id, seq, stage, item, coalesce(model, ''), coalesce(provider, ''), coalesce(raw, ''), verdict, p_yes,"
+    "select id, run_id, seq, stage, item, coalesce(model, ''), coalesce(adapter, ''), coalesce(provider, ''),"
+    " coalesce(raw, ''), verdict, p_yes,"
     " score, threshold, defaulted, cached, overruled, coalesce(ms, 0), coalesce(judgment, ''),"
-    " coalesce(question_version, ''), rank, facts"
+    " coalesce(question_version, ''), rank, facts, coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)"
     " from calls where binary = 1 and raw is not null and coalesce(error, '') = ''"
 )
 _LABELS = (
@@ -106,9 +109,10 @@ def load_items(reader: LogReader, *, run_id: str = "", stage: str = "", model: s
 def _item(row: tuple[Any, ...], once: Callable[[str, str], str]) -> Item:
     """``once`` keeps one copy of the names that thousands of calls share."""
     (
-        call_id, run_id, seq, stage, name, model, provider, raw, verdict, p_yes, score, threshold, defaulted, cached,
-        overruled, ms, judgment, question, rank, facts,
+        call_id, run_id, seq, stage, name, model, adapter, provider, raw, verdict, p_yes, score, threshold, defaulted,
+        cached, overruled, ms, judgment, question, rank, facts, tokens,
     ) = row  # fmt: skip
+    model = f"{model}+{PurePath(adapter).name}" if adapter else model
     used, said = None if verdict is None else verdict != 0, parse_yes_no(raw)
     own = used if not defaulted and not overruled else None
     if own is None and not defaulted:
@@ -116,7 +120,7 @@ def _item(row: tuple[Any, ...], once: Callable[[str, str], str]) -> Item:
     return Item(
         call_id, once(run_id, run_id), seq, once(stage, stage), name, once(model, model), once(provider, provider), raw,
         used, own, p_yes, score, threshold, defaulted != 0, cached != 0, overruled != 0, ms, judgment,
-        once(question, question), said, rank, msgspec.json.decode(facts) if facts else {},
+        once(question, question), said, rank, msgspec.json.decode(facts) if facts else {}, tokens,
     )  # fmt: skip
 
 

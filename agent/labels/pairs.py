@@ -13,6 +13,9 @@ from agent.audit.rows import LabelSource
 from agent.labels.items import Item, load_items
 
 SOURCES: tuple[LabelSource, ...] = ("person", "override", "outcome")
+BY_PERSONS: tuple[LabelSource, ...] = ("person", "override")
+"""What is used unless outcomes are asked for: they are weak, and mostly of one kind."""
+
 OnConflict = Literal["skip", "last"]
 
 
@@ -62,18 +65,21 @@ class Conflict(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """Which labels become pairs; an empty tuple lets all pass."""
+    """Which labels become pairs; an empty tuple lets all pass. Labels from outcomes have to be asked for."""
 
     stages: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    sources: tuple[LabelSource, ...] = ()
+    sources: tuple[LabelSource, ...] = BY_PERSONS
+    judgments: frozenset[str] = frozenset()
 
     def passes(self, item: Item) -> bool:
         """Whether a labelled call is wanted."""
         wanted: tuple[tuple[tuple[str, ...], str | None], ...] = (
             (self.stages, item.stage), (self.runs, item.run_id), (self.models, item.model), (self.sources, item.source),
         )  # fmt: skip
+        if self.judgments and item.judgment not in self.judgments:
+            return False
         return all(not allowed or value in allowed for allowed, value in wanted)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Literal
 
@@ -148,18 +148,18 @@ def agreement(items: list[Item]) -> list[Agreement]:
         readable = [item for item in labelled if item.model_verdict is not None]
         agree = sum(item.agrees is True for item in readable)
         counts = (totals[stage, model], len(labelled), agree, len(labelled) - len(readable))
-        rows.append(Agreement(stage, model, *counts, _kappa(readable)))
+        said = [(item.label is True, item.model_verdict is True) for item in readable]
+        rows.append(Agreement(stage, model, *counts, kappa(said)))
     return rows
 
 
-def _kappa(items: list[Item]) -> float | None:
-    n = len(items)
+def kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
+    """Cohen's kappa of two raters' answers; None where chance alone would agree always, or without answers."""
+    n = len(pairs)
     if n == 0:
         return None
-    yes_label = sum(item.label is True for item in items) / n
-    yes_model = sum(item.model_verdict is True for item in items) / n
-    chance = yes_label * yes_model + (1 - yes_label) * (1 - yes_model)
+    one, other = sum(a for a, _ in pairs) / n, sum(b for _, b in pairs) / n
+    chance = one * other + (1 - one) * (1 - other)
     if chance == 1:
         return None
-    observed = sum(item.agrees is True for item in items) / n
-    return (observed - chance) / (1 - chance)
+    return (sum(a is b for a, b in pairs) / n - chance) / (1 - chance)

@@ -22,8 +22,9 @@ from agent.events import RunFinished, RunStarted
 from agent.gate import Gate, Stopped
 from agent.judgment.asking import Question
 from agent.labels.items import load_items
-from agent.labels.pairs import Choice, Pair, load_pairs
-from agent.learning.scores import StageScore, score_models
+from agent.labels.pairs import BY_PERSONS, SOURCES, Choice, Pair, load_pairs
+from agent.learning.examples import LabelledExamples
+from agent.learning.scores import Agreeing, StageScore, agreements, score_models
 from agent.models.router import Router
 from agent.models.types import ModelError
 from agent.values import RunStatus
@@ -38,13 +39,21 @@ class EvaluationError(Exception):
     """There is nothing to evaluate on; the text says what to do."""
 
 
-def labelled_set(reader: LogReader, stages: Sequence[str] = ()) -> list[Pair]:
-    """The questions to ask: one a labelled prompt, contradicting labels left out.
+def labelled_set(
+    reader: LogReader, stages: Sequence[str] = (), judgments: frozenset[str] = frozenset(), *, outcomes: bool = False
+) -> list[Pair]:
+    """The questions to ask: one a labelled judgment, contradicting labels left out; of ``judgments`` only, if given.
+
+    Labels from outcomes count only with ``outcomes``.
 
     Raises:
         EvaluationError: if there are none.
     """
-    pairs, _ = load_pairs(reader, Choice(stages=tuple(stages)))
+    sources = SOURCES if outcomes else BY_PERSONS
+    pairs, _ = load_pairs(reader, Choice(stages=tuple(stages), sources=sources, judgments=judgments))
+    if not pairs and judgments:
+        text = "None of the export's test rows is labelled in this log. Name the repository that it came from."
+        raise EvaluationError(text)
     if not pairs:
         where = f" in {', '.join(stages)}" if stages else ""
         raise EvaluationError(f"No call{where} carries a label yet. Label some first: in the application, r on any call.")
@@ -60,7 +69,7 @@ async def evaluate(ctx: RunContext, pairs: Sequence[Pair], progress: Progress | 
     Raises:
         ModelError: the model cannot be asked; the run has ended as failed.
     """
-    model = ", ".join(sorted({ctx.router.target(pair.stage).model for pair in pairs}))
+    model = ", ".join(sorted({ctx.router.target(pair.stage).known_as for pair in pairs}))
     ctx.emit(RunStarted(_title(model, len(pairs)), repo, model=model))
     done = 0
 
@@ -108,25 +117,46 @@ async def _ask(ctx: RunContext, pair: Pair) -> None:
         ),
         reuse=False,
     )
-    rule = ctx.thresholds.get(pair.stage, llm.target.model)
+    rule = ctx.thresholds.get(pair.stage, llm.target.known_as)
     llm.finished(asked, pair.item, decide(asked.evidence, rule, "counted as no"))
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Scores side by side: of the run that was just made, and of every model in the log on the same stages."""
+    """Scores side by side: of the models that were just asked, and of every other model in the log on the same judgments;
+    how far they agree; and sentences on what the figures do not show."""
 
     asked: tuple[StageScore, ...]
     others: tuple[StageScore, ...]
+    agreements: tuple[Agreeing, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def compare(reader: LogReader, run_id: str) -> Comparison:
-    """Scores of an evaluation run beside what the log knows of the other models on the same labelled prompts."""
+def compare(
+    reader: LogReader, run_ids: Sequence[str], thresholds: Thresholds | None = None, *, held_out: bool = False
+) -> Comparison:
+    """The scores of evaluation runs. ``thresholds`` are those that decided; ``held_out``: the questions were kept out of
+    whatever was fitted or trained."""
     items = load_items(reader)
-    asked = [item for item in items if item.run_id == run_id]
-    prompts = {item.judgment for item in asked}
+    asked = [item for item in items if item.run_id in run_ids]
+    judgments = {item.judgment for item in asked}
     pairs = {(item.stage, item.model) for item in asked}
-    rest = [item for item in items if item.judgment in prompts and (item.stage, item.model) not in pairs]
-    return Comparison(tuple(score_models(asked)), tuple(score_models(rest)))
+    rest = [item for item in items if item.judgment in judgments and (item.stage, item.model) not in pairs]
+    scores = score_models(asked)
+    notes = () if held_out else _in_sample(scores, thresholds)
+    return Comparison(tuple(scores), tuple(score_models(rest)), tuple(agreements([*asked, *rest])), notes)
+
+
+def _in_sample(scores: Sequence[StageScore], thresholds: Thresholds | None) -> tuple[str, ...]:
+    rules = [thresholds.get(score.stage, score.model) for score in scores] if thresholds is not None else []
+    fitted = [f"{rule.stage} ({rule.model})" for rule in rules if rule is not None and rule.origin == "labels"]
+    notes = []
+    if fitted:
+        notes.append(
+            f"In-sample: the threshold of {', '.join(fitted)} was fitted to labels that are measured here. What to expect "
+            "on new tasks is what calibration measured on tasks left out (cra calibrate)."
+        )
+    notes.append("A model that was trained on these labels is measured on its own rows; --export DIR asks only test rows.")
+    return tuple(notes)
 
 
 async def run_evaluation(
@@ -138,8 +168,10 @@ async def run_evaluation(
     stages: Sequence[str] = (),
     progress: Progress | None = None,
     gate: Gate | None = None,
+    judgments: frozenset[str] = frozenset(),
+    outcomes: bool = False,
 ) -> tuple[RunFinished, Comparison]:
-    """Ask the labelled set of the configured models, from opening the log to the scores.
+    """Ask the labelled set, or the ``judgments`` of it, of the configured models, from opening the log to the scores.
 
     Not while a run goes on in this process: both would write to the log from one thread.
 
@@ -152,21 +184,24 @@ async def run_evaluation(
     path = repo / ".clean_room" / "raw.sqlite"
     reader = LogReader(path)
     try:
-        pairs = labelled_set(reader, stages)
+        pairs = labelled_set(reader, stages, judgments, outcomes=outcomes)
         router = Router(config.models)
         log = AuditLog(path)
         try:
-            model = ", ".join(sorted({router.target(pair.stage).model for pair in pairs}))
+            model = ", ".join(sorted({router.target(pair.stage).known_as for pair in pairs}))
             log.start_run(
                 run_id, task=_title(model, len(pairs)), repo=str(repo), model=model, version=__version__,
                 config=msgspec.json.encode(config).decode(),
             )  # fmt: skip
-            ctx = RunContext(run_id=run_id, config=config, log=log, router=router, gate=gate, thresholds=thresholds)
+            ctx = RunContext(
+                run_id=run_id, config=config, log=log, router=router, gate=gate, thresholds=thresholds,
+                examples=LabelledExamples(path, config.judgment.examples, "", str(repo)),
+            )  # fmt: skip
             finished = await evaluate(ctx, pairs, progress, repo=str(repo))
         finally:
             log.close()
             await router.aclose()
-        return finished, compare(reader, run_id)
+        return finished, compare(reader, [run_id], thresholds, held_out=bool(judgments))
     finally:
         reader.close()
 

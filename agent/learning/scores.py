@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from agent.labels.items import Item
+from agent.labels.queue import kappa
 
 BINS = 10
 """Bins of the calibration error, equally wide over P(yes)."""
@@ -42,6 +44,11 @@ class Confusion(msgspec.Struct, frozen=True):
         return _ratio(self.true_yes, self.true_yes + self.false_no)
 
     @property
+    def f1(self) -> float | None:
+        """Harmonic mean of precision and recall."""
+        return _ratio(2 * self.true_yes, 2 * self.true_yes + self.false_yes + self.false_no)
+
+    @property
     def balanced(self) -> float | None:
         """Mean of the shares of yes and of no that were found: 0.5 is chance, whatever the mix."""
         specificity = _ratio(self.true_no, self.true_no + self.false_yes)
@@ -60,7 +67,9 @@ def confusion(pairs: Iterable[tuple[bool, bool]]) -> Confusion:
 
 class StageScore(msgspec.Struct, frozen=True):
     """One model on one stage. ``unreadable`` answers got the default and count as no; ``ece`` and ``brier`` rest on the
-    ``with_p`` prompts that have a probability; ``ms`` is the median of calls that were really asked."""
+    ``with_p`` prompts that have a probability; ``kappa`` is Cohen's, between the model and the person. ``ms`` is the median
+    of calls that were really asked, ``tokens`` their mean, prompt and reply. The intervals are 95 % percentiles of bootstrap
+    samples of tasks; None with fewer than five."""
 
     stage: str
     model: str
@@ -70,6 +79,22 @@ class StageScore(msgspec.Struct, frozen=True):
     ece: float | None = None
     brier: float | None = None
     ms: float | None = None
+    tokens: float | None = None
+    kappa: float | None = None
+    tasks: int = 0
+    f1_interval: tuple[float, float] | None = None
+    ece_interval: tuple[float, float] | None = None
+    brier_interval: tuple[float, float] | None = None
+
+
+class Agreeing(msgspec.Struct, frozen=True):
+    """How far two models agree on the judgments of a stage that both answered: Cohen's kappa, None when undefined."""
+
+    stage: str
+    one: str
+    other: str
+    n: int
+    kappa: float | None
 
 
 def labelled(items: Iterable[Item], *, outcomes: bool = False) -> list[Item]:
@@ -83,22 +108,74 @@ def labelled(items: Iterable[Item], *, outcomes: bool = False) -> list[Item]:
     ]  # fmt: skip
 
 
+Answered = dict[str, Item]
+"""Judgment to the newest call of a model on it."""
+
+
 def score_models(items: Iterable[Item]) -> list[StageScore]:
-    """Per stage and model, sorted by both; of several calls on one prompt the newest counts."""
-    newest: dict[tuple[str, str], dict[str, Item]] = {}
+    """Per stage and model, sorted by both; of several calls on one judgment the newest counts."""
+    return [_score(stage, model, list(calls.values())) for (stage, model), calls in sorted(_newest(items).items())]
+
+
+def agreements(items: Iterable[Item]) -> list[Agreeing]:
+    """Each two models of a stage on the labelled judgments that both answered."""
+    found = []
+    newest = sorted(_newest(items).items())
+    for place, ((stage, one), mine) in enumerate(newest):
+        for (where, other), theirs in newest[place + 1 :]:
+            shared = sorted(mine.keys() & theirs.keys()) if where == stage else []
+            if shared:
+                said = [(bool(mine[key].model_verdict), bool(theirs[key].model_verdict)) for key in shared]
+                found.append(Agreeing(stage, one, other, len(said), kappa(said)))
+    return found
+
+
+def _newest(items: Iterable[Item]) -> dict[tuple[str, str], Answered]:
+    newest: dict[tuple[str, str], Answered] = {}
     for item in labelled(items):
         newest.setdefault((item.stage, item.model), {})[item.judgment] = item
-    return [_score(stage, model, list(calls.values())) for (stage, model), calls in sorted(newest.items())]
+    return newest
 
 
 def _score(stage: str, model: str, items: list[Item]) -> StageScore:
-    table = confusion((bool(item.label), bool(item.model_verdict)) for item in items)
-    known = [(item.p_yes, bool(item.label)) for item in items if item.p_yes is not None]
-    times = [item.ms for item in items if not item.cached and item.ms > 0]
+    asked = [item for item in items if not item.cached and item.ms > 0]
     return StageScore(
-        stage, model, table, sum(item.model_verdict is None for item in items), len(known), calibration_error(known),
-        _brier(known), statistics.median(times) if times else None,
+        stage, model, _confused(items), sum(item.model_verdict is None for item in items),
+        sum(item.p_yes is not None for item in items), _ece(items), _brier(items),
+        statistics.median(item.ms for item in asked) if asked else None,
+        statistics.mean(item.tokens for item in asked) if asked else None,
+        kappa([(bool(item.label), bool(item.model_verdict)) for item in items]), len({item.task for item in items}),
+        over_tasks(items, lambda some: _confused(some).f1), over_tasks(items, _ece), over_tasks(items, _brier),
     )  # fmt: skip
+
+
+def _confused(items: Sequence[Item]) -> Confusion:
+    return confusion((bool(item.label), bool(item.model_verdict)) for item in items)
+
+
+def _known(items: Sequence[Item]) -> list[tuple[float, bool]]:
+    return [(item.p_yes, bool(item.label)) for item in items if item.p_yes is not None]
+
+
+def _ece(items: Sequence[Item]) -> float | None:
+    return calibration_error(_known(items))
+
+
+def over_tasks(
+    items: Sequence[Item], figure: Callable[[Sequence[Item]], float | None], samples: int = 300
+) -> tuple[float, float] | None:
+    """The 95 % percentile interval of a figure over bootstrap samples of tasks; None with fewer than five tasks."""
+    by_task: dict[str, list[Item]] = {}
+    for item in items:
+        by_task.setdefault(item.task, []).append(item)
+    if len(by_task) < 5:
+        return None
+    dice, tasks = random.Random(1), [by_task[name] for name in sorted(by_task)]
+    drawn = (figure([item for task in dice.choices(tasks, k=len(tasks)) for item in task]) for _ in range(samples))
+    values = sorted(value for value in drawn if value is not None)
+    if len(values) < samples / 2:
+        return None
+    return values[int(0.025 * len(values))], values[min(len(values) - 1, int(0.975 * len(values)))]
 
 
 def calibration_error(known: list[tuple[float, bool]]) -> float | None:
@@ -112,7 +189,8 @@ def calibration_error(known: list[tuple[float, bool]]) -> float | None:
     return sum(gaps) / len(known)
 
 
-def _brier(known: list[tuple[float, bool]]) -> float | None:
+def _brier(items: Sequence[Item]) -> float | None:
+    known = _known(items)
     return sum((p - label) ** 2 for p, label in known) / len(known) if known else None
 
 

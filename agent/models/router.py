@@ -145,6 +145,7 @@ class Router:
             keep_alive=models.keep_alive,
             # A key goes only to the server it was configured for.
             api_key_env=override.api_key_env or ("" if own_server else models.api_key_env),
+            adapter=override.adapter or ("" if override.model else models.adapter),
         )
 
     def _override(self, stage: str, group: str) -> Override:

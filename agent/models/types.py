@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Any, Protocol
 
 import msgspec
@@ -25,6 +26,11 @@ class ModelTarget(msgspec.Struct, frozen=True):
     api_key_env: str = ""
     first_byte_timeout: float = 600.0
     adapter: str = ""
+
+    @property
+    def known_as(self) -> str:
+        """The name under which answers are compared and thresholds are kept: the model, and its adapter if there is one."""
+        return f"{self.model}+{PurePath(self.adapter).name}" if self.adapter else self.model
 
 
 class Completion(msgspec.Struct, frozen=True):

@@ -1,10 +1,10 @@
-"""Which thresholds decide in a repository: those that ship with its models, then its own."""
+"""Which thresholds decide in a repository: those that ship with its models, the person's own, then the repository's."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from agent.config.schema import Config
+from agent.config.schema import Config, user_config_path
 from agent.models.store import default_thresholds, entry_of
 from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, thresholds_path
 
@@ -12,12 +12,20 @@ from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, thre
 def thresholds_of(repo: Path, config: Config) -> Thresholds:
     """Shipped thresholds of every model that the configuration names, the person's own over them, the repository's last.
 
+    The person's own are used where ``judgment.pool`` is on.
+
     Raises:
         ConfigError: a thresholds file cannot be read.
     """
     names = {config.models.coding, config.models.reasoning}
     names |= {o if isinstance(o, str) else o.model for o in config.models.overrides.values()}
-    return Thresholds([*shipped_thresholds(names), *load_thresholds(thresholds_path(repo))])
+    own = load_thresholds(own_thresholds_path()) if config.judgment.pool else []
+    return Thresholds([*shipped_thresholds(names), *own, *load_thresholds(thresholds_path(repo))])
+
+
+def own_thresholds_path() -> Path:
+    """The person's own thresholds, for all repositories: beside their configuration."""
+    return user_config_path().with_name("thresholds.toml")
 
 
 def shipped_thresholds(models: set[str]) -> list[Threshold]:

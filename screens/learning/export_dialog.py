@@ -29,7 +29,9 @@ _ABOUT: dict[Format, str] = {
     "trl-sft": "prompt and completion: supervised fine-tuning with TRL",
     "trl-dpo": "prompt, chosen, rejected: preferences with TRL",
     "trl-kto": "prompt, the model's answer, right or wrong: TRL",
-    "systemone": "state, question, 0 or 1: decision models",
+    "llama-factory": "instruction and output: fine-tuning with LLaMA-Factory",
+    "llama-factory-dpo": "chosen and rejected: LLaMA-Factory",
+    "systemone": "state, questions, expected: decision models (sysone)",
     "csv": "one row a call: spreadsheets and classifiers",
 }
 
@@ -56,7 +58,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         """Everything on one sheet."""
         with Vertical(classes="dialog", id="export"):
             yield Static("Write labels as training files", markup=False, classes="question")
-            yield OptionList(*(Option(line((f"{name:<12}", "bold"), (_ABOUT[name], MUTED))) for name in FORMATS),
+            yield OptionList(*(Option(line((f"{name:<18}", "bold"), (_ABOUT[name], MUTED))) for name in FORMATS),
                              id="format", markup=False, compact=True)  # fmt: skip
             yield Static(self._chosen(), markup=False, classes="explanation")
             yield Input(str(Path(".clean_room") / "exports" / "pairs"), id="out", compact=True,

@@ -69,9 +69,10 @@ def test_evaluate_asks_the_model_that_is_named(repo: Path) -> None:
         result = cra("evaluate", "--repo", repo, "--model", "m2", *where)
         assert result.exit_code == 0, result.output
         assert {call.model for call in server.calls} == {"m2"} and len(server.calls) == 8
-        mine, log = result.stdout.splitlines()[1:]
+        mine, log, agreement = result.stdout.splitlines()[1:]
         assert mine.split()[:4] == ["scope", "m2", "8", "1.00"]
         assert log.split()[:5] == ["scope", "m1", "(log)", "8", "0.50"]
+        assert agreement.startswith("scope: m1 and m2 agree, kappa") and "trained on these labels" in result.stderr
         document = json.loads(cra("evaluate", "--repo", repo, "--model", "m2", *where, "--json").stdout)
         assert document["asked"][0]["confusion"]["true_yes"] == 4 and document["status"] == "complete"
 
@@ -83,3 +84,39 @@ def test_evaluate_without_labels_says_what_to_do(tmp_path: Path) -> None:
     filled.log.close()
     result = cra("evaluate", "--repo", tmp_path, "--model", "m", "--provider", "openai", "--base-url", "http://127.0.0.1:9")
     assert result.exit_code == 2 and "carries a label yet" in result.stderr
+
+
+def test_evaluate_several_models_on_what_an_export_held_out(repo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pairs"
+    assert cra("labels", "export", "--repo", repo, "--out", out, "--test-fraction", "0.5").exit_code == 0
+    with ScriptedServer([("0.c", "yes"), ("2.c", "yes")]).run_in_thread() as server:
+        where = ("--provider", "openai", "--base-url", server.base_url, "--export", out, "--json")
+        document = json.loads(cra("evaluate", "--repo", repo, "--model", "m2", "--model", "m3", *where).stdout)
+    assert [(score["model"], score["confusion"]["true_yes"]) for score in document["asked"]] == [("m2", 2), ("m3", 2)]
+    assert len(document["runs"]) == 2 and document["notes"] == [] and document["asked"][0]["kappa"] == 1.0
+    agreeing = {(two["one"], two["other"]): two["kappa"] for two in document["agreements"]}
+    assert agreeing["m2", "m3"] == 1.0
+    wrong = cra("evaluate", "--repo", repo, "--export", tmp_path)
+    assert wrong.exit_code == 2 and "no export" in wrong.stderr
+
+
+def test_calibrate_pools_repositories_and_writes_only_what_is_offered(tmp_path: Path) -> None:
+    repos = []
+    for name in ("one", "two"):
+        filled = Filled(tmp_path / name)
+        repos.append(filled.repo)
+        for task in range(4):
+            filled.run(f"{name}{task}", repo=str(filled.repo))
+            for number in range(5):
+                state = f"Task: {name}{task}\n\n"
+                call = filled.call(f"{name}{task}", f"f{number}", False, 0.1 + 0.06 * number, state=state)
+                filled.label(call, number > 2)
+        filled.log.close()
+    alone = cra("calibrate", "--repo", repos[0])
+    assert alone.exit_code == 0 and "come from 4 tasks" in alone.stdout
+    both = [word for repo in repos for word in ("--repo", repo)]
+    document = json.loads(cra("calibrate", *both, "--json").stdout)
+    assert [fit["offered"] for fit in document["fits"]] == [True] and document["fits"][0]["tasks"] == 8
+    result = cra("calibrate", *both, "--apply")
+    assert "offered: threshold" in result.stdout and result.stdout.count("written:") == 2
+    assert (repos[1] / ".clean_room" / "thresholds.toml").is_file()

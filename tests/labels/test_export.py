@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from agent.audit.history import delete_run
 from agent.audit.reader import LogReader
-from agent.labels.export import ExportError, ExportOptions, ExportReport, export
+from agent.labels.export import ExportError, ExportOptions, ExportReport, export, held_out
 from agent.labels.export_formats import CSV_COLUMNS, FORMATS, encode_rows, row_of
 from agent.labels.pairs import Choice, Pair, balanced, group_runs, load_pairs, split_groups
 from tests.labels.filled import SYSTEM, Filled
@@ -43,6 +43,7 @@ def write(filled: Filled, out: Path, **options: Any) -> ExportReport:
     replace = options.pop("replace", False)
     reader = LogReader(filled.path)
     try:
+        options.setdefault("choice", Choice(sources=()))
         return export(reader, out, ExportOptions(**options), replace=replace)
     finally:
         reader.close()
@@ -123,8 +124,52 @@ def test_dpo_marks_mirrored_pairs_and_can_do_without(filled: Filled, tmp_path: P
 def test_systemone(filled: Filled, tmp_path: Path) -> None:
     write(filled, tmp_path / "out", format="systemone", test_fraction=0)
     for row in rows(tmp_path / "out" / "train.jsonl"):
-        assert set(row) == {"state", "question", "noul"} and row["noul"] in (0, 1)
-        assert row["state"] == "Task: t\n\n" and row["question"].startswith(SYSTEM)
+        (name,) = row["questions"]
+        assert set(row) == {"state", "questions", "expected"} and row["state"] == "Task: t\n\n"
+        assert row["questions"][name]["type"] == "noul" and row["questions"][name]["instructions"].startswith(SYSTEM)
+        assert row["expected"] in ({name: True}, {name: False})
+
+
+def test_preferences_rate_the_models_word_not_what_a_threshold_made_of_it(filled: Filled, tmp_path: Path) -> None:
+    """Raw "no" at P .43 under a threshold of .40 is a verdict yes, but the model said no."""
+    said_no = filled.call("r0", "shy.c", True, 0.43, raw="no", threshold=0.40)
+    filled.label(said_no, True)
+    for format, name in (("trl-kto", "kto"), ("trl-dpo", "dpo")):
+        write(filled, tmp_path / name, format=format, test_fraction=0, choice=Choice())
+    origin = rows(tmp_path / "kto" / "ids.jsonl")
+    place = next(n for n, where in enumerate(origin) if where["call_id"] == said_no)
+    row = rows(tmp_path / "kto" / "train.jsonl")[place]
+    assert row["completion"][0]["content"] == "no" and row["label"] is False
+    natural = {where["call_id"] for where in rows(tmp_path / "dpo" / "ids.jsonl") if not where["synthetic"]}
+    assert said_no in natural
+
+
+@pytest.mark.parametrize("format", ["llama-factory", "llama-factory-dpo"])
+def test_llama_factory_reads_alpaca_rows_and_their_entry(filled: Filled, tmp_path: Path, format: str) -> None:
+    write(filled, tmp_path / "out", format=format, test_fraction=0)
+    info = json.loads((tmp_path / "out" / "dataset_info.json").read_text())
+    entry = info["cra_train"]
+    assert entry["file_name"] == "train.jsonl" and bool(entry.get("ranking")) is format.endswith("dpo")
+    for row in rows(tmp_path / "out" / "train.jsonl"):
+        assert all(isinstance(row[column], str) for column in entry["columns"].values())
+        if format.endswith("dpo"):
+            assert {row["chosen"], row["rejected"]} == {"yes", "no"}
+
+
+def test_outcomes_are_left_out_unless_asked_for(filled: Filled, tmp_path: Path) -> None:
+    assert write(filled, tmp_path / "own", choice=Choice()).sources.keys() == {"override", "person"}
+    assert "outcome" in write(filled, tmp_path / "all").sources
+
+
+def test_what_was_held_out_can_be_asked_for_again(filled: Filled, tmp_path: Path) -> None:
+    write(filled, tmp_path / "out", test_fraction=0.4)
+    test = [where for where in rows(tmp_path / "out" / "ids.jsonl") if where["file"] == "test.jsonl"]
+    assert held_out(tmp_path / "out") == {where["judgment"] for where in test} != set()
+    write(filled, tmp_path / "none", test_fraction=0)
+    with pytest.raises(ExportError, match="holds nothing out"):
+        held_out(tmp_path / "none")
+    with pytest.raises(ExportError, match="no export"):
+        held_out(tmp_path)
 
 
 def test_csv_by_csv_and_sqlite_utils(filled: Filled, tmp_path: Path) -> None:
@@ -294,7 +339,7 @@ def test_the_same_labels_give_the_same_bytes(filled: Filled, tmp_path: Path) -> 
 
 
 def test_manifest(filled: Filled, tmp_path: Path) -> None:
-    write(filled, tmp_path / "out", choice=Choice(stages=("scope",)))
+    write(filled, tmp_path / "out", choice=Choice(stages=("scope",), sources=()))
     manifest = tomllib.loads((tmp_path / "out" / "run.toml").read_text())
     assert manifest["format"] == "trl-sft" and manifest["rows"] == 12
     assert manifest["counts"]["source"] == {"outcome": 4, "override": 4, "person": 4}

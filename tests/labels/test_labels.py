@@ -19,7 +19,7 @@ from agent.events import (
     StepFinished,
     StepStarted,
 )
-from agent.labels.book import LabelBook, label_outcomes
+from agent.labels.book import LabelBook, label_outcomes, outcomes_wanted
 from agent.labels.guidelines import guideline, save_guideline
 from agent.labels.items import load_items
 from agent.labels.queue import ORDERS, Filter, agreement, build_queue, uncertainty
@@ -193,16 +193,18 @@ def test_outcomes_label_only_what_the_applied_diff_changed(filled: Filled) -> No
     changed = filled.call("r1", "a.py", False)
     other = filled.call("r1", "b.py", False)
     method = filled.call("r1", "a.py:Budget.can_fit", False, stage="precision_pass1")
+    left_alone = filled.call("r1", "c.py", True)
     undone = filled.call("r1", "a.py:bad_idea", False, stage="precision_pass1")
     function = filled.call("r1", "r.c:ring_push", True, stage="precision_pass2")
     full_source = filled.call("r1", "r.c:ring_push", False, stage="precision_pass3")
     mine = filled.call("r1", "r.c", True)
     filled.label(mine, False)
     _emit(filled, "r1", *_WORK, DiffResolved("applied"))
-    assert label_outcomes(filled.log, "r1") == 3
+    assert label_outcomes(filled.log, "r1") == 4
     found = {item.call_id: item for item in items(filled)}
     assert [found[c].label for c in (changed, method, function)] == [True, True, True]
     assert {found[c].source for c in (changed, method, function)} == {"outcome"}
+    assert (found[left_alone].label, found[left_alone].source) == (False, "outcome"), "shown and untouched: a weak no"
     assert [found[c].label for c in (other, undone, full_source)] == [None, None, None]
     assert found[mine].label is False, "a person's word stands"
     assert label_outcomes(filled.log, "r1") == 0, "once is enough"
@@ -213,3 +215,9 @@ def test_what_was_not_applied_labels_nothing(filled: Filled, choice: str | None)
     filled.call("r1", "a.py", False)
     _emit(filled, "r1", *_WORK, *([DiffResolved(choice)] if choice else []))  # type: ignore[arg-type]
     assert label_outcomes(filled.log, "r1") == 0
+
+
+def test_outcomes_are_labelled_only_where_the_run_was_told_to(filled: Filled) -> None:
+    filled.run("on", config='{"judgment": {"outcome_labels": true}}')
+    filled.run("old", config='{"models": {}}')
+    assert [outcomes_wanted(filled.log, run) for run in ("on", "old", "r1", "none")] == [True, False, False, False]

@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from agent.audit.reader import LogReader
     from agent.config.schema import Config
     from agent.labels.export import ExportReport
+    from agent.learning.calibrate import Fit
     from agent.learning.scores import StageScore
 
 _REPO = click.option(
     "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here)."
 )
-_FORMATS = ("openai-chat", "trl-sft", "trl-dpo", "trl-kto", "systemone", "csv")
+_FORMATS = (
+    "openai-chat", "trl-sft", "trl-dpo", "trl-kto", "llama-factory", "llama-factory-dpo", "systemone", "csv",
+)  # fmt: skip
 
 
 @click.group()
@@ -74,7 +77,8 @@ def stats(repo: Path, as_json: bool) -> None:
 @click.option("--run", "runs", multiple=True, help="Only this run (may be repeated).")
 @click.option("--model", "models", multiple=True, help="Only calls that this model answered (may be repeated).")
 @click.option("--source", "sources", multiple=True, type=click.Choice(("person", "override", "outcome")),
-              help="Only labels from this source (may be repeated).")  # fmt: skip
+              default=("person", "override"), show_default=True,
+              help="Labels from this source (may be repeated).")  # fmt: skip
 @click.option("--on-conflict", type=click.Choice(("skip", "last")), default="skip", show_default=True,
               help="Contradicting labels on one prompt: leave out, or take the last.")  # fmt: skip
 @click.option("--balance", is_flag=True, help="As many yes as no in every stage.")
@@ -83,7 +87,7 @@ def stats(repo: Path, as_json: bool) -> None:
 @click.option("--seed", default=42, show_default=True, help="Decides who is held out and who is dropped to balance.")
 @click.option("--per-stage", is_flag=True, help="A folder for each stage.")
 @click.option("--strings", is_flag=True, help="TRL formats: plain strings instead of messages.")
-@click.option("--natural-only", is_flag=True, help="trl-dpo: only prompts on which the model was wrong.")
+@click.option("--natural-only", is_flag=True, help="Preferences: only where the model itself gave the wrong answer.")
 @click.option("--force", is_flag=True, help="Replace an earlier export in the same folder.")
 def export_(repo: Path, format_: Any, out: Path, on_conflict: Any, balance: bool, test_fraction: float, seed: int,
             per_stage: bool, strings: bool, natural_only: bool, force: bool, **chosen: Any) -> None:  # fmt: skip
@@ -119,24 +123,35 @@ def _print_report(report: ExportReport) -> None:
 
 @click.command()
 @_REPO
-@click.option("--model", default="", help="Model to ask (default: the configured one of each stage).")
+@click.option("--model", "models", multiple=True, metavar="NAME[+ADAPTER]",
+              help="Model to ask, an adapter after a plus (may be repeated; default: the configured ones).")
 @click.option("--provider", type=click.Choice(("embedded", "ollama", "openai", "systemone")), help="Protocol it speaks.")
 @click.option("--base-url", default="", help="Address of its server.")
 @click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
+@click.option("--export", "export_dir", type=click.Path(file_okay=False, path_type=Path),
+              help="Ask only the test rows of this export: what a model was not trained on.")
+@click.option("--outcomes", is_flag=True, help="Also ask what is labelled by its outcome only.")
 @click.option("--concurrency", type=click.IntRange(1, 512), help="Questions in flight at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
-    repo: Path, model: str, provider: str | None, base_url: str, stages: tuple[str, ...], concurrency: int | None,
-    as_json: bool,
+    repo: Path, models: tuple[str, ...], provider: str | None, base_url: str, stages: tuple[str, ...],
+    export_dir: Path | None, outcomes: bool, concurrency: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Ask every labelled question again of a model and measure its answers, beside what the log knows of others."""
+    """Ask every labelled question again of one or more models and measure their answers, beside what the log knows of
+    others."""
     from agent.config.schema import load
+    from agent.labels.export import ExportError, held_out
 
     repo = repo.expanduser().resolve()
     _reader(repo).close()
+    try:
+        judgments = held_out(export_dir) if export_dir is not None else frozenset()
+    except ExportError as error:
+        click.echo(f"cra: {error}", err=True)
+        sys.exit(exit_codes.USAGE)
     config = load(repo)
-    config = _aimed(config, model, provider, base_url, concurrency)
-    sys.exit(asyncio.run(_evaluate(repo, config, stages, as_json)))
+    configs = [_aimed(config, model, provider, base_url, concurrency) for model in models or ("",)]
+    sys.exit(asyncio.run(_evaluate(repo, configs, stages, judgments, outcomes, as_json)))
 
 
 def _aimed(config: Config, model: str, provider: str | None, base_url: str, concurrency: int | None) -> Config:
@@ -144,8 +159,9 @@ def _aimed(config: Config, model: str, provider: str | None, base_url: str, conc
     import msgspec
 
     changes: dict[str, Any] = {}
-    if model:
-        changes |= {"coding": model, "reasoning": model}
+    name, _, adapter = model.partition("+")
+    if name:
+        changes |= {"coding": name, "reasoning": name, "adapter": adapter}
     if provider:
         changes["provider"] = provider
     if base_url or provider:
@@ -157,32 +173,54 @@ def _aimed(config: Config, model: str, provider: str | None, base_url: str, conc
     return msgspec.structs.replace(config, models=msgspec.structs.replace(config.models, **changes))
 
 
-async def _evaluate(repo: Path, config: Config, stages: Sequence[str], as_json: bool) -> int:
+async def _evaluate(
+    repo: Path, configs: Sequence[Config], stages: Sequence[str], judgments: frozenset[str], outcomes: bool, as_json: bool
+) -> int:
     import msgspec
 
+    from agent.events import RunFinished
     from agent.gate import Gate
     from agent.launch import new_run_id
-    from agent.learning.evaluate import EvaluationError, run_evaluation
+    from agent.learning.evaluate import EvaluationError, compare, run_evaluation
     from agent.verdict.in_force import thresholds_of
 
-    gate, run_id = Gate(), new_run_id()
+    gate = Gate()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, gate.stop)
-    try:
-        finished, found = await run_evaluation(
-            repo, run_id, config, thresholds=thresholds_of(repo, config), stages=stages, progress=_progress, gate=gate
-        )
-    except EvaluationError as error:
-        click.echo(f"cra: {error}", err=True)
-        return exit_codes.USAGE
+    runs: list[str] = []
+    ended: list[RunFinished] = []
+    for config in configs:
+        runs.append(new_run_id())
+        try:
+            finished, _ = await run_evaluation(
+                repo, runs[-1], config, thresholds=thresholds_of(repo, config), stages=stages, progress=_progress,
+                gate=gate, judgments=judgments, outcomes=outcomes,
+            )  # fmt: skip
+        except EvaluationError as error:
+            click.echo(f"cra: {error}", err=True)
+            return exit_codes.USAGE
+        ended.append(finished)
+        if finished.status != "complete":
+            break
+    reader = _reader(repo)
+    found = compare(reader, runs, thresholds_of(repo, configs[0]), held_out=bool(judgments))
+    reader.close()
+    status = ended[-1].status
     if as_json:
-        document = {"run": run_id, "status": finished.status, "asked": found.asked, "others": found.others}
+        document = {
+            "runs": runs, "status": status, "asked": found.asked, "others": found.others, "agreements": found.agreements,
+            "notes": found.notes,
+        }  # fmt: skip
         click.echo(msgspec.json.encode(document).decode())
     else:
         _print_scores([*found.asked, *found.others], {(score.stage, score.model) for score in found.asked})
-        click.echo(f"{finished.reason} They are run {run_id} in the history.", err=True)
-    return exit_codes.OF_STATUS[finished.status]
+        for two in found.agreements:
+            click.echo(f"{two.stage}: {two.one} and {two.other} agree, kappa {_share(two.kappa)} ({two.n} questions)")
+        for note in found.notes:
+            click.echo(note, err=True)
+        click.echo(f"{ended[-1].reason} In the history: {', '.join(runs)}.", err=True)
+    return exit_codes.OF_STATUS[status]
 
 
 def _progress(done: int, total: int) -> None:
@@ -192,17 +230,86 @@ def _progress(done: int, total: int) -> None:
 
 def _print_scores(scores: Sequence[StageScore], asked: set[tuple[str, str]]) -> None:
     table: list[tuple[str, ...]] = [
-        ("stage", "model", "n", "accuracy", "balanced", "precision", "recall", "unreadable", "ECE", "Brier", "ms")
-    ]
+        ("stage", "model", "n", "balanced", "precision", "recall", "F1", "95 %", "kappa", "unreadable", "ECE", "95 %",
+         "Brier", "95 %", "tokens", "ms")
+    ]  # fmt: skip
     for score in sorted(scores, key=lambda score: (score.stage, (score.stage, score.model) not in asked, score.model)):
         counts = score.confusion
-        shares = (counts.accuracy, counts.balanced, counts.precision, counts.recall)
         mark = "" if (score.stage, score.model) in asked else " (log)"
         table.append(
-            (score.stage, f"{score.model or '-'}{mark}", str(counts.n), *map(_share, shares), str(score.unreadable),
-             _share(score.ece), _share(score.brier), "-" if score.ms is None else f"{score.ms:.0f}")
+            (score.stage, f"{score.model or '-'}{mark}", str(counts.n), _share(counts.balanced), _share(counts.precision),
+             _share(counts.recall), _share(counts.f1), _range(score.f1_interval), _share(score.kappa),
+             str(score.unreadable), _share(score.ece), _range(score.ece_interval), _share(score.brier),
+             _range(score.brier_interval), _count(score.tokens), _count(score.ms))
         )  # fmt: skip
     _print_table(table)
+
+
+def _range(interval: tuple[float, float] | None) -> str:
+    return "-" if interval is None else f"{interval[0]:.2f}-{interval[1]:.2f}"
+
+
+def _count(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
+
+
+@click.command()
+@click.option("--repo", "repos", multiple=True, type=click.Path(file_okay=False, path_type=Path),
+              help="Repository with labels (may be repeated: their labels are pooled; default: here).")
+@click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
+@click.option("--outcomes", is_flag=True, help="Also use labels that come from what became of a change.")
+@click.option("--apply", "use", is_flag=True, help="Write what is offered to the thresholds of every repository named.")
+@click.option("--everywhere", is_flag=True, help="With --apply: into your own thresholds, for all repositories.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def calibrate(
+    repos: tuple[Path, ...], stages: tuple[str, ...], outcomes: bool, use: bool, everywhere: bool, as_json: bool
+) -> None:
+    """Fit thresholds to labels, say what they are worth on tasks left out of the fit, and use those that are better."""
+    import msgspec
+
+    from agent.config.schema import load
+    from agent.learning.calibrate import apply_fits, fit_all
+    from agent.learning.pool import pooled_items
+    from agent.verdict.in_force import own_thresholds_path, thresholds_of
+    from agent.verdict.threshold import thresholds_path
+
+    folders = [repo.expanduser().resolve() for repo in repos or (Path(),)]
+    items = [item for item in pooled_items(folders) if not stages or item.stage in stages]
+    fits = fit_all(items, thresholds_of(folders[0], load(folders[0])), outcomes=outcomes)
+    offered = [fit for fit in fits if fit.offered]
+    paths = []
+    if use and offered:
+        targets = [own_thresholds_path()] if everywhere else [thresholds_path(folder) for folder in folders]
+        paths = [str(apply_fits(path, offered)) for path in targets]
+    if as_json:
+        rows = [{**msgspec.to_builtins(fit), "offered": fit.offered} for fit in fits]
+        click.echo(msgspec.json.encode({"fits": rows, "written": paths}).decode())
+        return
+    if not fits:
+        click.echo("No label yet. Label some calls first: in the application, r on any call.")
+    for fit in fits:
+        click.echo("\n".join(_fit_lines(fit)))
+    for path in paths:
+        click.echo(f"written: {path}")
+    if offered and not use:
+        click.echo("--apply uses what is offered, from the next run on.")
+
+
+def _fit_lines(fit: Fit) -> list[str]:
+    head = f"{fit.stage}  {fit.model}  question {fit.question}: {fit.n} labels ({fit.yes} yes) of {fit.tasks} tasks"
+    if fit.worth is None or fit.rule is None:
+        return [head, f"  {fit.problem}"]
+    worth, lines = fit.worth, [head]
+    for name, measure in (("fitted", worth.then), ("in force", worth.now), ("rank alone", worth.rank)):
+        if measure is not None:
+            figures = f"kept {measure.kept:.2f}, recall {_share(measure.recall)}, balanced {_share(measure.balanced)}"
+            lines.append(f"  {name:<11}{figures}, on tasks left out")
+    lines.append(f"  gain over what is in force: 95 % {worth.gain[0]:+.2f} to {worth.gain[1]:+.2f}")
+    if worth.within is not None:
+        interval = _range(worth.within_interval)
+        lines.append(f"  inside a task a yes scores above a no in {worth.within:.2f} of pairs, 95 % {interval}")
+    lines.append(f"  not offered: {fit.refusal}" if fit.refusal else f"  offered: threshold {fit.rule.threshold:.3f}")
+    return lines
 
 
 def _share(value: float | None) -> str:
