@@ -62,6 +62,10 @@ class ProjectFiles:
             self._declared.clear()
             self._active.clear()
 
+    def add(self, path: str) -> None:
+        """Count a file in the directory as one of the project's although its name does not say so (a grammar)."""
+        self._files.setdefault(path, None)
+
     def paths(self) -> list[str]:
         """All paths, sorted as found."""
         return list(self._files)

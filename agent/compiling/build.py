@@ -11,8 +11,10 @@ from pathlib import Path
 
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
+from agent.compiling.child import run_child
 from agent.compiling.compiler import CompileOutcome, Compiler, ShutIn, compile_object, link
 from agent.compiling.flags import BuildFlags
+from agent.compiling.generated import Generated
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event, Notice
 
@@ -113,6 +115,17 @@ class Build:
             self.compiler, source, cwd=self.root, flags=flags, output=self.object_path(path), promote=False,
             timeout=self.timeout, shut_in=self._shut_in,
         )  # fmt: skip
+
+    async def make_again(self, generated: Generated) -> bool:
+        """Make a generated file from its source again; whether that worked."""
+        command = list(generated.command)
+        folder = self.root / generated.folder
+        try:
+            done = await run_child(self._shut_in(command) if self._shut_in else command, cwd=folder, timeout=self.timeout)
+        except OSError:
+            return False
+        self.project.forget(generated.output)
+        return done.exit_code == 0
 
     async def link(
         self, paths: Sequence[str], libraries: Sequence[str] = (), *, shared: bool = False, output: Path | None = None

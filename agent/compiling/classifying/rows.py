@@ -28,6 +28,7 @@ from agent.compiling.classifying.questions import ClassifyLlm, ask_questions, un
 from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, with_source_lines
 from agent.compiling.curing.include_trials import fix_includes
 from agent.compiling.flags import safe_flags
+from agent.compiling.generated import generated_file
 from agent.compiling.reading.diagnostics import ordered, parse_text
 from agent.compiling.system_headers import system_headers
 from agent.values import Rung
@@ -164,14 +165,21 @@ async def _verified(
         if not commands:
             return textual
 
+        generated = await asyncio.to_thread(generated_file, project, target)
+        if generated and not generated.command:
+            return textual
+
         async def again() -> CompileOutcome:
+            if generated:
+                await run_child(generated.command, cwd=root / generated.folder, timeout=20)
             return await _run_commands(commands, root)
 
-        before = await again()
+        before = await _run_commands(commands, root)
         if not before.diagnostics:
             return textual
         proof = await fix_includes(
             project, target, again, before, facts=facts, system=system,
+            made_from={generated.output: generated.source} if generated else None,
             first=textual.includes if textual and textual.category == "missing_include" else (),
         )  # fmt: skip
         return _settle(row, textual, before, proof, project, target, facts, system)

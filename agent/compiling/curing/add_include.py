@@ -8,6 +8,7 @@ from agent.c.preprocessor.directives import FEATURE_MACROS, INCLUDES, Include
 from agent.c.preprocessor.include_placement import Surroundings
 from agent.c.preprocessor.includes import IncludeEdit, insert_include, places_in, spelled
 from agent.c.project import ProjectFiles
+from agent.compiling.generated import GRAMMARS, prologue
 
 
 def add_include_to_file(
@@ -30,8 +31,13 @@ def add_include_to_file(
     """
     if not project.has(file_path):
         raise ValueError(f"{file_path} is not a file of the project, so no include can be added to it.")
-    lines = places_for(project, file_path, system=system, before_line=before_line)
     source = project.source(file_path)
+    if file_path.endswith(GRAMMARS):
+        changed, line = _into_prologue(source, header, system)
+        if changed != source:
+            project.write(file_path, changed)
+        return IncludeEdit(line, spelled(header, system), changed != source)
+    lines = places_for(project, file_path, system=system, before_line=before_line)
     line = lines[min(place, len(lines) - 1)]
     changed, line = insert_include(source, header, system, before_line, project.macros, line=line)
     if changed != source:
@@ -39,9 +45,23 @@ def add_include_to_file(
     return IncludeEdit(line, spelled(header, system), changed != source)
 
 
+def _into_prologue(source: bytes, header: str, system: bool) -> tuple[bytes, int]:
+    """A grammar with the include in its C prologue, a prologue made where there is none; and the include's line."""
+    lines = source.split(b"\n")
+    inside = prologue([line.decode("latin-1") for line in lines])
+    if inside is None:
+        new = [b"%{", spelled(header, system).encode(), b"%}"]
+        return b"\n".join([*new, *lines]), 2
+    first, end = inside
+    piece = b"".join(line + b"\n" for line in lines[first:end])
+    changed, line = insert_include(piece, header, system)
+    return b"\n".join([*lines[:first], *changed.split(b"\n")[:-1], *lines[end:]]), first + line
+
+
 def places_for(project: ProjectFiles, path: str, *, system: bool, before_line: int | None = None) -> list[int]:
-    """The lines of ``path`` before which an include may go, best first; a header in brackets that is the project's own is no
-    system header here."""
+    """The lines of ``path`` before which an include may go, best first; a grammar has one place only, in its prologue."""
+    if path.endswith(GRAMMARS):
+        return [1]
 
     def pragmas(include: Include) -> list[str]:
         return list(_pragmas(project, path, include, set()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -60,11 +60,13 @@ async def fix_includes(
     on_trial: OnTrial | None = None,
     limit: int = MAX_RECOMPILES,
     first: Sequence[NeededInclude] = (),
+    made_from: Mapping[str, str] | None = None,
 ) -> Proof:
     """Add missing includes while complaints fall, at most ``limit`` recompiles; the files end with the proven ones only.
 
     ``outcome`` is the failed compile of ``target``; ``compile_again`` compiles the project as it then is. ``first`` are
-    includes to try before those that the diagnostics ask for (a model's proposal).
+    includes to try before those that the diagnostics ask for (a model's proposal). ``made_from`` names the file to change
+    in place of a generated one.
     """
     trials = _Trials(project, target, compile_again, on_trial, limit)
     queue = list(first)
@@ -77,6 +79,7 @@ async def fix_includes(
                 system=system, disproven=tuple(trials.disproven), foresee=False,
             )  # fmt: skip
             queue = choose_headers([f for f in check.findings if f.outcome == "include"], project, dirs)
+            queue = [replace(n, file=(made_from or {}).get(n.file, n.file)) for n in queue]
             queue = [n for n in queue if not trials.tried(n)]
         if not queue:
             break

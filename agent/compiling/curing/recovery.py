@@ -17,6 +17,7 @@ from agent.compiling.compiler import CompileOutcome
 from agent.compiling.curing.include_trials import MAX_RECOMPILES, Proof, fix_includes
 from agent.compiling.curing.link_recovery import LinkRecovered, link_with_recovery
 from agent.compiling.curing.signatures import disagreement, rewrite_head
+from agent.compiling.generated import Generated, generated_file
 from agent.compiling.reading.diagnostics import render
 from agent.compiling.reading.symptoms import symptom_of
 from agent.events import ErrorClassified, IncludeAdded, RecoveryDone
@@ -100,11 +101,17 @@ class _Run:
         self.kept: list[NeededInclude] = []
         self.disproven: set[str] = set()
         self.recompiles = 0
+        self.generated: Generated | None = None
 
     async def recover(self, outcome: CompileOutcome) -> Recovered:
+        self.generated = await asyncio.to_thread(generated_file, self.build.project, self.path)
+        if self.generated and self.generated.command:
+            self.build.project.add(self.generated.source)
         first = await asyncio.to_thread(self._check, outcome)
         if first.classification and first.classification.category == "missing_include":
             self._classified(first.classification)
+        if self.generated and not self.generated.command and first.classification and first.classification.includes:
+            return self._cannot_make_again(outcome, first.classification)
         outcome = await self._includes(outcome)
         if outcome.ok and not _implicit(outcome):
             return self._cured("missing_include", "include", self._include_action(), outcome)
@@ -147,18 +154,34 @@ class _Run:
         proof: Proof = await fix_includes(
             self.build.project,
             self.path,
-            lambda: self.build.compile(self.path, self.symbol),
+            self._compile_again,
             outcome,
             facts=self.build.facts(self.path),
             system=self.build.system,
             on_trial=tried,
             limit=max(0, MAX_RECOMPILES - self.recompiles),
             first=first,
+            made_from={self.generated.output: self.generated.source} if self.generated else None,
         )
+        if self.generated and not proof.kept and proof.recompiles:
+            await self.build.make_again(self.generated)
         self.recompiles += proof.recompiles
         self.kept += proof.kept
         self.disproven |= set(proof.disproven)
         return proof.outcome
+
+    async def _compile_again(self) -> CompileOutcome:
+        """Compile the file as it is now; a generated one is made again first."""
+        if self.generated:
+            await self.build.make_again(self.generated)
+        return await self.build.compile(self.path, self.symbol)
+
+    def _cannot_make_again(self, outcome: CompileOutcome, verdict: CompilerErrorClassification) -> Recovered:
+        """An include is missing in a file that is generated, in a way that cannot be followed here."""
+        assert self.generated is not None
+        said = self.generated.sentence(", ".join(n.text for n in verdict.includes))
+        self._done("missing_include", said, ok=False, consumed=True)
+        return self._retry(outcome, verdict, said)
 
     async def _classify(self, outcome: CompileOutcome) -> CompilerErrorClassification:
         verdict = await classify_compiler_error(
