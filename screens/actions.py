@@ -45,8 +45,8 @@ class Action:
         return self.other if turned and self.other else self.short or self.label
 
 
-PANES = ("cascade", "compile", "plan", "adjust", "diff", "checks", "log")
-"""The tabs on the right, in the order of their keys 1 to 7."""
+PANES = ("cascade", "compile", "plan", "adjust", "diff", "checks", "log", "repair")
+"""The tabs on the right, in the order of their keys 1 to 8."""
 QUEUES = ("to label", "disputed", "unreadable", "model was wrong", "labelled", "all")
 """The ready-made queues of the relabelling screen, in the order of their keys 1 to 6."""
 

@@ -14,9 +14,11 @@ from agent.repair.localize import Suspect
 from agent.repair.operators import Site, changes
 from agent.repair.testbed import CheckBed, Trial
 
-SETTLE_SECONDS = 6.0
+SETTLE_SECONDS = 4.0
 ENOUGH = 12
-"""After a first candidate that passes the search goes on for so long, or until so many pass: the first is not the best."""
+_NEAR = 0.6
+"""After a first candidate that passes the search goes on for so long, until so many pass, or until what is left has less
+than this share of the first one's rank: the first is not always the best."""
 
 MOST_PARTIAL = 14
 _NEIGHBOUR = 0.6
@@ -113,6 +115,9 @@ class Search:
             looked = at
             while looked < len(waiting) and len(taken) < self.bed.batch:
                 one = waiting[looked]
+                if self.passing and one.rank < _NEAR * self.passing[0].candidate.rank:
+                    at = len(waiting)
+                    return taken
                 if taken and (one.path, one.function) != (taken[0][0].path, taken[0][0].function):
                     break
                 looked += 1

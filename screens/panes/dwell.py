@@ -41,6 +41,8 @@ def wish_of(event: ev.Event) -> tuple[str, Rank] | None:
             return "adjust", 2
         case ev.PlanAdjusted():
             return "adjust", 2
+        case ev.RepairStarted() | ev.SuspectsRanked() | ev.CandidatePassed() | ev.RepairChosen():
+            return "repair", 2
         case ev.ChecksStarted() | ev.ChecksRun():
             return "checks", 1
         case ev.DiffReady() if event.diff.strip():

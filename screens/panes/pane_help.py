@@ -35,6 +35,7 @@ _BY_ID: dict[str, tuple[str, str]] = {
     "pane-compile": ("Compile", "What the compiler said, the questions asked on the way to a category, what was mended."),
     "pane-plan": ("Plan", "The steps, in order, with their files and functions, and how far each is."),
     "pane-adjust": ("Adjust", "Failures against steps: which are still worth doing, which caused what, the plan after."),
+    "pane-repair": ("Repair", "Where the fault may be, the edits that were tried, those that pass, and which was chosen."),
     "pane-diff": ("Diff", "What would change in your files. a applies it, w keeps it on its branch, d throws it away."),
     "pane-checks": ("Checks", "Your tests, before the first change and now."),
     "pane-log": ("Log", "Every event of the run, in order."),

@@ -22,7 +22,7 @@ _MOST = 4
 
 def sentence(event: ev.Event) -> str:
     """One event in words, on one line; "" where no words are known for it."""
-    for tell in (_of_run, _of_retrieval, _of_plan, _of_adjustment, _of_code, _of_end):
+    for tell in (_of_run, _of_retrieval, _of_plan, _of_adjustment, _of_repair, _of_code, _of_end):
         said = tell(event)
         if said:
             return one_line(said)
@@ -223,6 +223,27 @@ def _of_end(event: ev.Event) -> str:
         case ev.RunFinished():
             cost = f"{plural(event.calls, 'call')} in {duration(event.seconds)}"
             return f"The run is {event.status}{_because(event.reason)}. {cost}."
+    return ""
+
+
+def _of_repair(event: ev.Event) -> str:
+    match event:
+        case ev.RepairStarted():
+            return f"The search for an edit begins: {plural(len(event.failing), 'check')} failing, {event.passing} passing."
+        case ev.SuspectsRanked():
+            return f"Suspect: {_listed(tuple(one.function for one in event.suspects), 'no function')}."
+        case ev.SuspectJudged():
+            return f"The failure could {'' if event.suspected else 'not '}come from {event.function}."
+        case ev.CandidatesTried():
+            return f"{plural(event.tried, 'edit')} tried, {event.passing} passing."
+        case ev.CandidatePassed():
+            return f"Edit {event.number} makes all checks pass: {event.operator} in {event.function}, line {event.line}."
+        case ev.CandidateJudged():
+            return f"Edit {event.number} is said {'to fit' if event.fits else 'not to fit'}."
+        case ev.RepairChosen():
+            return f"Edit {event.number} was {'picked by you' if event.picked else 'chosen'}{_because(event.why)}."
+        case ev.RepairFinished():
+            return f"The search ended after {plural(event.tried, 'edit')}{_because(event.reason)}."
     return ""
 
 

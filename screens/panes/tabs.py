@@ -26,12 +26,13 @@ from screens.panes.dwell import DWELL_SECONDS, Dwell
 from screens.panes.incidents import headline, pane_of
 from screens.panes.log import Log
 from screens.panes.plan import Plan
+from screens.panes.repair import Repair
 from screens.text import MUTED, fit, line
 
-_PANES: tuple[type[Pane], ...] = (Cascade, Compile, Plan, Adjust, Diff, Checks, Log)
+_PANES: tuple[type[Pane], ...] = (Cascade, Compile, Plan, Adjust, Diff, Checks, Log, Repair)
 
 
-_SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk"}
+_SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk", "repair": "Rep"}
 
 
 _WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n} ", 4, 1), ("{n}", 0, 1))
