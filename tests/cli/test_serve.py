@@ -41,11 +41,14 @@ async def served(tmp_path: Path) -> AsyncIterator[tuple[Any, str]]:
     command = (sys.executable, "-m", "tui", "serve", "--repo", str(tmp_path), "--port", str(port))
     root, nothing = Path(__file__).parents[2], subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
-        *command, cwd=root, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+        *command, cwd=root, stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, start_new_session=True
     )
     try:
-        async with aiohttp.ClientSession() as session:
-            yield session, f"http://127.0.0.1:{port}"
+        said = (await asyncio.wait_for(process.stderr.readline(), PATIENCE)).decode()
+        address = re.search(r"Open (\S+)", said)[1]
+        jar = aiohttp.CookieJar(unsafe=True)  # cookies of an address, as browsers keep them
+        async with aiohttp.ClientSession(cookie_jar=jar) as session:
+            yield session, address
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -77,8 +80,9 @@ async def until_said(pipe: Any, *words: str) -> None:
 
 
 async def test_the_page_is_there_and_keys_reach_the_application(served: tuple[Any, str]) -> None:
-    session, url = served
-    page = await until_there(session, url)
+    session, address = served
+    page = await until_there(session, address)
+    url = address.partition("/?")[0]
     assert "Clean Room" in page and "ws://127.0.0.1" in page
     async with session.ws_connect(url.replace("http", "ws") + "/ws?width=120&height=40") as pipe:
         await pipe.send_str(json.dumps(["resize", {"width": 120, "height": 40}]))

@@ -19,28 +19,30 @@ from tui import exit_codes
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option(
-    "--anyone", is_flag=True, help="Allow an address other than loopback. Whoever reaches it can run commands here."
+    "--anyone", is_flag=True, help="Allow an address other than loopback; the token then travels unencrypted."
 )
-def serve(repo: Path, host: str, port: int, anyone: bool) -> None:
+@click.option("--sessions", default=1, show_default=True, type=click.IntRange(1, 16), help="Browser windows at once.")
+def serve(repo: Path, host: str, port: int, anyone: bool, sessions: int) -> None:
     """Serve the application to a browser on this machine.
 
-    There is no login: whoever connects can write files and run compilers and tests as you.
+    The printed address holds a random token; without it nobody is let in. Whoever has it can write files and run compilers
+    and tests as you.
     """
     if not _loopback(host) and not anyone:
         raise click.UsageError(
-            f"{host} can be reached from other machines, and whoever connects can run commands as you. "
+            f"{host} can be reached from other machines: whoever connects with the token, which travels in the open, "
+            "can run commands as you. "
             "Use a loopback address, or say --anyone if that is what you want."
         )
     try:
-        from textual_serve.server import Server
+        from tui.web import GuardedServer
     except ImportError:
         click.echo("cra: The browser needs the extra 'web'. Install it with: pip install 'cra[web]'", err=True)
         sys.exit(exit_codes.MISSING)
-    click.echo(
-        f"Serving on http://{host}:{port} (ctrl+c ends it). It runs code on this machine: keep it to yourself.", err=True
-    )
     command = shlex.join([sys.executable, "-m", "tui", "--repo", str(repo.resolve())])
-    Server(command, host=host, port=port, title="Clean Room").serve()
+    server = GuardedServer(command, host=host, port=port, title="Clean Room", sessions=sessions)
+    click.echo(f"Open {server.address} (ctrl+c ends it). Whoever has this address runs code as you.", err=True)
+    server.serve()
 
 
 def _loopback(host: str) -> bool:
