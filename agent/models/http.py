@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import base64
 import random
 import ssl
 from collections.abc import Callable
@@ -14,6 +14,7 @@ import msgspec
 
 from agent.models import faults
 from agent.models.fields import parse_json
+from agent.models.keys import key_of
 from agent.models.lanes import LaneTransport
 from agent.models.pieces import Pieces
 from agent.models.types import ModelError, ModelTarget
@@ -41,10 +42,22 @@ def key_headers(key_env: str) -> dict[str, str]:
     """
     if not key_env:
         return {}
-    key = os.environ.get(key_env, "").strip()
+    key = key_of(key_env)
     if not key:
         raise faults.key_missing(key_env)
     return {"Authorization": f"Bearer {key}"}
+
+
+def without_credentials(address: str) -> tuple[str, dict[str, str]]:
+    """An address as it may be shown, and the header (RFC 7617) for the user name and password that it held."""
+    try:
+        url = httpx.URL(address)
+    except httpx.InvalidURL:
+        return address, {}
+    if not url.userinfo:
+        return address, {}
+    words = base64.b64encode(f"{url.username}:{url.password}".encode()).decode()
+    return str(url.copy_with(username=None, password=None)).rstrip("/"), {"Authorization": f"Basic {words}"}
 
 
 class JsonClient:

@@ -9,7 +9,7 @@ import msgspec
 
 from agent.models import faults
 from agent.models.budget import check_budget
-from agent.models.http import JsonClient
+from agent.models.http import JsonClient, without_credentials
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
 
 LONGEST_TOKEN = 16
@@ -26,8 +26,8 @@ class HttpProvider:
     def __init__(
         self, base_url: str = "", *, status: StatusCallback | None = None, headers: dict[str, str] | None = None
     ) -> None:
-        self.base_url = (base_url or self.default_url).rstrip("/")
-        self.client = JsonClient(self.base_url, self.name, headers)
+        self.base_url, login = without_credentials((base_url or self.default_url).rstrip("/"))
+        self.client = JsonClient(self.base_url, self.name, {**login, **(headers or {})})
         self._status = status or (lambda *_: None)
         self._reachable: bool | None = None
 
