@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from agent.c.files import INCLUDED_SUFFIXES, SOURCE_SUFFIXES
 from agent.compiling.child import MAX_OUTPUT, child_environment, run_child
 from agent.compiling.reading.diagnostics import ordered, parse_text, render
 from agent.compiling.reading.structured import parse_gcc_json, parse_sarif
@@ -36,8 +35,8 @@ PROMOTED = (
 ShutIn = Callable[[list[str]], list[str]]
 """Makes of a command the one that runs it shut in: what a model wrote may include any file that can be read."""
 
-_READ_ELSEWHERE = frozenset({*SOURCE_SUFFIXES, *INCLUDED_SUFFIXES, ".inl"})
-"""Endings of files outside the project whose lines are shown. A ``#line`` may point at anything."""
+_SYSTEM_PLACES = ("/usr", "/opt", "/nix", "/gnu", "/lib", "/Library", "/Applications")
+"""Where headers of the system and its compilers are. A ``#line`` may point at anything."""
 
 MAX_LINES_READ = 200
 """Diagnostics whose source line is read from the file."""
@@ -223,11 +222,34 @@ async def link(
         return outcome if output else outcome._replace(output=None)
 
 
-def _lines_of(path: Path, inside: Path) -> list[str]:
+def _is_public(path: Path, inside: Path) -> bool:
+    """Whether a file belongs to the project in ``inside`` or to the system, so that its lines may be shown to a model."""
     try:
         real = path.resolve()
-        if not real.is_relative_to(inside) and real.suffix not in _READ_ELSEWHERE:
+    except (OSError, ValueError, RuntimeError):
+        return False
+    return real.is_relative_to(inside) or any(real.is_relative_to(place) for place in _SYSTEM_PLACES)
+
+
+def without_private(diagnostics: Sequence[Diagnostic], cwd: Path) -> tuple[Diagnostic, ...]:
+    """Diagnostics without the words of those in files that are neither the project's nor the system's: an ``#include`` that
+    a model wrote can name any file, and the compiler quotes what it cannot read as C."""
+    inside = cwd.resolve()
+    return tuple(
+        msgspec.structs.replace(
+            d, message="This file lies outside of the project, and what is in it is not shown.", source_line=""
+        )
+        if d.file and not d.file.startswith("<") and (cwd / d.file).exists() and not _is_public(cwd / d.file, inside)
+        else d
+        for d in diagnostics
+    )
+
+
+def _lines_of(path: Path, inside: Path) -> list[str]:
+    try:
+        if not _is_public(path, inside):
             return []
+        real = path.resolve()
         with real.open("rb") as handle:
             return handle.read(MAX_OUTPUT).decode("utf-8", "replace").split("\n")
     except (OSError, ValueError, RuntimeError):
@@ -260,7 +282,10 @@ async def _run(
         problem = Diagnostic("fatal", f"The compiler {compiler.path} cannot be started: {error.strerror or error}.")
         return CompileOutcome(False, (problem,), problem.message, shown, 0.0, exit_code=127)
     text = done.stderr.decode("utf-8", "replace")
-    found = with_source_lines(compiler.read(text), cwd)
+    said = compiler.read(text)
+    found = with_source_lines(without_private(said, cwd), cwd)
+    if any(one.message != other.message for one, other in zip(found, said, strict=True)):
+        text = render(found)
     if done.timed_out:
         problem = Diagnostic("fatal", f"The compiler took longer than {timeout:g} s and was ended.")
         return CompileOutcome(

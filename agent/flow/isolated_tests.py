@@ -67,7 +67,7 @@ class Bench:
             everything = [path, *sources]
             await build.link(everything, linked.libraries, output=program)
             self.by_hand = self._line(build.flags.for_file(path), everything, linked.libraries, path)
-            whole = await self.runner.checks.alone(shlex.quote(str(program)))
+            whole = await self.runner.checks.alone(shlex.quote(str(program)), readable=(str(place),))
             if whole.ok:
                 return TestRun(True)
             await build.compile_as(path, chooser(text.decode("utf-8", "replace"), path).encode(), _ASSERTS_ON)
@@ -97,7 +97,7 @@ class Bench:
         limit = max(1.0, self.runner.ctx.config.testing.timeout_seconds / max(1, len(names)))
         failures: dict[str, str] = {}
         for number, name in enumerate(names):
-            done = await self.runner.checks.alone(f"{shlex.quote(str(program))} {number}", limit)
+            done = await self.runner.checks.alone(f"{shlex.quote(str(program))} {number}", limit, (str(program.parent),))
             if not done.ok:
                 failures[name] = _how(done)
         return failures

@@ -54,19 +54,73 @@ def _tasks_of_user() -> int:
     return total
 
 
+def _adopting_fork() -> int:
+    """Fork as a process that inherits every orphan below it (prctl(2), PR_SET_CHILD_SUBREAPER), so that no daemon gets away.
+    Returns the child's id, 0 in the child and where the system has no such thing."""
+    try:
+        import ctypes
+
+        set_child_subreaper = 36
+        if ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0) != 0:
+            return 0
+    except (ImportError, OSError, AttributeError):
+        return 0
+    return os.fork()
+
+
+def _outlive(child: int) -> int:
+    """Wait for the command, then end what it left. Returns its exit code, 128 + n after signal n."""
+    import signal
+
+    code = 0
+    while True:
+        ended, status = os.wait()
+        if ended == child:
+            code = os.waitstatus_to_exitcode(status)
+            break
+    for _ in range(100):
+        left = _children()
+        if not left:
+            break
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue
+        try:
+            while os.waitpid(-1, 0)[0]:
+                pass
+        except ChildProcessError:
+            continue
+    return 128 - code if code < 0 else code
+
+
+def _children() -> list[int]:
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
 def main(arguments: list[str]) -> int:
     """Become the command; returns only when it cannot be started."""
     split = arguments.index("--")
     command = arguments[split + 1 :]
+    supervised = False
     for setting in arguments[:split]:
         name, _, number = setting.partition("=")
-        if name == "LOOPBACK":
+        if name == "SUPERVISE":
+            supervised = True
+        elif name == "LOOPBACK":
             _loopback_up()
         elif name == "PROCESSES":
             if os.path.isdir("/proc/self/task"):
                 _limit("NPROC", _tasks_of_user() + int(number))
         else:
             _limit(name, int(number))
+    if supervised and (child := _adopting_fork()):
+        return _outlive(child)
     try:
         os.execvp(command[0], command)
     except FileNotFoundError:

@@ -51,9 +51,9 @@ def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]
     """
     folders: dict[Path, None] = {}
     files: dict[Path, None] = {}
-    homes = _homes()
-    kept = [Path(os.path.realpath(place)) for place in (*spared, *homes, Path(sys.prefix), Path(sys.base_prefix))]
-    for place in _candidates(homes):
+    own = homes()
+    kept = [Path(os.path.realpath(place)) for place in (*spared, *own, Path(sys.prefix), Path(sys.base_prefix))]
+    for place in _candidates(own):
         try:
             mode = os.stat(place).st_mode  # most are not there, which costs less to see than where they would lie
         except OSError:
@@ -71,23 +71,26 @@ def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]
     return list(folders), [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
 
 
-def _candidates(homes: Iterable[Path]) -> Iterator[Path]:
-    for home in homes:
+def _candidates(own: Iterable[Path]) -> Iterator[Path]:
+    for home in own:
         for name in (*_FOLDERS, *_FILES):
             yield home / name
     for variable in _NAMED:
         for name in os.environ.get(variable, "").split(os.pathsep):
             if os.path.isabs(name):
                 yield Path(name)
+    yield from map(Path, ("/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d"))
     yield Path(f"/run/user/{os.getuid()}")
     yield from map(Path, _SOCKETS)
 
 
-def _homes() -> set[Path]:
-    homes = {Path(os.path.expanduser("~"))}
+def homes() -> set[Path]:
+    """The person's home folders: the environment's and the account's."""
+    """The person's home folders: the environment's and the account's."""
+    found = {Path(os.path.expanduser("~"))}
     with contextlib.suppress(KeyError):  # an account without an entry, as in some containers
-        homes.add(Path(pwd.getpwuid(os.getuid()).pw_dir))
-    return {home for home in homes if home.is_absolute() and home != Path("/")}
+        found.add(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    return {home for home in found if home.is_absolute() and home != Path("/")}
 
 
 _NEVER = frozenset(map(Path, ("/", "/tmp", "/var", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/etc", "/usr")))

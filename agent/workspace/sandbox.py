@@ -20,7 +20,7 @@ import msgspec
 from agent.workspace import launch
 from agent.workspace.environment import sandbox_environment
 from agent.workspace.git import WorkspaceError
-from agent.workspace.isolation import Isolation, isolation, run_place, wrap
+from agent.workspace.isolation import Isolation, Walls, isolation, walls_for, wrap
 from agent.workspace.processes import JOB_VARIABLE, kill_job, members, memory
 
 TIMED_OUT = 124
@@ -35,7 +35,8 @@ class Limits(msgspec.Struct, frozen=True):
     """What a command may use. Sizes in bytes, ``cpu`` in seconds a process (None: the timeout, and a little).
 
     Memory is watched (resident, of all processes together) and not set as RLIMIT_AS: a sanitizer reserves terabytes of
-    address space that it never touches. So is the number of processes, since the kernel lets root have any number.
+    address space that it never touches. So is the number of processes, since the kernel lets root have any number. 0 means
+    no limit for both. ``readable`` are folders outside the project that the command may read besides toolchains.
     """
 
     memory: int = 4 << 30
@@ -44,6 +45,8 @@ class Limits(msgspec.Struct, frozen=True):
     cpu: int | None = None
     output: int = 1 << 20
     flood: int = 256 << 20
+    network: bool = False
+    readable: tuple[str, ...] = ()
 
 
 class CommandResult(msgspec.Struct, frozen=True):
@@ -104,6 +107,11 @@ def command_line(command: str | Sequence[str]) -> list[str]:
     return words
 
 
+def limited(command: Sequence[str], settings: Sequence[str]) -> list[str]:
+    """The command line that sets the limits ``NAME=NUMBER`` (see ``launch.py``) and becomes ``command``."""
+    return [sys.executable, "-I", "-S", launch.__file__, *settings, "--", *command]
+
+
 async def run_command(
     command: str | Sequence[str],
     cwd: Path,
@@ -116,8 +124,7 @@ async def run_command(
     """Run ``command`` in ``cwd`` and wait, at most ``timeout`` seconds.
 
     Then, or when cancelled, all its processes are ended; so is what it left running when it ended by itself. Where
-    bubblewrap works, only the run's checkout around ``cwd``, ``writable`` and the system's temporary folders can be
-    written.
+    bubblewrap works, only the run's checkout around ``cwd`` and ``writable`` can be written, and a ``/tmp`` of its own.
 
     Raises:
         WorkspaceError: ``cwd`` does not exist or the command is empty. A command that cannot be found exits with 127.
@@ -129,8 +136,11 @@ async def run_command(
     kind = await asyncio.to_thread(isolation)
     home = Path(tempfile.mkdtemp(prefix="cra-home-"))
     try:
-        job = _Job(words, cwd, timeout, limits or Limits(), kind, home)
-        return await job.run(sandbox_environment(home, env), [run_place(cwd), home, *writable])
+        limits = limits or Limits()
+        readable = [Path(os.path.realpath(os.path.expanduser(place))) for place in limits.readable]
+        walls = walls_for(cwd, (home, *writable), readable=readable, network=limits.network)
+        job = _Job(words, cwd, timeout, limits, kind, home)
+        return await job.run(sandbox_environment(home, env), walls)
     finally:
         await asyncio.to_thread(shutil.rmtree, home, True)
 
@@ -144,21 +154,24 @@ class _Job:
         self._timed_out = False
         self._stopped = asyncio.Event()
 
-    def _line(self, writable: list[Path]) -> list[str]:
+    def _line(self, walls: Walls) -> list[str]:
         cpu = self._limits.cpu or int(self._timeout) + 5
-        settings = [f"CPU={cpu}", f"FSIZE={self._limits.file_size}", "CORE=0", f"PROCESSES={self._limits.processes}"]
-        if self._kind == "unshare":
+        settings = [f"CPU={cpu}", f"FSIZE={self._limits.file_size}", "CORE=0"]
+        if self._limits.processes:
+            settings.append(f"PROCESSES={self._limits.processes}")
+        if self._kind == "unshare" and not walls.network:
             settings.append("LOOPBACK=1")
-        inner = [sys.executable, "-I", "-S", launch.__file__, *settings, "--", *self._words]
-        return wrap(self._kind, inner, self._cwd, writable)
+        if self._kind in ("none", "bwrap-net"):
+            settings.append("SUPERVISE=1")
+        return wrap(self._kind, limited(self._words, settings), self._cwd, walls)
 
-    async def run(self, env: dict[str, str], writable: list[Path]) -> CommandResult:
+    async def run(self, env: dict[str, str], walls: Walls) -> CommandResult:
         start = time.monotonic()
         # A pipe of our own: asyncio's would make wait() last until every process that inherited it has ended.
         reading, writing = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._line(writable),
+                *self._line(walls),
                 cwd=self._cwd,
                 env=env | {JOB_VARIABLE: self._id},
                 stdin=asyncio.subprocess.DEVNULL,
@@ -215,10 +228,10 @@ class _Job:
             await asyncio.sleep(_WATCH_SECONDS)
             pids = await asyncio.to_thread(members, self._id)
             used = await asyncio.to_thread(memory, pids)
-            if len(pids) > self._limits.processes:
+            if self._limits.processes and len(pids) > self._limits.processes:
                 self._stop(f"Stopped at {len(pids)} processes; {self._limits.processes} are allowed.")
                 return
-            if used > self._limits.memory:
+            if self._limits.memory and used > self._limits.memory:
                 self._stop(f"Stopped at {used >> 20} MB of memory; {self._limits.memory >> 20} MB are allowed.")
                 return
 
