@@ -6,13 +6,13 @@ markup. A meaning always has a glyph and a word; colour only repeats it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 
 from textual.content import Content
 
 from agent.stages import stage_of
+from agent.terminal_text import clean as clean
 
 MUTED = "$foreground 60%"
 STRONG = "bold"
@@ -23,26 +23,6 @@ ACCENT = "$text-accent"
 TITLE = "bold $text-primary"
 LABEL = "$text-primary"
 HIGHLIGHT = "bold $text-warning"
-
-_ESCAPES = re.compile(
-    r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # operating system commands, such as a window title
-    r"|\[[0-?]*[ -/]*[@-~]"  # control sequences, such as colours
-    r"|[PX^_][^\x1b]*(?:\x1b\\)?"  # device strings
-    r"|[@-Z\\-_])?"
-    r"|\x9b[0-?]*[ -/]*[@-~]"
-)
-_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
-_BIDI = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F))
-_STRIP = {**_CONTROLS, **_BIDI}
-
-
-def clean(text: str, tab: int = 4) -> str:
-    """``text`` without terminal escapes, control codes, NULs and direction marks; tabs become spaces."""
-    if not text:
-        return ""
-    text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    text = text.translate(_STRIP).expandtabs(tab)
-    return text.encode("utf-8", "replace").decode()
 
 
 def one_line(text: str) -> str:

@@ -32,6 +32,7 @@ from agent.events import (
 from agent.models.types import Completion
 from agent.values import CheckResult
 from agent.verdict.decide import Verdict
+from agent.workspace.clean_room import claim, private_file
 
 Listener = Callable[[Envelope], None]
 
@@ -42,13 +43,17 @@ def now_text() -> str:
 
 
 def log_path(repo: Path) -> Path:
-    """Where a repository's log lives. The folder ignores itself."""
-    folder = repo / ".clean_room"
-    folder.mkdir(parents=True, exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
-    return folder / "raw.sqlite"
+    """Where a repository's log is written; its folder is made, and ignores itself.
+
+    Raises:
+        WorkspaceError: the folder cannot be made, or is not ours.
+    """
+    return claim(repo).folder / "raw.sqlite"
+
+
+def known_log(repo: Path) -> Path:
+    """Where a repository's log is read. Nothing is made. Raises as :func:`log_path`."""
+    return private_file(repo, "raw.sqlite")
 
 
 def open_database(path: Path | str) -> Database:

@@ -21,6 +21,7 @@ from agent.c.preprocessor.includes import includes_of
 from agent.c.symbols.reader import parse
 from agent.c.writing.stubs import find_stubs
 from agent.languages import is_compiled, is_module, language_of, named
+from agent.workspace.protected import is_test_file
 
 _FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})
 
@@ -53,16 +54,6 @@ class OpenType(msgspec.Struct, frozen=True):
     users: tuple[str, ...] = ()
 
 
-def is_test_path(path: str) -> bool:
-    """Whether a path is that of a test by the usual names."""
-    parts = PurePosixPath(path).parts
-    stem = PurePosixPath(path).stem
-    in_folder = any(part in ("test", "tests", "testing") for part in parts[:-1])
-    return (
-        in_folder or stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem in ("test", "tests", "conftest")
-    )
-
-
 def is_foreign_path(path: str) -> bool:
     """Whether a path lies in a folder of code that is not the project's own."""
     return any(part in _FOREIGN for part in PurePosixPath(path).parts[:-1])
@@ -82,7 +73,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
     for path in sorted(parsed, key=lambda path: (not is_header(path), path)):
         for function in parsed[path]:
             known = declared.get(function.name)
-            if function.defined or is_test_path(path):
+            if function.defined or is_test_file(path):
                 continue
             if known is None or (known[1].conditional and not function.conditional):
                 declared[function.name] = (path, function)
@@ -90,7 +81,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
         defined |= _defined_at_second_look(own)
     found: list[OpenFunction] = []
     for name, (path, prototype) in declared.items():
-        place = next((source for source in parsed if name in stubs[source] and not is_test_path(source)), "")
+        place = next((source for source in parsed if name in stubs[source] and not is_test_file(source)), "")
         header = path if is_header(path) else ""
         if place:
             found.append(_open(prototype, place, header, stubs[place][name].doc, "stub", stubs[place][name].line))
@@ -98,7 +89,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
             place = source_of(path, own) if header else path
             found.append(_open(prototype, place, header, "", "undefined", prototype.line))
     for path in sorted(parsed):
-        if not is_test_path(path):
+        if not is_test_file(path):
             rest = [stub for stub in stubs[path].values() if stub.name not in declared]
             found.extend(_open(stub, path, "", stub.doc, "stub", stub.line) for stub in rest)
     return found + _in_modules(own)
@@ -122,7 +113,7 @@ def _in_modules(files: Mapping[str, bytes]) -> list[OpenFunction]:
     return [
         OpenFunction(stub.name, path, "", stub.signature, stub.doc, "stub", language_of(path), stub.line)
         for path in sorted(files)
-        if is_module(path) and not is_test_path(path)
+        if is_module(path) and not is_test_file(path)
         for stub in named(language_of(path)).stubs(files[path])
     ]
 
@@ -134,7 +125,7 @@ def _suffix(path: str) -> str:
 def source_of(header: str, files: Iterable[str] | Mapping[str, bytes]) -> str:
     """The source file a header's functions belong in: the one of its name, else the only one that includes it and has no
     ``main``, else a new file."""
-    sources = [path for path in files if is_source(path) and not is_test_path(path)]
+    sources = [path for path in files if is_source(path) and not is_test_file(path)]
     named = counterpart(header, sources)
     if named:
         return named
@@ -163,7 +154,7 @@ def find_open_types(files: Mapping[str, bytes], open_functions: Sequence[OpenFun
     defined = {spelling for fact in facts.values() for spelling in fact.defined}
     found: dict[str, OpenType] = {}
     for header, fact in facts.items():
-        if not is_header(header) or is_test_path(header):
+        if not is_header(header) or is_test_file(header):
             continue
         for spelling, doc in fact.named.items():
             if spelling in defined or spelling in found:

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from agent.audit.history import RunSummary, list_runs
-from agent.audit.log import LogError
+from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.schema import repo_config_path
 from agent.workspace.demo import create_demo, data_directory, load_demo, read_demo
@@ -90,7 +90,7 @@ def _look_at(path: Path) -> DemoCopy:
 
 def _logged(path: Path) -> tuple[list[RunSummary], int]:
     """The runs, and how many calls bear a label that a person gave."""
-    log = path / ".clean_room" / "raw.sqlite"
+    log = known_log(path)
     if not log.is_file():
         return [], 0
     reader = LogReader(log)

@@ -15,6 +15,7 @@ from agent.index import Index
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.pipeline import retrieve
 from agent.task.intent import Intent, read_intent
+from agent.workspace.clean_room import private_file
 from agent.workspace.protected import is_hidden, is_writable
 from agent.workspace.worktree import Workspace
 
@@ -95,7 +96,7 @@ async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str
     async with ctx.stage("index") as report:
         index = Index.open(
             workspace.root,
-            db_path=workspace.repo / ".clean_room" / "index.sqlite",
+            db_path=private_file(workspace.repo, "index.sqlite"),
             max_file_bytes=limits.max_file_kib * 1024,
             hidden=hidden,
         )

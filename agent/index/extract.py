@@ -16,6 +16,7 @@ from agent.index import scan
 from agent.index.metadata import describe
 from agent.index.words import terms
 from agent.languages import ParsedFile, Reference, Symbol, language_of, parse_file, parser_for
+from agent.workspace.protected import is_test_file
 
 UNSEARCHED = ("prototype", "enumerator")
 """Kinds that are no search results of their own: they are read with what they declare or belong to."""
@@ -95,7 +96,7 @@ def _describe(found: Extract, data: bytes) -> None:
     about = describe(found.path, parsed)
     found.language, found.errors = language_of(found.path), parsed.errors
     found.lines = data.count(b"\n") + (1 if data and not data.endswith(b"\n") else 0)
-    found.is_test = scan.is_test(found.path)
+    found.is_test = is_test_file(found.path)
     found.purpose, found.domain, found.concepts, found.surface = about.purpose, about.domain, about.concepts, about.surface
     if parser_for(found.language) is None:
         return  # known by name only: such a file is listed and never a search result

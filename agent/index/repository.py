@@ -18,6 +18,8 @@ from agent.index.resolve import Resolver
 from agent.index.store import IndexUnavailable, Store, remove_file
 from agent.index.update import Progress, Updater
 from agent.languages import language_of, parser_for
+from agent.workspace.clean_room import claim
+from agent.workspace.git import WorkspaceError
 
 _FILE_COLUMNS = (
     "f.path, f.language, f.lines, f.size, f.is_test, coalesce(e.purpose, f.purpose), coalesce(e.domain, f.domain), "
@@ -63,7 +65,10 @@ class Index:
         root = Path(os.path.abspath(root))
         if not root.is_dir():
             raise IndexUnavailable(f"{root} is not a folder. Name the repository to index.")
-        store = Store(Path(db_path) if db_path else root / scan.PRIVATE / "index.sqlite")
+        try:
+            store = Store(Path(db_path) if db_path else claim(root).folder / "index.sqlite")
+        except WorkspaceError as error:
+            raise IndexUnavailable(str(error)) from error
         return cls(root, store, max_file_bytes, tuple(str(p) for p in include_paths), tuple(hidden))
 
     def close(self) -> None:

@@ -7,26 +7,26 @@ import codecs
 import io
 import os
 import stat
-import subprocess
 import tempfile
 import tokenize
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+
+from agent.workspace.clean_room import FOLDER
+from agent.workspace.git import CheckoutChanged, GitError, discover, run_git
 
 MAX_FILE_BYTES = 1 << 20
 """Larger files are data or generated; the reference system's limit too."""
 
-PRIVATE = ".clean_room"
-_NEVER = frozenset((PRIVATE, ".git", ".hg", ".svn"))
+_NEVER = frozenset((FOLDER, ".git", ".hg", ".svn"))
 _CLUTTER = frozenset(
     "node_modules __pycache__ .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .eggs .cache".split()
 )
 _MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
           (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
-_TEST_FOLDERS = frozenset("test tests testing t spec specs unittest unittests testsuite".split())
 
 
 @dataclass(slots=True)
@@ -39,20 +39,18 @@ class Listing:
     git: bool = False
 
 
-def git_environment() -> dict[str, str]:
-    """The environment for git calls: no repository forced from outside (hooks set these), no prompts, English."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in ("GIT_SSH", "GIT_EXEC_PATH")}
-    return kept | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
-
-
 def git(root: Path, *arguments: str, timeout: float = 120.0) -> bytes | None:
-    """Output of one git command in ``root``; None when git is missing, fails or takes too long."""
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *arguments]
+    """Output of one git command in the repository that holds ``root``; None when git is missing, fails or takes too long.
+
+    Raises:
+        CheckoutChanged: ``root`` is the place of a run and no longer the one that was made.
+    """
     try:
-        done = subprocess.run(
-            command, cwd=root, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout
-        )
-    except (OSError, subprocess.SubprocessError, ValueError):
+        discover(root)
+        done = run_git(root, *arguments, check=False, timeout=timeout)
+    except CheckoutChanged:
+        raise
+    except GitError:
         return None
     return done.stdout if done.returncode == 0 else None
 
@@ -203,16 +201,3 @@ def _declared(data: bytes) -> str:
     except (SyntaxError, UnicodeError):
         return ""
     return "" if encoding.startswith("utf-8") else encoding
-
-
-def is_test(path: str) -> bool:
-    """True for test code, by folder and name."""
-    pure = PurePosixPath(path.lower())
-    if _TEST_FOLDERS.intersection(pure.parts[:-1]):
-        return True
-    stem = pure.stem
-    return (
-        stem in ("test", "tests", "conftest")
-        or stem.startswith(("test_", "test-", "tests_"))
-        or stem.endswith(("_test", "-test", "_tests", "-tests", "_spec"))
-    )

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from agent.stages import stage_of
+from agent.workspace.clean_room import claim, private_file
 from agent.workspace.paths import write_atomically
 
 
@@ -22,7 +23,7 @@ class Guideline(msgspec.Struct, frozen=True):
 
 def guidelines_folder(repo: Path) -> Path:
     """Where a repository's own texts are kept, one Markdown file a stage."""
-    return repo / ".clean_room" / "guidelines"
+    return private_file(repo, "guidelines")
 
 
 def guideline(repo: Path, stage: str) -> Guideline:
@@ -44,5 +45,6 @@ def save_guideline(repo: Path, stage: str, text: str) -> Guideline:
     """
     if not stage.replace("_", "").isalnum():
         raise ValueError(f"{stage!r} names no stage. Use letters, digits and underscores.")
+    claim(repo)
     write_atomically(guidelines_folder(repo) / f"{stage}.md", text.encode("utf-8"))
     return guideline(repo, stage)

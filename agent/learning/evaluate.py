@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from agent import __version__
-from agent.audit.log import AuditLog
+from agent.audit.log import AuditLog, known_log
 from agent.audit.reader import LogReader
 from agent.config.schema import Config
 from agent.context import RunContext
@@ -181,7 +181,7 @@ async def run_evaluation(
         LogError: there is no log, or it cannot be written.
         ConfigError: the models section contradicts itself.
     """
-    path = repo / ".clean_room" / "raw.sqlite"
+    path = known_log(repo)
     reader = LogReader(path)
     try:
         pairs = labelled_set(reader, stages, judgments, outcomes=outcomes)

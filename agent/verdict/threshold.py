@@ -13,6 +13,7 @@ import tomli_w
 
 from agent.atomic import replace_file
 from agent.config.errors import ConfigError
+from agent.workspace.clean_room import private_file
 
 
 class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -92,7 +93,7 @@ def combined_score(p_yes: float, rank: int | None, rank_weight: float) -> float:
 
 def thresholds_path(repo: Path) -> Path:
     """A repository's own thresholds."""
-    return repo / ".clean_room" / "thresholds.toml"
+    return private_file(repo, "thresholds.toml")
 
 
 def load_thresholds(path: Path) -> list[Threshold]:

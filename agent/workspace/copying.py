@@ -1,4 +1,4 @@
-"""A copy of a folder that is no git repository, with a repository of its own for commits and diffs."""
+"""A copy of a folder that is no git repository, with a repository beside it for commits and diffs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from agent.workspace.git import WorkspaceError, run_git, shown
+from agent.workspace.git import WorkspaceError, forget, register, run_git, shown
 
 LARGEST_COPY = 1024 * 1024 * 1024
 MOST_FILES = 50_000
@@ -61,17 +61,24 @@ def copy_tree(source: Path, partial: Path) -> list[str]:
     return [f"Not included, since they cannot be read: {', '.join(map(shown, skipped[:5]))}."] if skipped else []
 
 
-def start_history(root: Path, branch: str) -> str:
-    """Make ``root`` a repository of its own with one commit on ``branch``; returns the commit.
+def start_history(root: Path, git_dir: Path, branch: str) -> str:
+    """Give ``root`` a history in ``git_dir``, which lies elsewhere, with one commit on ``branch``; returns the commit.
 
-    Contents are kept byte by byte: no newline conversion, no filters.
+    There is no ``.git`` in ``root``: what runs there cannot reach the history. Contents are kept byte by byte: no newline
+    conversion, no filters.
     """
-    run_git(root, "init", "-q")
-    attributes = root / ".git" / "info" / "attributes"
+    shutil.rmtree(git_dir, ignore_errors=True)
+    git_dir.mkdir()
+    run_git(git_dir, "init", "-q", "--bare", ".")
+    attributes = git_dir / "info" / "attributes"
     attributes.parent.mkdir(parents=True, exist_ok=True)
     attributes.write_text("* -text -filter -ident -working-tree-encoding\n", encoding="utf-8")
-    run_git(root, "config", "core.autocrlf", "false")
-    run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
-    run_git(root, "add", "-A")
-    run_git(root, "commit", "-q", "--allow-empty", "--no-verify", "-m", "As it was when the run began")
-    return run_git(root, "rev-parse", "HEAD").stdout.decode().strip()
+    register(root, git_dir)
+    try:
+        run_git(root, "config", "core.autocrlf", "false")
+        run_git(root, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
+        run_git(root, "add", "-A", "--", ".")
+        run_git(root, "commit", "-q", "--allow-empty", "--no-verify", "-m", "As it was when the run began")
+        return run_git(root, "rev-parse", "HEAD").stdout.decode().strip()
+    finally:
+        forget(root)

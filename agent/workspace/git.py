@@ -1,7 +1,12 @@
 """Git as a child process: plumbing only, no hooks, no signing, no prompts, none of the caller's ``GIT_*``.
 
-Every call is made as ``git -c …`` with settings of its own, so that a person's configuration can neither break a run
-(hooks, signing, a missing name) nor be changed by it.
+A folder that holds a repository is proven before git is used in it, and from then on every call names the repository and
+its files with ``--git-dir`` and ``--work-tree``. Git therefore never looks for a repository by itself: a ``.git`` that
+somebody puts into a folder is not taken for one, and a repository further up is never used by accident. A run's place is
+checked before each call; one that was changed or removed is refused with a sentence.
+
+Settings of its own come with every call (``git -c …``), so that a person's configuration can neither break a run (hooks,
+signing, a missing name) nor run a program: see git-config(1) for what each names.
 """
 
 from __future__ import annotations
@@ -9,9 +14,12 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import stat
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 NAME = "Clean Room"
 EMAIL = "clean-room@localhost"
@@ -22,17 +30,19 @@ _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.safecrlf=false",
+    "core.quotePath=false",
+    "diff.ignoreSubmodules=all",
     "submodule.recurse=false",
     "commit.gpgSign=false",
+    "log.showSignature=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
-    "core.quotePath=false",
+    "safe.bareRepository=explicit",
 )
-# A repository that keeps files in LFS demands its filter; without that program a checkout holds pointers, as theirs does.
-_NO_LFS = ("filter.lfs.required=false", "filter.lfs.process=", "filter.lfs.clean=", "filter.lfs.smudge=")
 # These say where a person's own settings are (excludes, line endings); all other GIT_* point at somebody else's repository.
 _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES")
+_FILTER_KEYS = ("clean", "smudge", "process")
 
 
 class WorkspaceError(Exception):
@@ -47,10 +57,114 @@ class GitError(WorkspaceError):
         self.stderr = stderr
 
 
+class CheckoutChanged(GitError):
+    """The place of a run is not the one that was made: somebody removed it or put another in its place."""
+
+
+class Checkout(msgspec.Struct, frozen=True):
+    """A folder and the repository that was proven to be its own.
+
+    ``top`` is the folder, ``git_dir`` the repository's (of a linked worktree: its part below ``worktrees``). ``link`` is
+    what the file ``.git`` in ``top`` must hold, byte by byte; "" for a folder without such a file. ``identity`` is device
+    and inode of ``top``. ``silenced`` are the settings that switch off the filter drivers (gitattributes(5)) that may not
+    run. ``ours``: the place of a run, which code under check can write.
+    """
+
+    top: Path
+    git_dir: Path
+    identity: tuple[int, int]
+    link: str = ""
+    silenced: tuple[str, ...] = ()
+    ours: bool = False
+
+    def verify(self) -> None:
+        """Prove that this is still the checkout that was made.
+
+        Raises:
+            CheckoutChanged: it is gone, or something else is in its place.
+        """
+        try:
+            info = os.lstat(self.top)
+        except OSError:
+            raise CheckoutChanged(f"The run's folder {self.top} is gone, so the run cannot go on. {_UNTOUCHED}") from None
+        if not stat.S_ISDIR(info.st_mode) or (info.st_dev, info.st_ino) != self.identity:
+            raise CheckoutChanged(
+                f"The run's folder {self.top} was replaced by something else, so it is not used any more. {_UNTOUCHED}"
+            )
+        if _link_in(self.top) != self.link:
+            raise CheckoutChanged(
+                f"The file .git in {self.top} was removed or changed, by a command that the run carried out or by somebody "
+                f"else. Git is not used there any more. {_UNTOUCHED}"
+            )
+        if not (self.git_dir / "HEAD").is_file():
+            raise CheckoutChanged(f"Git's folder {self.git_dir} is gone, so the run cannot go on. {_UNTOUCHED}")
+
+
+_UNTOUCHED = "Your repository was not touched; the commits made so far are on the run's branch."
+
+_checkouts: dict[Path, Checkout] = {}
+"""What was proven in this process, by top folder."""
+
+
+def _link_in(top: Path) -> str:
+    """The contents of the file ``.git`` in ``top``: "" when there is none, and "?" for anything but a regular file."""
+    path = top / ".git"
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return "?"
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return "?"
+
+
+def register(top: Path, git_dir: Path, *, filters: Sequence[str] = ()) -> Checkout:
+    """Remember the place of a run just made or just proven; every later git call in it uses ``git_dir`` and no other.
+
+    Raises:
+        CheckoutChanged: ``top`` is no folder.
+    """
+    info = os.lstat(top)
+    made = Checkout(top, git_dir, (info.st_dev, info.st_ino), _link_in(top), _other_filters(git_dir, filters), True)
+    made.verify()
+    _checkouts[top] = made
+    return made
+
+
+def forget(top: Path) -> None:
+    """The place is given up; nothing more is known about the folder."""
+    _checkouts.pop(top, None)
+
+
+def run_place_of(path: Path) -> Path | None:
+    """The top of the run's place that holds ``path``, None when it is in none."""
+    return next((one for one in (path, *path.parents) if one in _checkouts and _checkouts[one].ours), None)
+
+
+def checkout_of(path: Path) -> Checkout | None:
+    """What was proven about the folder that holds ``path``; None where nothing was.
+
+    A run's place owns everything below it. Elsewhere a folder between with a ``.git`` of its own is another repository.
+    """
+    place = run_place_of(path)
+    if place is not None:
+        return _checkouts[place]
+    for folder in (path, *path.parents):
+        known = _checkouts.get(folder)
+        if known is not None:
+            return known if known.git_dir.is_dir() and _link_in(folder) == known.link else None
+        if os.path.lexists(folder / ".git"):
+            return None
+    return None
+
+
 def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment for git: the caller's without ``GIT_*``, C locale, no prompts, no refreshing of the index."""
+    """The environment for git: the caller's without ``GIT_*``, C locale, no prompts, no refreshing of the index, nothing
+    fetched from another place (a partial clone would ask its server for what is missing)."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT}
     env |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat", "GIT_EDITOR": "true"}
+    env |= {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
     return env | dict(extra or {})
 
 
@@ -64,20 +178,43 @@ def run_git(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in ``cwd`` and wait.
 
+    Where ``cwd`` lies in a proven checkout (:func:`discover`, :func:`register`), that one is named to git. Else only a
+    repository in ``cwd`` itself is used; git does not look further up.
+
     Raises:
+        CheckoutChanged: ``cwd`` is in the place of a run that is not as it was made.
         GitError: git is missing, took longer than ``timeout`` seconds, or (with ``check``) exited with an error.
     """
+    known = None if args[:1] in (("init",), ("merge-file",)) else checkout_of(Path(os.path.abspath(cwd)))
+    if known is not None and known.ours:
+        known.verify()
+    where = [] if known is None else [f"--git-dir={known.git_dir}", f"--work-tree={known.top}"]
+    return _run(cwd, [*where, *args], known.silenced if known else (), args[0], input, env, check, timeout)
+
+
+def _run(
+    cwd: Path,
+    args: Sequence[str],
+    settings: Sequence[str],
+    name: str,
+    input: bytes | None = None,
+    env: Mapping[str, str] | None = None,
+    check: bool = True,
+    timeout: float = 300.0,
+) -> subprocess.CompletedProcess[bytes]:
     program = shutil.which("git")
     if program is None:
         raise GitError("git was not found. Install git and make sure that it is on PATH.")
     command = [program]
-    for setting in (*_SETTINGS, *(() if shutil.which("git-lfs") else _NO_LFS)):
+    for setting in (*_SETTINGS, *settings):
         command += ["-c", setting]
+    above = (os.path.dirname(os.path.abspath(cwd)), os.environ.get("GIT_CEILING_DIRECTORIES"))
+    ceilings = os.pathsep.join(filter(None, above))
     try:
         result = subprocess.run(
             [*command, *args],
             cwd=cwd,
-            env=git_environment(env),
+            env=git_environment({"GIT_CEILING_DIRECTORIES": ceilings} | dict(env or {})),
             input=input,
             stdin=subprocess.DEVNULL if input is None else None,
             capture_output=True,
@@ -85,12 +222,12 @@ def run_git(
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise GitError(f"git {args[0]} in {cwd} did not finish within {timeout:.0f} s.") from error
+        raise GitError(f"git {name} in {cwd} did not finish within {timeout:.0f} s.") from error
     except OSError as error:
-        raise GitError(f"git {args[0]} could not be started in {cwd}: {error.strerror}.") from error
+        raise GitError(f"git {name} could not be started in {cwd}: {error.strerror}.") from error
     if check and result.returncode != 0:
         words = result.stderr.decode("utf-8", "replace").strip()
-        raise GitError(f"git {args[0]} failed in {cwd}: {_first_line(words)}", words)
+        raise GitError(f"git {name} failed in {cwd}: {_first_line(words)}", words)
     return result
 
 
@@ -117,31 +254,111 @@ def shown(path: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in readable)
 
 
-def top_level(path: Path) -> Path | None:
-    """The top of the work tree that holds ``path``; None if there is no repository.
+def discover(path: Path) -> Checkout | None:
+    """The repository that holds ``path``, proven and remembered; None if there is none.
+
+    It is the nearest folder at or above ``path`` whose ``.git`` git accepts. ``core.worktree`` of its configuration, which
+    may name any folder, is not followed. Blocking, one git call the first time.
 
     Raises:
         GitError: there is one, but git refuses to use it (bare, owned by somebody else), with what to do.
     """
     if shutil.which("git") is None:
         return None
-    result = run_git(path, "rev-parse", "--show-toplevel", check=False)
-    if result.returncode == 0:
-        return Path(text(result)).resolve()
-    words = result.stderr.decode("utf-8", "replace")
-    if "dubious ownership" in words:
-        raise GitError(
-            f"git does not trust {path}, because another user owns it. "
-            f"Allow it with: git config --global --add safe.directory {path}",
-            words,
-        )
-    if "must be run in a work tree" in words:
-        raise GitError(
-            f"{path} is a bare repository, or git's own folder in one: it has no files to work on. "
-            "Give the path of a checkout.",
-            words,
-        )
+    path = Path(os.path.realpath(path))
+    if (known := checkout_of(path)) is not None:
+        return known
+    for folder in (path, *path.parents):
+        if not os.path.lexists(folder / ".git"):
+            continue
+        asked = _run(folder, ["rev-parse", "--absolute-git-dir"], (), "rev-parse", check=False)
+        words = asked.stderr.decode("utf-8", "replace")
+        if "dubious ownership" in words:
+            raise GitError(
+                f"git does not trust {folder}, because another user owns it. "
+                f"Allow it with: git config --global --add safe.directory {folder}",
+                words,
+            )
+        git_dir = Path(text(asked)) if asked.returncode == 0 else None
+        if git_dir is None:
+            continue
+        if path.is_relative_to(git_dir):
+            raise _no_files(path)
+        if _is_bare(folder):
+            raise _no_files(path)
+        info = os.lstat(folder)
+        identity = (info.st_dev, info.st_ino)
+        found = Checkout(folder, git_dir, identity, _link_in(folder), silenced=_other_filters(git_dir, ()))
+        _checkouts[folder] = found
+        return found
+    if (path / "HEAD").is_file() and (path / "objects").is_dir():
+        raise _no_files(path)
     return None
+
+
+def _is_bare(folder: Path) -> bool:
+    asked = _run(folder, ["config", "--local", "--type=bool", "--get", "core.bare"], (), "config", check=False)
+    linked = (folder / ".git").is_file()
+    return text(asked) == "true" and not linked
+
+
+def _no_files(path: Path) -> GitError:
+    return GitError(
+        f"{path} is a bare repository, or git's own folder in one: it has no files to work on. Give the path of a checkout."
+    )
+
+
+def top_level(path: Path) -> Path | None:
+    """The top of the work tree that holds ``path``; None if there is no repository. Raises as :func:`discover`."""
+    found = discover(path)
+    return None if found is None else found.top
+
+
+def allow_filters(top: Path, names: Sequence[str]) -> None:
+    """Let these filter drivers run in the checkout at ``top``: its own files need them."""
+    known = _checkouts[top]
+    _checkouts[top] = msgspec.structs.replace(known, silenced=_other_filters(known.git_dir, names))
+
+
+def filters_needed(top: Path) -> dict[str, str]:
+    """The filter drivers that are configured and that a tracked file in ``top`` is given, with their commands.
+
+    A checkout of a repository that keeps files in Git LFS needs its filter, for instance. Blocking; one git call where none
+    is configured.
+    """
+    known = checkout_of(top)
+    drivers = _drivers(known.git_dir) if known else {}
+    if not drivers:
+        return {}
+    names = run_git(top, "ls-files", "-z").stdout
+    told = run_git(top, "check-attr", "-z", "--stdin", "filter", input=names).stdout.split(b"\0")
+    used = {os.fsdecode(value) for value in told[2::3]}
+    return {name: command for name, command in drivers.items() if name in used}
+
+
+def _drivers(git_dir: Path) -> dict[str, str]:
+    """Name of each filter driver in any configuration, with a command of it."""
+    arguments = [f"--git-dir={git_dir}", "config", "-z", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$"]
+    asked = _run(git_dir if git_dir.is_dir() else Path("/"), arguments, (), "config", check=False)
+    found: dict[str, str] = {}
+    for entry in asked.stdout.split(b"\0"):
+        key, _, command = os.fsdecode(entry).partition("\n")
+        name = key.removeprefix("filter.").rpartition(".")[0]
+        if command:
+            found[name] = command
+    return found
+
+
+def _other_filters(git_dir: Path, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Settings that switch off every configured filter driver but those ``wanted``, and those whose program is missing."""
+    settings: list[str] = []
+    for name, command in _drivers(git_dir).items():
+        program = command.split()[0] if command.split() else ""
+        if name in wanted and (name != "lfs" or shutil.which(program)):
+            continue
+        settings.append(f"filter.{name}.required=false")
+        settings += [f"filter.{name}.{key}=" for key in _FILTER_KEYS]
+    return tuple(settings)
 
 
 def _first_line(words: str) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import secrets
 import shutil
 import stat
 from pathlib import Path
-from typing import IO
 
 import msgspec
+from filelock import FileLock, Timeout
 
+from agent.workspace.clean_room import known_work_folder, work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.paths import write_atomically
-from agent.workspace.record import FOLDER, work_folder
 
 _SUFFIX = ".apply"
 LISTING = "journal.json"
@@ -107,7 +106,7 @@ class Journal:
     def unlock(self) -> None:
         """Give the lock back, as the end of the process does."""
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
 
 
 def recover(repo: Path) -> list[str]:
@@ -119,7 +118,8 @@ def recover(repo: Path) -> list[str]:
         WorkspaceError: a journal cannot be read, or a file not be put back; the journal is then kept.
     """
     restored: list[str] = []
-    for folder in sorted((repo / FOLDER / "work").glob(f"*{_SUFFIX}")):
+    work = known_work_folder(repo)
+    for folder in sorted(work.glob(f"*{_SUFFIX}")) if work is not None else ():
         lock = lock_of(folder)
         if lock is None:
             continue
@@ -151,15 +151,14 @@ def _undo_sealed(folder: Path) -> list[str]:
     return restored
 
 
-def lock_of(folder: Path) -> IO[bytes] | None:
-    """The lock on a journal, until closed or the process ends; None when somebody has it."""
-    file = open(folder / "lock", "wb")  # noqa: SIM115
+def lock_of(folder: Path) -> FileLock | None:
+    """The lock on a journal, until released or the process ends; None when somebody has it."""
+    lock = FileLock(folder / "lock")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
+        lock.acquire(timeout=0)
+    except Timeout:
         return None
-    return file
+    return lock
 
 
 def put_back(folder: Path, listing: Listing) -> list[str]:

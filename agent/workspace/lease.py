@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
-from agent.workspace import record
-from agent.workspace.git import WorkspaceError
+from filelock import FileLock, Timeout
 
-try:
-    import fcntl
-except ImportError:  # no such locks on this system: then nobody is known to work there
-    fcntl = None  # type: ignore[assignment]
+from agent.workspace.clean_room import known_work_folder, work_folder
+from agent.workspace.git import WorkspaceError
 
 
 class Lease:
@@ -23,52 +19,38 @@ class Lease:
     """
 
     def __init__(self, repo: Path, run_id: str) -> None:
-        self.path = _path(repo, run_id)
-        self._handle: int | None = None
-        if fcntl is None:
-            return
-        record.work_folder(repo)
+        self.path = work_folder(repo) / f"{run_id}.lock"
+        self._lock = FileLock(self.path, mode=0o600)
         try:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise WorkspaceError(busy(run_id)) from None
         except OSError as error:
             raise WorkspaceError(f"{self.path} cannot be written: {error.strerror}.") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(handle)
-            raise WorkspaceError(busy(run_id)) from None
-        self._handle = handle
 
     def release(self) -> None:
         """Let go of it. May be called twice."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
+        if self._lock.is_locked:
             with contextlib.suppress(OSError):
                 self.path.unlink()
-            os.close(handle)
+            self._lock.release()
 
 
 def held(repo: Path, run_id: str) -> bool:
     """Whether somebody works in the run's place right now."""
-    if fcntl is None:
+    folder = known_work_folder(repo)
+    path = folder / f"{run_id}.lock" if folder is not None else None
+    if path is None or not path.exists():
         return False
+    lock = FileLock(path)
     try:
-        handle = os.open(_path(repo, run_id), os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
         return True
-    finally:
-        os.close(handle)
+    lock.release()
     return False
 
 
 def busy(run_id: str) -> str:
     """What is said to somebody who wants to change a run that goes on."""
     return f"Run {run_id} is going on, here or in another window. Stop it there first, or wait for its end."
-
-
-def _path(repo: Path, run_id: str) -> Path:
-    return repo / record.FOLDER / "work" / f"{run_id}.lock"

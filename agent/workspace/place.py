@@ -8,11 +8,27 @@ import shutil
 from pathlib import Path
 
 from agent.workspace import carry, copying, leftovers, record
-from agent.workspace.git import GitError, WorkspaceError, run_git, shown, text, top_level
+from agent.workspace.clean_room import untold, work_folder
+from agent.workspace.git import (
+    GitError,
+    WorkspaceError,
+    allow_filters,
+    filters_needed,
+    forget,
+    register,
+    run_git,
+    shown,
+    text,
+    top_level,
+)
 from agent.workspace.journal import recover
 from agent.workspace.record import Record
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_HISTORY = ".git"
+"""Ends the name of the repository of a copy, which lies beside it."""
+
+_RESERVED_ENDINGS = (".lock", ".json", ".apply", copying.PARTIAL, _HISTORY)
 
 
 def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, Record]:
@@ -22,16 +38,19 @@ def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, Recor
         WorkspaceError: no such folder, a run id in use, nothing can be written there, or git refuses.
     """
     repo = _checked_repo(given)
-    if not _RUN_ID.fullmatch(run_id) or run_id.endswith((".lock", ".")) or ".." in run_id:
+    if not _RUN_ID.fullmatch(run_id) or run_id.endswith((*_RESERVED_ENDINGS, ".")) or ".." in run_id:
         raise WorkspaceError(f"{run_id!r} cannot name a run. Use letters, digits, dots, dashes and underscores.")
     top = _holding(repo)
-    work = record.work_folder(repo)
+    work = work_folder(repo)
     if (work / run_id).exists() or (work / f"{run_id}.json").exists():
         raise WorkspaceError(f"The run id {run_id} is in use in {work}. Reopen that run, or choose another id.")
     recover(repo)
-    begun = (f"{run}{copying.PARTIAL}" for run in record.recorded(repo))
-    leftovers.sweep(work, (f"*{copying.PARTIAL}", f"{carry.SCRATCH}*", ".*.tmp"), begun)
-    return repo, _copied(repo, work, run_id) if top is None else _branched(repo, top, work, run_id, carry_uncommitted)
+    begun = (f"{run}{ending}" for run in record.recorded(repo) for ending in (copying.PARTIAL, _HISTORY))
+    leftovers.sweep(work, (f"*{copying.PARTIAL}", f"*{_HISTORY}", f"{carry.SCRATCH}*", ".*.tmp"), begun)
+    aside = untold(repo)
+    if top is None:
+        return repo, _copied(repo, work, run_id, aside)
+    return repo, _branched(repo, top, work, run_id, carry_uncommitted, aside)
 
 
 def find(given: Path, run_id: str) -> tuple[Path, Record]:
@@ -43,18 +62,19 @@ def find(given: Path, run_id: str) -> tuple[Path, Record]:
     repo = _checked_repo(given)
     entry = record.load(repo, run_id)
     recover(repo)
-    place = repo / record.FOLDER / "work" / run_id
+    place = work_folder(repo) / run_id
     if entry.mode == "copy":
         partial = _partial(place)
         if partial.is_dir() and not place.exists():
             os.rename(partial, place)
-        if not _is_checkout(place):
+        if not _is_checkout(repo, place, entry):
             raise WorkspaceError(f"The copy of run {run_id} in {place} is gone or incomplete. Start the task again.")
-    elif not _is_checkout(place):
-        shutil.rmtree(place, ignore_errors=True)
+    elif not _is_checkout(repo, place, entry):
+        forget(place)
+        _remove_tree(place)
         _drop_branch_lock(repo, entry.branch)
         if _has_branch(repo, entry.branch):
-            run_git(repo, "worktree", "add", "-q", "-f", "-f", str(place), entry.branch)
+            _check_out(repo, place, entry)
         elif run_git(repo, "cat-file", "-e", f"{entry.base}^{{commit}}", check=False).returncode == 0:
             _add_worktree(repo, place, entry)
         else:
@@ -65,24 +85,24 @@ def find(given: Path, run_id: str) -> tuple[Path, Record]:
 
 def remove_copy(repo: Path, run_id: str) -> None:
     """Remove a run's copy and its record: killed on the way, both are still there, or neither for anybody who looks."""
-    place = repo / record.FOLDER / "work" / run_id
+    place = work_folder(repo) / run_id
     partial = _partial(place)
+    forget(place)
     if place.exists():
-        shutil.rmtree(partial, ignore_errors=True)
+        _remove_tree(partial)
         os.rename(place, partial)
     record.forget(repo, run_id)
-    shutil.rmtree(partial, ignore_errors=True)
+    _remove_tree(_history_of(place))
+    _remove_tree(partial)
 
 
 def remove_worktree(repo: Path, place: Path) -> None:
     """Remove a run's worktree and git's note of it; other worktrees, even missing ones, are left alone."""
-    run_git(repo, "worktree", "remove", "--force", "--force", str(place), check=False)
-    if place.exists():
-        shutil.rmtree(place, ignore_errors=True)
-    notes = repo / text(run_git(repo, "rev-parse", "--git-path", "worktrees"))
-    for note in notes.glob("*/gitdir"):
-        if note.read_text(encoding="utf-8", errors="replace").strip() == str(place / ".git"):
-            shutil.rmtree(note.parent, ignore_errors=True)
+    forget(place)
+    _remove_tree(place)
+    note = _note_of(repo, place)
+    if note is not None:
+        shutil.rmtree(note, ignore_errors=True)
 
 
 def delete_branch(repo: Path, branch: str) -> None:
@@ -127,21 +147,23 @@ def _holding(repo: Path) -> Path | None:
     return top if run_git(repo, "ls-files", "-z", "--", ".").stdout else None
 
 
-def _copied(repo: Path, work: Path, run_id: str) -> Record:
+def _copied(repo: Path, work: Path, run_id: str, aside: tuple[str, ...]) -> Record:
     branch = f"cra/{run_id}"
     why = f"git cannot read the repository in {repo}" if (repo / ".git").exists() else f"{repo} is not a git repository"
-    notes = [f"{why}, so the run works on a copy of it."]
+    notes = [*aside, f"{why}, so the run works on a copy of it."]
     partial = _partial(work / run_id)
-    shutil.rmtree(partial, ignore_errors=True)
+    _remove_tree(partial)
     try:
         notes += copying.copy_tree(repo, partial)
-        base = copying.start_history(partial, branch)
+        base = copying.start_history(partial, _history_of(work / run_id), branch)
         entry = Record(run_id, "copy", branch, base, notes=tuple(notes))
         record.save(repo, entry)  # from here on the copy is whole, and `find` gives it its name if this process cannot
         os.rename(partial, work / run_id)
+        register(work / run_id, _history_of(work / run_id))
     except BaseException:
         record.forget(repo, run_id)
-        shutil.rmtree(partial, ignore_errors=True)
+        _remove_tree(partial)
+        _remove_tree(_history_of(work / run_id))
         raise
     return entry
 
@@ -150,7 +172,21 @@ def _partial(place: Path) -> Path:
     return place.with_name(place.name + copying.PARTIAL)
 
 
-def _branched(repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted: bool) -> Record:
+def _history_of(place: Path) -> Path:
+    return place.with_name(place.name + _HISTORY)
+
+
+def _remove_tree(place: Path) -> None:
+    """Remove a folder of ours. A link that was put in its place goes itself, never what it leads to."""
+    if place.is_symlink():
+        place.unlink()
+    else:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _branched(
+    repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted: bool, aside: tuple[str, ...]
+) -> Record:
     branch = f"cra/{run_id}"
     if _has_branch(top, branch):
         raise WorkspaceError(
@@ -158,7 +194,11 @@ def _branched(repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted:
         )
     head = run_git(top, "rev-parse", "-q", "--verify", "HEAD^{commit}", check=False)
     user_head = text(head) if head.returncode == 0 else ""
-    notes = list(_about(top, user_head, carry_uncommitted))
+    filters = filters_needed(top)
+    allow_filters(top, tuple(filters))
+    notes = [*aside, *_about(top, user_head, carry_uncommitted)]
+    for name, command in filters.items():
+        notes.append(f"Git runs the filter {name} ({shown(command)}), as in your own checkout.")
     taken = _snapshot(top, work, carry_uncommitted)
     notes += taken.notes
     base, carried = user_head, False
@@ -166,7 +206,8 @@ def _branched(repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted:
         parent = ["-p", user_head] if user_head else []
         base = text(run_git(top, "commit-tree", taken.tree, *parent, "-m", "Carried in: changes that were not committed"))
         carried = carry_uncommitted
-    entry = Record(run_id, "worktree", branch, base, user_head, _prefix(repo, top), carried, tuple(notes))
+    prefix = _prefix(repo, top)
+    entry = Record(run_id, "worktree", branch, base, user_head, prefix, carried, tuple(notes), tuple(filters))
     record.save(repo, entry)
     try:
         _add_worktree(top, work / run_id, entry)
@@ -218,18 +259,49 @@ def _add_worktree(top: Path, place: Path, entry: Record) -> None:
             f"The branch {entry.branch} could not be made: {error.stderr or error}. "
             "If there is a branch named 'cra', rename it."
         ) from error
-    run_git(top, "worktree", "add", "-q", "-f", str(place), entry.branch)
+    _check_out(top, place, entry)
     if not (place / entry.prefix).is_dir():  # a folder without a single file in git
         (place / entry.prefix).mkdir(parents=True)
 
 
-def _is_checkout(place: Path) -> bool:
-    """Whether git can go on there. A `worktree add` that was killed may leave a HEAD of nothing but zeros."""
-    if not (place / ".git").exists():
+def _check_out(repo: Path, place: Path, entry: Record) -> None:
+    """Make the worktree of the run's branch at ``place``, and remember it."""
+    run_git(repo, "worktree", "add", "-q", "-f", "-f", str(place), entry.branch)
+    note = _note_of(repo, place)
+    if note is None:
+        raise WorkspaceError(f"git made no worktree in {place}.")
+    register(place, note, filters=entry.filters)
+
+
+def _note_of(repo: Path, place: Path) -> Path | None:
+    """Git's folder for the worktree at ``place``, as the person's repository has it; None when it has none.
+
+    What the worktree says itself is not asked: code that ran there could have written it.
+    """
+    notes = repo / text(run_git(repo, "rev-parse", "--git-path", "worktrees"))
+    for note in notes.glob("*/gitdir"):
+        if note.read_text(encoding="utf-8", errors="replace").strip() == str(place / ".git"):
+            return note.parent.resolve()
+    return None
+
+
+def _is_checkout(repo: Path, place: Path, entry: Record) -> bool:
+    """Whether git can go on there; it is then remembered. A `worktree add` that was killed may leave a HEAD of zeros."""
+    if place.is_symlink() or not place.is_dir():
         return False
-    top = run_git(place, "rev-parse", "--show-toplevel", check=False)
-    head = run_git(place, "rev-parse", "-q", "--verify", "HEAD^{commit}", check=False)
-    return top.returncode == head.returncode == 0 and Path(text(top)).resolve() == place.resolve()
+    note = _history_of(place) if entry.mode == "copy" else _note_of(repo, place)
+    if note is None or not (note / "HEAD").is_file():
+        return False
+    if (note / "HEAD").read_text(encoding="utf-8", errors="replace").strip() != f"ref: refs/heads/{entry.branch}":
+        return False
+    link = place / ".git"
+    expected = entry.mode == "copy" or (
+        not link.is_symlink() and link.is_file() and link.read_bytes().strip() == b"gitdir: " + os.fsencode(note)
+    )
+    if not expected or (entry.mode == "copy" and os.path.lexists(link)):
+        return False
+    register(place, note, filters=entry.filters)
+    return run_git(place, "rev-parse", "-q", "--verify", "HEAD^{commit}", check=False).returncode == 0
 
 
 def _drop_locks(top: Path, branch: str) -> None:

@@ -1,43 +1,141 @@
-"""Which files are tests: they are what a change is measured by, so a change may not touch them."""
+"""Which files are tests, and which others decide whether tests run and pass: a change is measured by them.
+
+This is the one rule of the product; index, retrieval, planning, coding and the workspace all ask it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from agent.workspace.paths import PathRefused, resolve_inside
 
-_FOLDERS = frozenset({"test", "tests", "testing", "unittest", "unittests", "acceptance"})
-_NAMES = (
-    "test_*.py", "*_test.py", "tests.py", "conftest.py", "pytest.ini", "tox.ini",
-    "test_*.c", "*_test.c", "test-*.c", "*-test.c", "*_tests.c", "test.c", "tests.c", "check_*.c", "test_*.h",
+_FOLDERS = frozenset(
+    {"test", "tests", "testing", "t", "spec", "specs", "unittest", "unittests", "testsuite", "testsuites", "__tests__"}
+)
+"""A file of any kind below such a folder belongs to the tests: pytest, Automake, Perl, RSpec, Jest."""
+
+_CODE = frozenset(
+    {".py", ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".rs", ".go", ".js", ".ts", ".rb", ".sh", ".pl", ".lua"}
+)
+_STEM = re.compile(
+    r"""(?:tests?|conftest|testmain|test_?suite|test_?runner|run_?tests?)  # the whole name
+      | tests?[-_.].+ | .+[-_.](?:tests?|spec)                          # test_ring, ring_test, ring_tests, ring.spec
+      | check_.+                                                          # the convention of libcheck
+    """,
+    re.X,
+)
+_CAMEL = re.compile(r"Test[A-Z]\w*|[A-Z]\w*Tests?")
+"""Unity and CppUTest name a file TestRing.c or RingTest.c."""
+
+_DATA_FOLDERS = frozenset(
+    {"fixtures", "testdata", "test_data", "test-data", "__snapshots__", "snapshots", "golden", "goldens"}
+)
+_RUNNERS = (
+    # what builds
+    "makefile", "gnumakefile", "makefile.*", "*.mk", "*.mak", "cmakelists.txt", "*.cmake", "meson.build", "meson.options",
+    "meson_options.txt", "configure", "configure.ac", "sconstruct", "justfile", "taskfile.yml", "taskfile.yaml", "dodo.py",
+    "rakefile", "build.ninja", "compile_commands.json",
+    # what says how tests run
+    "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".coveragerc",
+    "conftest.py", "tasks.py", "ctesttestfile.cmake",
+    # what Python runs before any of it
+    "sitecustomize.py", "usercustomize.py", "*.pth",
+    # what git and its host do with the files
+    ".gitattributes", ".gitmodules", ".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "jenkinsfile",
 )  # fmt: skip
-_RUNNERS = frozenset({"makefile", "gnumakefile", "cmakelists.txt", "meson.build", "ctesttestfile.cmake", "demo.toml"})
+_RUNNER_FOLDERS = frozenset({".github", ".circleci", ".gitlab", ".husky"})
+_TEST_LIBRARIES = frozenset(
+    {
+        "pytest",
+        "_pytest",
+        "unittest",
+        "pluggy",
+        "iniconfig",
+        "doctest",
+        "nose",
+        "nose2",
+        "hypothesis",
+        "pytest_asyncio",
+        "xdist",
+    }
+)
+"""Modules that a file or folder of the same name in the project would take the place of."""
+
+_TEST_HEADERS = frozenset(
+    {"assert.h", "check.h", "cmocka.h", "unity.h", "unity_internals.h", "munit.h", "greatest.h", "minunit.h"}
+)
+_CALLED_FILE = re.compile(r"(?<![\w./-])\.?/?([\w.-]+(?:/[\w.-]+)*)")
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a path (relative, with ``/``) is a test, a helper of tests, or what configures them."""
+    """Whether a path (relative, with ``/``) is a test, a helper of tests, or data that they read."""
     pure = PurePosixPath(path)
     if any(part.casefold() in _FOLDERS for part in pure.parts[:-1]):
         return True
-    return any(fnmatchcase(pure.name.casefold(), pattern) for pattern in _NAMES)
+    if pure.suffix.casefold() not in _CODE:
+        return False
+    return _STEM.fullmatch(pure.stem.casefold()) is not None or _CAMEL.fullmatch(pure.stem) is not None
 
 
 def is_protected(path: str, hidden: Iterable[str] = ()) -> bool:
-    """Whether a model may not change ``path``: a test, a build file that runs the tests, or below one of ``hidden``."""
+    """Whether a model may not change ``path`` unasked: a test, what decides whether tests run and pass, or below one of
+    ``hidden``."""
+    return is_test_file(path) or decides_tests(path) or is_hidden(path, hidden)
+
+
+def decides_tests(path: str) -> bool:
+    """Whether ``path`` is no test itself, but builds, configures, feeds or runs tests, or would take the place of the
+    library they use."""
     pure = PurePosixPath(path)
-    if is_test_file(path) or pure.name.casefold() in _RUNNERS:
+    name = pure.name.casefold()
+    folders = {part.casefold() for part in pure.parts[:-1]}
+    if folders & _DATA_FOLDERS or folders & _RUNNER_FOLDERS or folders & _TEST_LIBRARIES:
         return True
-    return is_hidden(path, hidden)
+    if pure.suffix == ".py" and pure.stem.casefold() in _TEST_LIBRARIES:
+        return True
+    return name in _TEST_HEADERS or any(fnmatchcase(name, pattern) for pattern in _RUNNERS)
 
 
-def is_writable(root: Path, path: str, hidden: Iterable[str] = ()) -> bool:
-    """Whether a model may write a file at ``path`` below ``root``: not what :func:`is_protected` names, nothing that leads
-    elsewhere, and a place where a file can be."""
+def called_by(root: Path, command: str) -> frozenset[str]:
+    """Scripts of the project, relative to ``root``, that the test command names, or a recipe of its Makefiles. Sources that
+    are only compiled are not among them."""
+    words = [command]
+    for pattern in ("[Mm]akefile", "GNUmakefile", "*.mk"):
+        for makefile in sorted(root.glob(pattern)):
+            try:
+                lines = makefile.read_text(encoding="utf-8", errors="replace").splitlines()
+            except OSError:
+                continue
+            words += [line for line in lines if line.startswith("\t")]
+    found = {match[1] for line in words for match in _CALLED_FILE.finditer(line)}
+    return frozenset(name for name in found if _is_script(root / name))
+
+
+def _is_script(path: Path) -> bool:
+    if path.suffix in (".sh", ".bash", ".pl", ".awk", ".tcl", ".exp"):
+        return path.is_file()
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
+
+
+def is_writable(
+    root: Path, path: str, hidden: Iterable[str] = (), *, named: Collection[str] = (), called: Collection[str] = ()
+) -> bool:
+    """Whether a model may write a file at ``path`` below ``root``.
+
+    Not what :func:`is_protected` names, unless the task names it (``named``) and it is not hidden; not a script of
+    ``called`` (see :func:`called_by`) on the same condition; nothing that leads elsewhere; and only where a file can be.
+    """
     try:
         full = resolve_inside(root, path)
-        return not is_protected(path, hidden) and not full.is_dir() and _can_hold_a_file(full.parent)
+        shut = (is_protected(path) or path in called) and path not in named
+        return not shut and not is_hidden(path, hidden) and not full.is_dir() and _can_hold_a_file(full.parent)
     except (PathRefused, OSError):  # OSError: a name that the file system does not take
         return False
 
@@ -51,12 +149,3 @@ def is_hidden(path: str, hidden: Iterable[str]) -> bool:
     """Whether ``path`` is one of ``hidden`` (files, or folders with or without a final ``/``) or below it."""
     pure = PurePosixPath(path)
     return any(pure.is_relative_to(PurePosixPath(entry.rstrip("/"))) for entry in hidden if entry.strip("/"))
-
-
-def protected_paths(root: Path, files: Iterable[str] | None = None, hidden: Iterable[str] = ()) -> set[str]:
-    """The protected ones among ``files`` (default: all files below ``root`` except in dotted folders)."""
-    hidden = tuple(hidden)
-    if files is None:
-        below = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
-        files = [path.as_posix() for path in below if not any(part.startswith(".") for part in path.parts[:-1])]
-    return {path for path in files if is_protected(path, hidden)}

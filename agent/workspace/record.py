@@ -7,16 +7,16 @@ from typing import Literal
 
 import msgspec
 
+from agent.workspace.clean_room import known_work_folder, work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.paths import write_atomically
-
-FOLDER = ".clean_room"
 
 
 class Record(msgspec.Struct, frozen=True):
     """``base`` is the commit the run's diff is taken against; ``user_head`` the person's HEAD then ("" if unborn).
 
-    ``prefix`` is the repository path below git's top level, "" if it is the top level or a copy.
+    ``prefix`` is the repository path below git's top level, "" if it is the top level or a copy. ``filters`` are the filter
+    drivers of git that the repository's own files need.
     """
 
     run: str
@@ -27,25 +27,7 @@ class Record(msgspec.Struct, frozen=True):
     prefix: str = ""
     carried: bool = False
     notes: tuple[str, ...] = ()
-
-
-def work_folder(repo: Path) -> Path:
-    """``<repo>/.clean_room/work``, made when missing, with the ``.gitignore`` that hides ``.clean_room`` from git.
-
-    Raises:
-        WorkspaceError: it cannot be made there, or ``.clean_room`` is a link to somewhere else.
-    """
-    home = repo / FOLDER
-    if home.is_symlink():
-        raise WorkspaceError(f"{home} is a symbolic link. Remove it: runs are only kept inside the repository.")
-    try:
-        (home / "work").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WorkspaceError(f"{home / 'work'} could not be made: {error.strerror}. Runs need to write there.") from error
-    ignore = home / ".gitignore"
-    if not ignore.exists():
-        write_atomically(ignore, b"*\n")
-    return home / "work"
+    filters: tuple[str, ...] = ()
 
 
 def save(repo: Path, record: Record) -> None:
@@ -59,23 +41,26 @@ def load(repo: Path, run: str) -> Record:
     Raises:
         WorkspaceError: there is none, or it cannot be read.
     """
-    path = repo / FOLDER / "work" / f"{run}.json"
+    folder = known_work_folder(repo)
+    path = (folder or Path()) / f"{run}.json"
     try:
+        if folder is None:
+            raise FileNotFoundError
         return msgspec.json.decode(path.read_bytes(), type=Record)
     except FileNotFoundError:
-        raise WorkspaceError(f"No unfinished run {run!r} is recorded in {repo / FOLDER / 'work'}.") from None
+        raise WorkspaceError(f"No unfinished run {run!r} of {repo} is recorded.") from None
     except (OSError, msgspec.MsgspecError) as error:
         raise WorkspaceError(f"The record of run {run!r} in {path} cannot be read: {error}.") from error
 
 
 def forget(repo: Path, run: str) -> None:
     """Remove the record of a run, if there is one."""
-    (repo / FOLDER / "work" / f"{run}.json").unlink(missing_ok=True)
+    (work_folder(repo) / f"{run}.json").unlink(missing_ok=True)
 
 
 def recorded(repo: Path) -> list[str]:
     """Ids of the runs whose place was neither kept nor discarded, oldest first."""
-    folder = repo / FOLDER / "work"
-    if not folder.is_dir():
+    folder = known_work_folder(repo)
+    if folder is None:
         return []
     return [path.stem for path in sorted(folder.glob("*.json"), key=lambda p: (p.stat().st_mtime, p.name))]

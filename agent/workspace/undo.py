@@ -1,19 +1,20 @@
 """Take an applied change back, as long as the files are as the apply left them: all of it or nothing.
 
-An apply leaves the old contents of the files that it wrote in ``.clean_room/undo/<run>``, those of the last
-:data:`KEPT` applies. The files are compared with what the apply wrote before anything is put back.
+An apply leaves the old contents of the files that it wrote in the folder ``undo`` beside the runs' places, those of the
+last :data:`KEPT` applies. The files are compared with what the apply wrote before anything is put back.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import msgspec
 
+from agent.workspace.clean_room import claim
 from agent.workspace.git import WorkspaceError
 from agent.workspace.journal import LISTING, Listing, digest, lock_of, put_back
-from agent.workspace.record import FOLDER
 
 KEPT = 20
 """Applies that can be taken back; the old contents of earlier ones are deleted."""
@@ -21,7 +22,13 @@ KEPT = 20
 
 def undo_folder(repo: Path, run: str) -> Path:
     """Where the old contents of what a run's apply replaced are kept."""
-    return repo / FOLDER / "undo" / run
+    return _all(repo) / run
+
+
+def _all(repo: Path) -> Path:
+    """Beside the runs' places, in the state directory: what a clone brings along is never put back."""
+    state = claim(repo, make=False).state
+    return (state or Path(os.devnull)) / "undo"
 
 
 def can_undo(repo: Path, run: str) -> bool:
@@ -31,7 +38,7 @@ def can_undo(repo: Path, run: str) -> bool:
 
 def prune(repo: Path) -> None:
     """Delete the old contents of all but the newest applies."""
-    folders = [folder for folder in (repo / FOLDER / "undo").glob("*") if folder.is_dir()]
+    folders = [folder for folder in _all(repo).glob("*") if folder.is_dir()]
     for folder in sorted(folders, key=lambda folder: folder.stat().st_mtime, reverse=True)[KEPT:]:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,18 +1,21 @@
 """Where a run works: a git worktree on a branch of its own, or outside git a copy.
 
 The person's checkout is read, never written: not its files, its index, its stash, nor its branch. Only
-:meth:`Workspace.apply_to_user_tree`, called when they accept, writes there (design, sections 2.5 and 11).
+:meth:`Workspace.apply_to_user_tree`, called when they accept, writes there. The run's own place lies in the state directory,
+outside of the repository, so that code that runs in it cannot reach the person's files by going up.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from pathlib import Path
 
 from agent.workspace import apply as applying
 from agent.workspace import place, record, textfile
-from agent.workspace.git import WorkspaceError, run_git, text
+from agent.workspace.clean_room import work_folder
+from agent.workspace.git import CheckoutChanged, WorkspaceError, run_git, text
 from agent.workspace.paths import resolve_inside, write_atomically
 
 
@@ -34,7 +37,7 @@ class Workspace:
         self.user_head = entry.user_head
         self.carried = entry.carried
         self.notes = entry.notes
-        self.top = repo / record.FOLDER / "work" / entry.run
+        self.top = work_folder(repo) / entry.run
         self.root = self.top / entry.prefix if entry.prefix else self.top
         self._user_top = _up(repo, entry.prefix)
         self._written: set[str] = set()
@@ -192,7 +195,7 @@ class Workspace:
         return text(run_git(self.top, "rev-parse", "HEAD"))
 
     def _commit(self, message: str) -> str:
-        run_git(self.top, "add", "-u", "--", ":/")
+        _stage_tracked(self.top)
         present = [path for path in sorted(self._written) if (self.top / path).exists()]
         if present:
             run_git(self.top, "--literal-pathspecs", "add", "-f", "--", *present)
@@ -225,7 +228,7 @@ class Workspace:
     def _keep(self) -> str:
         if self.mode == "copy":
             return f"The changed copy is kept in {self.top}."
-        if self.top.exists():
+        with contextlib.suppress(CheckoutChanged):  # then the commits made so far are what there is
             self._commit("Unfinished: not committed when the run ended")
         place.remove_worktree(self.repo, self.top)
         record.forget(self.repo, self.run_id)
@@ -251,9 +254,15 @@ def _reopen(repo: Path, run_id: str) -> Workspace:
     return space
 
 
-def unfinished_runs(repo: Path) -> list[str]:
-    """Ids of runs of ``repo`` that can be reopened, oldest first."""
-    return record.recorded(Path(repo))
+def _stage_tracked(top: Path) -> None:
+    """Put changed and deleted tracked files into the index.
+
+    Not ``git add -u``: that asks git in each submodule's folder how it is, where code under check may have put a repository
+    whose configuration runs programs.
+    """
+    changed = run_git(top, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all").stdout
+    if changed:
+        run_git(top, "update-index", "--add", "--remove", "-z", "--stdin", input=changed)
 
 
 def _up(repo: Path, prefix: str) -> Path:

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from agent.audit.log import LogError
+from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.labels.export import ExportError, ExportOptions, ExportReport, export
 from agent.labels.export_formats import FORMATS, Format
@@ -127,7 +127,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         self.call_after_refresh(said.scroll_visible, animate=False)
 
     def _export(self, out: Path, options: ExportOptions, replace: bool) -> ExportReport:
-        reader = LogReader(self.repo / ".clean_room" / "raw.sqlite")
+        reader = LogReader(known_log(self.repo))
         try:
             out.parent.mkdir(parents=True, exist_ok=True)
             return export(reader, out, options, replace=replace)

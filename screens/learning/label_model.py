@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from agent.audit.log import known_log
 from agent.audit.reader import CallTexts, LogReader
 from agent.labels.book import LabelBook, LabelRow
 from agent.labels.guidelines import Guideline, guideline
@@ -73,7 +74,7 @@ class LabelSession:
 
     def __init__(self, repo: Path, clock: Callable[[], float]) -> None:
         self.repo = repo
-        path = repo / ".clean_room" / "raw.sqlite"
+        path = known_log(repo)
         self.reader = LogReader(path)
         self.book = LabelBook(path)
         self.clock = clock

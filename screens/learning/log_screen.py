@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agent.audit.log import LogError
+from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.errors import ConfigError
 from agent.labels.queue import Filter
@@ -42,7 +42,7 @@ class LogScreen(KeyedScreen[None]):
     @property
     def log_file(self) -> Path:
         """The repository's log; it may not be there yet."""
-        return self.repo / ".clean_room" / "raw.sqlite"
+        return known_log(self.repo)
 
     def compose(self) -> ComposeResult:
         """Title on top, list and facts side by side, news and keys at the bottom."""

@@ -99,8 +99,9 @@ def test_a_log_whose_last_writes_are_cut_at_any_byte_holds_the_events_before(tmp
 
 def test_a_run_half_deleted_is_whole_or_gone(tmp_path: Path) -> None:
     repo, kept = tmp_path / "repo", tmp_path / "kept"
-    kept.mkdir()
-    write_run(kept)
+    repo.mkdir()
+    write_run(repo)
+    shutil.copytree(repo, kept)
 
     def fresh() -> None:
         shutil.rmtree(repo, ignore_errors=True)
@@ -119,8 +120,9 @@ def test_a_run_half_deleted_is_whole_or_gone(tmp_path: Path) -> None:
 
 def test_a_label_is_written_whole(tmp_path: Path) -> None:
     repo, kept = tmp_path / "repo", tmp_path / "kept"
-    kept.mkdir()
-    write_run(kept)
+    repo.mkdir()
+    write_run(repo)
+    shutil.copytree(repo, kept)
 
     def fresh() -> None:
         shutil.rmtree(repo, ignore_errors=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from agent.index.scan import git_environment
+from agent.workspace.git import git_environment
 
 _IDENTITY = [
     "-c",
@@ -19,9 +19,13 @@ _IDENTITY = [
 ]
 
 
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in git_environment().items() if name != "GIT_ALLOW_PROTOCOL"}
+
+
 def run_git(root: Path, *arguments: str) -> str:
     done = subprocess.run(
-        ["git", *_IDENTITY, *arguments], cwd=root, capture_output=True, text=True, check=True, env=git_environment()
+        ["git", *_IDENTITY, *arguments], cwd=root, capture_output=True, text=True, check=True, env=_environment()
     )
     return done.stdout.strip()
 

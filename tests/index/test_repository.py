@@ -242,7 +242,7 @@ def test_no_folder_and_no_room_are_said_plainly(tmp_path: Path) -> None:
         Index.open(tmp_path / "nowhere")
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / ".clean_room").write_text("in the way")
-    with pytest.raises(IndexUnavailable, match="cannot be opened"):
+    with pytest.raises(IndexUnavailable, match="is a file, so nothing can be kept there"):
         Index.open(tmp_path / "r")
 
 

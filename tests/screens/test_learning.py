@@ -17,6 +17,7 @@ from agent.events import CallFinished, CallStarted, Envelope, Event, PlanMade, R
 from agent.labels.items import load_items
 from agent.values import PlanStep
 from agent.verdict.threshold import load_thresholds, thresholds_path
+from agent.workspace.clean_room import work_folder
 from screens.history.replay import ReplayScreen
 from screens.history.screen import HistoryScreen
 from screens.learning.calibrate import CalibrateScreen
@@ -351,9 +352,7 @@ async def test_resume_goes_on_where_the_worktree_is_still_there(recorded: Filled
     app = history(recorded)
     asked: list[tuple[str, str]] = []
     app.start_task = lambda task, repo, resume="": asked.append((task, resume))  # type: ignore[method-assign]
-    work = recorded.repo / ".clean_room" / "work"
-    work.mkdir()
-    (work / "a3.json").write_text("{}")
+    (work_folder(recorded.repo) / "a3.json").write_text("{}")
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settle(pilot)
         assert app.screen.run.place and "worktree is still there" in app.screen.query_one("#run-facts").plain

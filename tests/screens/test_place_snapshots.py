@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from agent.workspace.clean_room import work_folder
 from screens.history.screen import HistoryScreen
 from screens.settings.screen import SettingsScreen
 from tests.screens.driving import home_services
@@ -32,9 +33,7 @@ def test_home_with_runs(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("size", SIZES, ids=NAMES)
 def test_a_change_that_waits(snap_compare: Compare, repo: Path, size: tuple[int, int]) -> None:
-    work = repo / ".clean_room" / "work"
-    work.mkdir()
-    (work / f"{WAITS}.json").write_text("{}")
+    (work_folder(repo) / f"{WAITS}.json").write_text("{}")
     assert _shown(snap_compare, lambda made: HistoryScreen(made, repo=repo), size, "down")
 
 

@@ -7,6 +7,7 @@ import stat
 import pytest
 
 from agent.workspace import apply as applying
+from agent.workspace.clean_room import work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.journal import Journal, recover
 from agent.workspace.worktree import Workspace
@@ -122,7 +123,7 @@ async def test_a_conflict_in_one_file_leaves_all_as_it_is(tmp_path, what, words)
     assert words in result.text and result.conflicts[0] in result.text and "Nothing was applied" in result.text
     assert "on the branch cra/r1" in result.text and "git merge cra/r1" in result.text
     assert fingerprint(repo) == before
-    assert not list((repo / ".clean_room" / "work").glob("*.apply"))
+    assert not list(work_folder(repo).glob("*.apply"))
 
 
 async def test_the_person_may_commit_and_switch_meanwhile(tmp_path):
@@ -274,10 +275,9 @@ async def test_an_undoing_that_fails_keeps_the_old_contents_for_the_next_try(tmp
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(WorkspaceError):
+    with monkeypatch.context() as patch, pytest.raises(WorkspaceError):
+        patch.setattr(os, "replace", full)
         journal.undo()
-    monkeypatch.undo()
     assert (repo / "a.c").read_text() == "int x;\n"
     again = Journal(repo, "r1", repo)  # another apply begins by undoing what was left
     assert (repo / "a.c").read_text() == "int a;\n"

@@ -12,9 +12,11 @@ import pytest
 
 from agent.workspace import leftovers
 from agent.workspace.apply import Apply
+from agent.workspace.clean_room import known_work_folder, state_directory
 from agent.workspace.demo import create_demo
 from agent.workspace.journal import Journal, recover
-from agent.workspace.worktree import Workspace, unfinished_runs
+from agent.workspace.record import recorded
+from agent.workspace.worktree import Workspace
 from tests.fakes.cuts import every_moment
 from tests.workspace.support import fingerprint, git, make_repo
 
@@ -23,7 +25,7 @@ class Bench:
     """A repository that is put back to how it was before each cut."""
 
     def __init__(self, folder: Path, files: dict[str, str], *, under_git: bool = True) -> None:
-        self.repo, self.fresh = folder / "repo", folder / "fresh"
+        self.repo, self.fresh, self.state = folder / "repo", folder / "fresh", folder / "state-kept"
         if under_git:
             make_repo(self.repo, files)
         else:
@@ -33,11 +35,17 @@ class Bench:
 
     def remember(self) -> None:
         shutil.copytree(self.repo, self.fresh, symlinks=True)
+        shutil.rmtree(self.state, ignore_errors=True)
+        if state_directory().is_dir():
+            shutil.copytree(state_directory(), self.state, symlinks=True)
         self.before = fingerprint(self.repo)
 
     def restore(self) -> None:
         shutil.rmtree(self.repo)
         shutil.copytree(self.fresh, self.repo, symlinks=True)
+        shutil.rmtree(state_directory(), ignore_errors=True)
+        if self.state.is_dir():
+            shutil.copytree(self.state, state_directory(), symlinks=True)
 
     def restore_files(self) -> None:
         """As :meth:`restore`, but for git and the runs."""
@@ -54,8 +62,8 @@ class Bench:
 
     def left(self) -> list[str]:
         """What is in the folder of runs."""
-        work = self.repo / ".clean_room" / "work"
-        return sorted(path.name for path in work.iterdir()) if work.is_dir() else []
+        work = known_work_folder(self.repo)
+        return sorted(path.name for path in work.iterdir()) if work is not None else []
 
 
 def files(repo: Path) -> object:
@@ -82,7 +90,7 @@ def test_a_place_half_made_is_opened_whole_or_unknown_and_leaves_nothing(
     opened = unknown = 0
     for _ in every_moment(lambda: create(bench.repo), bench.restore):
         assert fingerprint(bench.repo) == bench.before
-        if unfinished_runs(bench.repo):
+        if recorded(bench.repo):
             space = reopen(bench.repo)
             assert space.read("a.c") == "int changed;\n" and asyncio.run(space.changed_files()) == []
             asyncio.run(space.discard())
@@ -91,7 +99,7 @@ def test_a_place_half_made_is_opened_whole_or_unknown_and_leaves_nothing(
             unknown += 1
         other = create(bench.repo, "r2")
         assert other.read("a.c") == "int changed;\n"
-        assert bench.left() == ["r2", "r2.json"]
+        assert bench.left() == (["r2", "r2.json"] if under_git else ["r2", "r2.git", "r2.json"])
         assert fingerprint(bench.repo) == bench.before
     assert opened and unknown
 
@@ -126,7 +134,7 @@ def test_a_choice_cut_off_can_be_made_again(tmp_path: Path, choice: str) -> None
     bench.remember()
     for _ in every_moment(lambda: asyncio.run(getattr(space, choice)()), bench.restore):
         assert fingerprint(bench.repo) == bench.before
-        if unfinished_runs(bench.repo):
+        if recorded(bench.repo):
             asyncio.run(getattr(reopen(bench.repo), choice)())
         assert bench.left() == [] and git(bench.repo, "worktree", "list").count("\n") == 1
         branches = git(bench.repo, "branch", "--list", "cra/*").split()
@@ -141,7 +149,7 @@ def test_a_copy_half_discarded_is_whole_or_gone(tmp_path: Path, monkeypatch: pyt
     space = create(bench.repo)
     bench.remember()
     for _ in every_moment(lambda: asyncio.run(space.discard()), bench.restore):
-        if unfinished_runs(bench.repo):
+        if recorded(bench.repo):
             again = reopen(bench.repo)
             assert again.read("b.c") == "int b;\n"
             asyncio.run(again.discard())
@@ -203,12 +211,12 @@ def test_an_undoing_that_is_cut_off_is_done_again(tmp_path: Path) -> None:
     (bench.repo / "d" / "new.c").write_bytes(b"n")
     bench.remember()
     journal.unlock()
-    kept = shutil.copytree(bench.repo / ".clean_room", tmp_path / "kept")
+    kept = shutil.copytree(state_directory(), tmp_path / "kept")
 
     def restore() -> None:
         bench.restore_files()
-        shutil.rmtree(bench.repo / ".clean_room")
-        shutil.copytree(kept, bench.repo / ".clean_room")
+        shutil.rmtree(state_directory())
+        shutil.copytree(kept, state_directory())
 
     for _ in every_moment(lambda: recover(bench.repo), restore):
         recover(bench.repo)

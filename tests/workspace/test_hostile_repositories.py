@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.workspace import carry
+from agent.workspace.clean_room import work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import fingerprint, git, make_repo
@@ -92,7 +93,7 @@ async def test_what_git_cannot_add_names_the_way_around(tmp_path, spoil):
     spoil(repo)
     with pytest.raises(WorkspaceError, match=r"cannot be taken along; git says: .*workspace\.carry_uncommitted = false"):
         await Workspace.create(repo, "r1")
-    assert git(repo, "branch", "--list", "cra/*") == "" and os.listdir(repo / ".clean_room" / "work") == []
+    assert git(repo, "branch", "--list", "cra/*") == "" and os.listdir(work_folder(repo)) == []
     space = await Workspace.create(repo, "r2", carry_uncommitted=False)
     assert space.read("a.c") == "int a;\n"
 

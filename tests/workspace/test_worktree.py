@@ -6,9 +6,11 @@ import stat
 
 import pytest
 
+from agent.workspace.clean_room import work_folder
 from agent.workspace.git import GitError, WorkspaceError
 from agent.workspace.paths import PathRefused
-from agent.workspace.worktree import Workspace, unfinished_runs
+from agent.workspace.record import recorded
+from agent.workspace.worktree import Workspace
 from tests.workspace.support import fingerprint, git, make_repo
 
 
@@ -18,7 +20,7 @@ async def test_clean_repository_starts_from_head(tmp_path):
     space = await Workspace.create(repo, "r1")
     assert space.base == space.user_head == git(repo, "rev-parse", "HEAD").strip()
     assert not space.carried and space.notes == () and space.mode == "worktree"
-    assert space.root == repo / ".clean_room" / "work" / "r1"
+    assert space.root == work_folder(repo) / "r1" and not space.root.is_relative_to(repo)
     assert (space.root / "dir" / "b.py").read_text() == "b = 1\n"
     assert git(space.root, "branch", "--show-current").strip() == "cra/r1"
     assert fingerprint(repo) == before
@@ -215,7 +217,7 @@ async def test_a_folder_that_an_outer_repository_does_not_track_is_copied(tmp_pa
     (home / "secret").write_text("not to be carried along\n")
     space = await Workspace.create(home / "project", "r1")
     assert space.mode == "copy"
-    assert {path.name for path in space.top.iterdir()} == {".git", "a.c"}
+    assert {path.name for path in space.top.iterdir()} == {"a.c"}
 
 
 async def test_submodules_nested_repositories_and_large_files_are_named(tmp_path, monkeypatch):
@@ -258,7 +260,7 @@ async def test_keep_leaves_the_branch_and_discard_removes_it(tmp_path):
     for space in (kept, gone):
         space.write("a.c", f"int {space.run_id};\n")
         await space.commit("Step")
-    assert unfinished_runs(repo) == ["kept", "gone"]
+    assert recorded(repo) == ["kept", "gone"]
     kept.write("half.c", "int half;\n")
     assert "cra/kept" in await kept.keep()
     assert "deleted" in await gone.discard()
@@ -266,7 +268,7 @@ async def test_keep_leaves_the_branch_and_discard_removes_it(tmp_path):
     assert git(repo, "show", "cra/kept:a.c") == "int kept;\n"
     assert git(repo, "show", "cra/kept:half.c") == "int half;\n"
     assert git(repo, "worktree", "list").count("\n") == 1
-    assert unfinished_runs(repo) == [] and (repo / "a.c").read_text() == "int a;\n"
+    assert recorded(repo) == [] and (repo / "a.c").read_text() == "int a;\n"
 
 
 async def test_other_peoples_worktrees_survive_a_discard(tmp_path):
@@ -313,7 +315,7 @@ async def test_errors_are_sentences_and_change_nothing(tmp_path):
     with pytest.raises(WorkspaceError, match="No unfinished run"):
         await Workspace.reopen(repo, "never")
     assert fingerprint(repo) == before
-    assert unfinished_runs(repo) == ["r1"]
+    assert recorded(repo) == ["r1"]
 
 
 async def test_a_branch_named_cra_is_explained_and_leaves_nothing_behind(tmp_path):
@@ -321,7 +323,7 @@ async def test_a_branch_named_cra_is_explained_and_leaves_nothing_behind(tmp_pat
     git(repo, "branch", "cra")
     with pytest.raises(WorkspaceError, match="rename it"):
         await Workspace.create(repo, "r1")
-    assert unfinished_runs(repo) == [] and git(repo, "worktree", "list").count("\n") == 1
+    assert recorded(repo) == [] and git(repo, "worktree", "list").count("\n") == 1
 
 
 async def test_clean_room_that_is_a_link_is_refused(tmp_path):

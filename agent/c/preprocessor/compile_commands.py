@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 NAME = "compile_commands.json"
 
-_USUAL = ("", "build", "out", "builddir", "cmake-build-debug", "cmake-build-release", "_build", ".clean_room")
+_USUAL = ("", "build", "out", "builddir", "cmake-build-debug", "cmake-build-release", "_build")
 _MAX_BYTES = 64 << 20
 _MAX_FOLDERS = 400
 _INCLUDE_FLAGS = ("-I", "-isystem", "-iquote", "-idirafter")

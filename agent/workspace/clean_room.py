@@ -1,0 +1,265 @@
+"""A repository's folder ``.clean_room``: proven to be this machine's own before anything in it is read or written.
+
+A clone can bring a folder of that name along, with a log, a journal or links of somebody else's making. What Clean Room
+made itself bears an id that is also known in the person's state directory; whatever does not is moved aside and left
+alone. Only ``config.toml`` may come with a repository, since what it can say is limited (``agent.config.authority``).
+
+What code under check could reach from its place, worktrees and journals, is kept in the state directory and not here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from agent.atomic import replace_file
+from agent.workspace.git import WorkspaceError, discover, paths, run_git, shown
+
+FOLDER = ".clean_room"
+CONFIG = "config.toml"
+STATE_VARIABLE = "CRA_STATE_DIR"
+"""Environment variable that takes the place of the platform's state directory."""
+
+_MARKER = "owner"
+_OWNER = "owner.json"
+_ASIDE = "foreign-"
+_NOT_STATE = frozenset({CONFIG, ".gitignore"})
+
+
+class NotOurs(WorkspaceError):
+    """``.clean_room`` holds what Clean Room did not make and cannot move aside. The sentence says what to do."""
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """``folder`` is the repository's ``.clean_room``; ``state`` its folder in the state directory, None as long as nothing
+    was kept for this repository."""
+
+    folder: Path
+    state: Path | None = None
+
+
+class _Owner(msgspec.Struct):
+    """Where the folder that bears the id is: the repository's path, device and inode of its ``.clean_room``."""
+
+    path: str
+    device: int = 0
+    inode: int = 0
+
+
+def state_directory() -> Path:
+    """Where Clean Room keeps what belongs to this machine: ``CRA_STATE_DIR``, else ``state`` in ``CRA_DATA_DIR``, else the
+    platform's place for it."""
+    if given := os.environ.get(STATE_VARIABLE, "").strip():
+        return Path(given).expanduser()
+    if data := os.environ.get("CRA_DATA_DIR", "").strip():
+        return Path(data).expanduser() / "state"
+    return Path(platformdirs.user_state_dir("cra"))
+
+
+def private_file(repo: Path, *names: str) -> Path:
+    """The path of a file of ours in ``.clean_room``, which need not exist. Nothing is made; what is not ours moves aside.
+
+    Raises:
+        NotOurs: the folder is a link, tracked by git, or cannot be moved aside.
+    """
+    return claim(repo, make=False).folder.joinpath(*names)
+
+
+def work_folder(repo: Path) -> Path:
+    """Where the runs of ``repo`` have their places, records and journals; made when missing.
+
+    Raises:
+        WorkspaceError: it cannot be made.
+    """
+    state = claim(repo).state
+    assert state is not None
+    try:
+        (state / "work").mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorkspaceError(f"{state / 'work'} could not be made: {error.strerror}. Runs need to write there.") from error
+    return state / "work"
+
+
+def known_work_folder(repo: Path) -> Path | None:
+    """The same without making anything; None when there was never a run here."""
+    state = claim(repo, make=False).state
+    return state / "work" if state is not None and (state / "work").is_dir() else None
+
+
+def claim(repo: Path, *, make: bool = True) -> Claim:
+    """Prove that ``.clean_room`` of ``repo`` is ours; with ``make`` it is made when missing. Blocking.
+
+    Raises:
+        NotOurs: it is a link, holds links, is tracked by git, or holds what can neither be used nor moved aside.
+        WorkspaceError: it cannot be made there.
+    """
+    repo = Path(os.path.realpath(repo))
+    home = repo / FOLDER
+    try:
+        info = os.lstat(home)
+    except FileNotFoundError:
+        return _made(repo, home) if make else Claim(home)
+    except OSError as error:
+        raise WorkspaceError(f"{home} cannot be read: {error.strerror}.") from error
+    if stat.S_ISLNK(info.st_mode):
+        raise NotOurs(f"{home} is a symbolic link. Remove it: what belongs to a repository is only kept inside it.")
+    if not stat.S_ISDIR(info.st_mode):
+        raise NotOurs(f"{home} is a file, so nothing can be kept there. Remove it or move it away.")
+    _refuse_tracked(repo, home)
+    state = _state_of(repo, home, info)
+    if state is None:
+        _move_aside(repo, home)
+        return _made(repo, home) if make else Claim(home)
+    _refuse_links(home)
+    return Claim(home, state)
+
+
+_untold: dict[Path, list[str]] = {}
+
+
+def untold(repo: Path | None = None) -> tuple[str, ...]:
+    """Sentences about what was moved aside in ``repo`` (None: anywhere), each given once: whoever asks shows them."""
+    places = [*_untold] if repo is None else [Path(os.path.realpath(repo))]
+    return tuple(text for place in places for text in _untold.pop(place, ()))
+
+
+def adopt(repo: Path) -> list[str]:
+    """Take what was moved aside, or what another machine or an earlier version made, for our own: the person says so.
+    Returns the names taken over.
+
+    Raises:
+        NotOurs: it holds links, or git tracks it.
+        WorkspaceError: there is nothing of the kind.
+    """
+    repo = Path(os.path.realpath(repo))
+    home = claim(repo).folder
+    aside = [path for path in home.iterdir() if path.name.startswith(_ASIDE)]
+    aside.sort(key=lambda path: path.stat().st_mtime_ns)
+    taken: list[str] = []
+    for folder in reversed(aside):
+        _refuse_links(folder, skip="")
+        for entry in sorted(folder.iterdir()):
+            if entry.name not in ("work", _MARKER) and not os.path.lexists(home / entry.name):
+                os.rename(entry, home / entry.name)
+                taken.append(entry.name)
+    if not taken:
+        raise WorkspaceError(f"Nothing was moved aside in {home} that could be taken over.")
+    return taken
+
+
+def forget_repository(repo: Path) -> None:
+    """Remove what the state directory keeps for a repository that is deleted."""
+    import shutil
+
+    with contextlib.suppress(WorkspaceError):
+        state = claim(repo, make=False).state
+        if state is not None:
+            shutil.rmtree(state, ignore_errors=True)
+
+
+def _made(repo: Path, home: Path) -> Claim:
+    """A new folder, or one without an owner: it gets an id."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        info = os.lstat(home)
+        number = secrets.token_hex(16)
+        state = state_directory() / "repositories" / number
+        state.mkdir(mode=0o700, parents=True)
+        replace_file(state / _OWNER, msgspec.json.encode(_Owner(str(repo), info.st_dev, info.st_ino)), mode=0o600)
+        try:
+            handle = os.open(home / _MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:  # another process was faster: its id counts
+            (state / _OWNER).unlink()
+            state.rmdir()
+            return claim(repo)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(number + "\n")
+        if not os.path.lexists(home / ".gitignore"):
+            replace_file(home / ".gitignore", b"*\n")
+    except OSError as error:
+        where = error.filename or home
+        raise WorkspaceError(
+            f"{where} could not be made: {error.strerror}. Runs need to write there and in {state_directory()} "
+            f"({STATE_VARIABLE} names another place)."
+        ) from error
+    return Claim(home, state)
+
+
+def _state_of(repo: Path, home: Path, info: os.stat_result) -> Path | None:
+    """The state folder that belongs to ``home``, None when it bears no id that is known for this place."""
+    marker = home / _MARKER
+    try:
+        if not stat.S_ISREG(os.lstat(marker).st_mode):
+            return None
+        number = marker.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    if len(number) != 32 or not set(number) <= set("0123456789abcdef"):
+        return None
+    state = state_directory() / "repositories" / number
+    try:
+        owner = msgspec.json.decode((state / _OWNER).read_bytes(), type=_Owner)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    here = _Owner(str(repo), info.st_dev, info.st_ino)
+    if owner.path != here.path and (owner.device, owner.inode) != (here.device, here.inode):
+        return None  # a copy of the repository: the id is that of the other one
+    if owner != here:  # the repository was moved, or its folder put back from a backup
+        with contextlib.suppress(OSError):
+            replace_file(state / _OWNER, msgspec.json.encode(here), mode=0o600)
+    return state
+
+
+def _move_aside(repo: Path, home: Path) -> None:
+    found = [entry for entry in sorted(home.iterdir()) if entry.name not in _NOT_STATE and not entry.name.startswith(_ASIDE)]
+    if not found:
+        return
+    number = 1
+    while os.path.lexists(home / f"{_ASIDE}{number}"):
+        number += 1
+    aside = home / f"{_ASIDE}{number}"
+    try:
+        aside.mkdir()
+        for entry in found:
+            os.rename(entry, aside / entry.name)
+    except OSError as error:
+        raise NotOurs(
+            f"{home} was not made by Clean Room on this machine and could not be moved aside ({error.strerror}), so it is "
+            "not read. Remove it, or make it writable."
+        ) from error
+    names = ", ".join(shown(entry.name) for entry in found[:5]) + (" and more" if len(found) > 5 else "")
+    _untold.setdefault(repo, []).append(
+        f"{home} held {names}, which Clean Room did not make on this machine for this repository. Nothing of it was read; "
+        f"it is now in {aside}. If it is yours, take it back with: cra trust --state {repo}"
+    )
+
+
+def _refuse_tracked(repo: Path, home: Path) -> None:
+    top = discover(repo)
+    if top is None:
+        return
+    listed = paths(run_git(repo, "--literal-pathspecs", "ls-files", "-z", "--", FOLDER, check=False))
+    names = [name for name in listed if name.removeprefix(f"{FOLDER}/") not in _NOT_STATE]
+    if names:
+        raise NotOurs(
+            f"Git tracks {len(names)} {'file' if len(names) == 1 else 'files'} in {home} ({shown(names[0])}), so they came "
+            "with the repository. Nothing there is read or written. Take them out of git with: "
+            f"git rm -r --cached {FOLDER}"
+        )
+
+
+def _refuse_links(folder: Path, skip: str = _ASIDE) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if skip and entry.name.startswith(skip):
+                continue
+            if entry.is_symlink():
+                raise NotOurs(f"{shown(entry.path)} is a symbolic link, which nothing in {FOLDER} may be. Remove it.")
+            if entry.is_dir(follow_symlinks=False):
+                _refuse_links(Path(entry.path))
