@@ -13,19 +13,23 @@ import msgspec
 from agent import __version__
 from agent.audit.log import AuditLog, Mark, log_path
 from agent.compiling.compiler import Compiler, CompilerMissing
-from agent.config.schema import Config, load
+from agent.config.schema import Config, load, load_with_notes
 from agent.context import RunContext
 from agent.events import ModelStatus
 from agent.gate import Gate
 from agent.index.scan import list_files
 from agent.languages import LANGUAGES, language_of
 from agent.learning.examples import LabelledExamples
+from agent.models.http import without_credentials
+from agent.models.keys import guard
 from agent.models.router import Router
 from agent.run import Run
 from agent.task.intent import read_intent
 from agent.verdict.in_force import thresholds_of
-from agent.workspace.git import top_level
+from agent.workspace.git import shown, top_level
+from agent.workspace.isolation import isolation
 from agent.workspace.lease import Lease
+from agent.workspace.trust import is_trusted, test_command, was_trusted
 from agent.workspace.worktree import Workspace
 
 CODE = frozenset(language.name for language in LANGUAGES)
@@ -43,6 +47,17 @@ class PreflightError(Exception):
         super().__init__(message)
         self.hint = hint
         self.exit_code = exit_code
+
+
+class NotTrusted(PreflightError):
+    """The person was not asked yet whether the repository's commands may run. ``question`` says what would run, and where
+    prompts would go, in lines."""
+
+    def __init__(self, repo: Path, question: str) -> None:
+        way = f"{question} Trust it with: cra trust {repo}"
+        super().__init__(f"{repo} is not trusted yet, so nothing of it is run.", way)
+        self.repo = repo
+        self.question = question
 
 
 async def open_run(
@@ -63,6 +78,7 @@ async def open_run(
     Raises:
         PreflightError: no task, or one too long for the window, no such folder, nothing to read in it, no compiler for its
             C, no model.
+        NotTrusted: the person has not said that commands of this repository may run.
         ConfigError: a configuration file is wrong.
         WorkspaceError: a bare repository, or no place to work could be made.
         LogError: the log cannot be opened.
@@ -72,13 +88,18 @@ async def open_run(
     repo = repo.expanduser().resolve()
     if not repo.is_dir():
         raise PreflightError(f"There is no folder {repo}.", "Give the path of the repository to work on.")
+    given = config
     config = config or load(repo, extra)
     _require_room(task, config.models.context_window)
     await asyncio.to_thread(top_level, repo)  # refuses a bare repository and one that git does not trust, with what to do
     languages = await asyncio.to_thread(_languages, repo)
     languages |= _require_sources(repo, languages, task)
+    if not await asyncio.to_thread(is_trusted, repo):
+        raise NotTrusted(repo, await asyncio.to_thread(trust_question, repo, extra))
+    notes = () if given else (await asyncio.to_thread(load_with_notes, repo, extra))[1]
     if "c" in languages:
         await _require_compiler(config)
+    guard(_key_names(config))
     status = StatusRelay()
     router = Router(config.models, status=status)
     lease: Lease | None = None
@@ -95,10 +116,38 @@ async def open_run(
         await router.aclose()
         raise
     status.ctx = ctx
+    workspace.notes = (*workspace.notes, *notes)
     return Run(
         ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete, resumed=bool(resume), lease=lease,
         with_model=with_model,
     )  # fmt: skip
+
+
+def _key_names(config: Config) -> set[str]:
+    """The environment variables that hold keys: code under check must not find them there."""
+    overrides = config.models.overrides.values()
+    return {config.models.api_key_env, *(one.api_key_env for one in overrides if not isinstance(one, str))}
+
+
+def trust_question(repo: Path, extra: dict[str, dict[str, Any]] | None = None) -> str:
+    """What a person decides on when they trust ``repo``: what would run and how it is shut in, where prompts would go, and
+    which settings of the repository do not count. Blocking."""
+    config, ignored = load_with_notes(repo, extra, trusted=True)
+    command = config.testing.test_command or test_command(repo)
+    again = "Its configuration or test command changed since you trusted it. " if was_trusted(repo) else ""
+    runs = f"A run carries out `{shown(command)}`" if command else "A run carries out what compiles and tests it"
+    walls = {
+        "bwrap": "without network and without your other files (bubblewrap)",
+        "bwrap-net": "without network and without your other files (bubblewrap)",
+        "unshare": "without network, but with access to your files (bubblewrap does not work here)",
+        "none": "with your files and the network within reach (bubblewrap does not work here)",
+    }[isolation()]
+    if config.sandbox.network:
+        walls = walls.replace("without network", "with network")
+    targets = Router(config.models).targets()
+    where = ", ".join(sorted({f"{provider} {without_credentials(address)[0]}".strip() for provider, address, _ in targets}))
+    lines = [f"{again}{runs} in a copy of it, {walls}.", f"The task and parts of the source go to: {shown(where)}."]
+    return " ".join((*lines, *ignored))
 
 
 async def _place(repo: Path, config: Config, resume: str) -> Workspace:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.models import keys
+from agent.workspace.trust import trust
+
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_waits_for_the_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -26,10 +29,12 @@ def nothing_waits_for_the_disk(tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the person's own configuration, models or history reaches a test."""
+    """Nothing of the person's own configuration, models or history reaches a test. Repositories of tests are trusted."""
     base: Path = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("CRA_CONFIG_DIR", str(base / "config"))
     monkeypatch.setenv("CRA_DATA_DIR", str(base / "data"))
     monkeypatch.setenv("CRA_CACHE_DIR", str(base / "cache"))
+    keys.forget_all()
+    trust(tmp_path_factory.getbasetemp(), below=True)
     for name in ("NO_COLOR", "TEXTUAL_THEME", "CRA_MODEL_PATH"):
         monkeypatch.delenv(name, raising=False)

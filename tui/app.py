@@ -155,6 +155,9 @@ class CraApp(App[int]):
             more = {"resume": resume} if resume else {}
             handle = await self.services.start_run(task, repo, config, gate=gate, **more)
         except Exception as error:
+            if question := getattr(error, "question", ""):  # a repository that was not trusted yet
+                await self._ask_trust(question, task, repo, resume)
+                return
             text = f"{error} {getattr(error, 'hint', '')}".strip()
             self.notify(text, title="The run cannot start", severity="error", timeout=20)
             return
@@ -173,6 +176,14 @@ class CraApp(App[int]):
         self.session = session
         self.run_worker(self._carry_out(handle), name="run", group=_RUN_GROUP, exit_on_error=False)
         self.show_session(session)
+
+    async def _ask_trust(self, question: str, task: str, repo: Path, resume: str) -> None:
+        """Ask whether commands of the repository may run; on a yes the run starts."""
+        from agent.workspace.trust import trust
+
+        if await self.push_screen_wait(Confirm(f"Trust {repo}?", question, "Trust it and run", "Not now")):
+            await asyncio.to_thread(trust, repo)
+            await self._launch(task, repo, resume)
 
     async def _carry_out(self, handle: RunHandle) -> RunFinished:
         """The run as a task of its own: when the application is taken down, its workers are broken off at once, but the run

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "tui.commands.labels:evaluate",
         "Ask every labelled question again of a model and measure its answers, beside what the log knows of others.",
     ),
+    "trust": ("tui.commands.trust:trust", "Let the build and the tests of REPO (default: here) run."),
     "serve": ("tui.commands.serve:serve", "Serve the application to a browser on this machine."),
 }
 """Name to (``module:attribute``, its help in one line)."""
@@ -107,6 +108,15 @@ def cli(ctx: click.Context, info: bool, repo: str) -> None:
 def main() -> None:
     """Entry point: every expected fault is a sentence and an exit code, never a traceback."""
     try:
+        _main()
+    finally:
+        if (state := sys.modules.get("agent.workspace.clean_room")) is not None:
+            for sentence in state.untold():
+                click.echo(f"cra: {sentence}", err=True)
+
+
+def _main() -> None:
+    try:
         sys.exit(cli.main(standalone_mode=False))
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
@@ -121,23 +131,38 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(exit_codes.NOT_SOLVED)
     except Exception as error:
-        code = _code_of(error)
-        if code is None:
+        found = _expected(error)
+        if found is None:
             raise
-        _fail(f"{error} {getattr(error, 'hint', '')}".strip(), code)
+        _fail(*found)
 
 
-def _code_of(error: Exception) -> int | None:
-    """The exit code of a fault that is expected, None for any other. The imports are slow: only a fault pays for them."""
+def _expected(error: BaseException) -> tuple[str, int] | None:
+    """The sentence and exit code of a fault that is expected, None for any other. The imports are slow: only a fault pays
+    for them."""
     from agent.audit.log import LogError
     from agent.config.errors import ConfigError
+    from agent.index import IndexUnavailable
+    from agent.launch import PreflightError
     from agent.models.types import ModelError
+    from agent.workspace.git import WorkspaceError
 
-    if isinstance(error, ConfigError):
-        return exit_codes.USAGE
-    return exit_codes.MISSING if isinstance(error, ModelError | LogError) else None
+    if isinstance(error, BaseExceptionGroup):  # of tasks that ran together: the first that can be said
+        return next((found for one in error.exceptions if (found := _expected(one)) is not None), None)
+    text = f"{error} {getattr(error, 'hint', '')}".strip()
+    if isinstance(error, PreflightError):
+        return text, error.exit_code
+    if isinstance(error, ConfigError | WorkspaceError):
+        return text, exit_codes.USAGE
+    if isinstance(error, ModelError | LogError | IndexUnavailable):
+        return text, exit_codes.MISSING
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}.", exit_codes.MISSING
+    return None
 
 
 def _fail(text: str, code: int) -> None:
-    click.echo(f"cra: {text}", err=True)
+    from agent.terminal_text import clean
+
+    click.echo(f"cra: {clean(text)}", err=True)
     sys.exit(code)

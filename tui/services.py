@@ -12,7 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from agent.audit.history import events_of, list_runs
-from agent.audit.log import Listener, LogError
+from agent.audit.log import Listener, LogError, known_log
 from agent.audit.reader import CallTexts, LogReader
 from agent.config.schema import Config, load
 from agent.events import CallProgress, Envelope, RunFinished
@@ -211,7 +211,7 @@ class _Readers:
         self._open: dict[Path, LogReader] = {}
 
     def _reader(self, repo: Path) -> LogReader | None:
-        path = repo / ".clean_room" / "raw.sqlite"
+        path = known_log(repo)
         if path not in self._open and path.is_file():
             with contextlib.suppress(LogError):
                 self._open[path] = LogReader(path)

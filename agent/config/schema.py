@@ -15,8 +15,10 @@ import msgspec
 import platformdirs
 from msgspec import Meta
 
+from agent.config.authority import limited
 from agent.config.errors import ConfigError, expected_of, nearest
 from agent.stages import GROUPS, STAGES
+from agent.workspace.trust import is_own_demo, is_trusted
 
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -182,6 +184,9 @@ class Sandbox(Section, frozen=True):
     cpu_seconds: Annotated[int, _doc("Processor seconds of one command.", ge=1)] = 600
     processes: Annotated[int, _doc("Processes of one command at once; 0: no limit.", ge=0)] = 512
     network: Annotated[bool, _doc("Let commands reach the network.")] = False
+    readable: Annotated[
+        list[str], _doc("Folders outside the project that commands may read, besides the system's and toolchains.")
+    ] = []
 
 
 class WorkspaceSection(Section, frozen=True):
@@ -310,17 +315,47 @@ def merge(*layers: dict[str, dict[str, Any]]) -> Config:
 def load(repo: Path | None = None, extra: dict[str, dict[str, Any]] | None = None) -> Config:
     """The configuration for a repository: person's file, repository's file, then ``extra`` (command line).
 
+    The repository's file counts once the person trusts the repository, and then only for what it may say
+    (``agent.config.authority``).
+
     Raises:
         ConfigError: if a file cannot be read or holds a wrong key or value.
     """
-    layers = []
-    for path in (user_config_path(), repo_config_path(repo) if repo else None):
-        if path is not None and os.path.lexists(path):
-            if not path.is_file():
-                raise ConfigError(str(path), "", "a file is needed here, and there is none: a folder, or a link to nothing")
-            try:
-                text = path.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ConfigError(str(path), "", f"this file cannot be read: {error}") from None
-            layers.append(parse(text, str(path)))
-    return merge(*layers, extra or {})
+    return load_with_notes(repo, extra)[0]
+
+
+def load_with_notes(
+    repo: Path | None = None, extra: dict[str, dict[str, Any]] | None = None, *, trusted: bool | None = None
+) -> tuple[Config, tuple[str, ...]]:
+    """As :func:`load`, with a sentence for each value of the repository's file that does not count. ``trusted`` answers what
+    would count if the person trusted it, or did not."""
+    own = read_layer(user_config_path())
+    theirs: dict[str, dict[str, Any]] = {}
+    notes: tuple[str, ...] = ()
+    if repo is not None and os.path.lexists(path := repo_config_path(repo)):
+        if path.is_symlink() or path.parent.is_symlink():
+            raise ConfigError(str(path), "", "a symbolic link is not read here. Put a file in its place, or remove it")
+        if is_own_demo(repo):
+            theirs = read_layer(path)
+        elif is_trusted(repo) if trusted is None else trusted:
+            theirs, notes = limited(read_layer(path), own)
+        else:
+            notes = (f"{path} is not used as long as you do not trust this repository. Trust it with: cra trust {repo}",)
+    return merge(own, theirs, extra or {}), notes
+
+
+def read_layer(path: Path) -> dict[str, dict[str, Any]]:
+    """The checked raw values of one file; none if it does not exist.
+
+    Raises:
+        ConfigError: it cannot be read, or holds a wrong key or value.
+    """
+    if not os.path.lexists(path):
+        return {}
+    if not path.is_file():
+        raise ConfigError(str(path), "", "a file is needed here, and there is none: a folder, or a link to nothing")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(str(path), "", f"this file cannot be read: {error}") from None
+    return parse(text, str(path))

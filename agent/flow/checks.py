@@ -14,7 +14,7 @@ from agent.flow.failing_lines import with_lines
 from agent.flow.limits import limits_of
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, FailureSignal
-from agent.workspace.checks import compare, find_test_command, run_checks, worse
+from agent.workspace.checks import compare, find_test_command, proven, run_checks, worse
 from agent.workspace.isolation import isolation, shortfall
 from agent.workspace.untouched import Untouched
 from agent.workspace.worktree import Workspace
@@ -108,10 +108,10 @@ class Checks:
         """A result without an event, for choosing between candidates."""
         return await self._execute() if self.command else None
 
-    async def alone(self, command: str, timeout: float = 0.0) -> CheckResult:
+    async def alone(self, command: str, timeout: float = 0.0, readable: tuple[str, ...] = ()) -> CheckResult:
         """What another command than the checks' comes to, with their limits and their care for the files, without an event.
-        ``timeout`` in seconds; 0: the checks' own."""
-        return await self._execute(command, timeout)
+        ``timeout`` in seconds; 0: the checks' own. ``readable`` are folders outside the run's place that it needs."""
+        return await self._execute(command, timeout, readable)
 
     async def explain(self, now: CheckResult, written: Collection[str] = ()) -> Explained:
         """Why a result fails. ``written`` are functions that the lines before a failing one may tell of."""
@@ -126,16 +126,17 @@ class Checks:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))
         return await self._execute()
 
-    async def _execute(self, command: str = "", timeout: float = 0.0) -> CheckResult:
+    async def _execute(self, command: str = "", timeout: float = 0.0, readable: tuple[str, ...] = ()) -> CheckResult:
         timeout = timeout or float(self.ctx.config.testing.timeout_seconds)
         env = {"LDLIBS": " ".join(self.libraries)} if self.libraries else None
         files = await asyncio.to_thread(Untouched, self.workspace)
-        result = await run_checks(self.workspace.root, command or self.command, timeout, limits=limits_of(self.ctx), env=env)
+        limits = limits_of(self.ctx, readable)
+        result = await run_checks(self.workspace.root, command or self.command, timeout, limits=limits, env=env)
         changed = await asyncio.to_thread(files.restore)
         if changed:
             names = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
             self.ctx.notice("warning", f"The checks changed {names}; what was there before was put back.", "checks")
-        return result
+        return result if command else proven(self.before, result)
 
 
 def _counts(result: CheckResult) -> dict[str, int]:

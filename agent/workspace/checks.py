@@ -9,11 +9,15 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
 
+import msgspec
+
 from agent.values import CheckResult
+from agent.workspace.junit import OPTIONS, read_junit
 from agent.workspace.sandbox import CommandResult, Limits, needs_shell, run_command
 from agent.workspace.stopped import further
 from agent.workspace.testoutput import read_outcome
@@ -59,7 +63,8 @@ def make_targets(root: Path) -> set[str]:
 async def run_checks(
     root: Path, command: str, timeout: float = 300.0, *, limits: Limits | None = None, env: dict[str, str] | None = None
 ) -> CheckResult:
-    """Run the checks once. The exit code decides ``ok``; a build that broke has no counts, or 0 passed.
+    """Run the checks once. ``ok`` means an exit code of 0 and, with pytest, a report of tests that ran: a process that ends
+    itself early has passed nothing. A build that broke has no counts, or 0 passed.
 
     Python modules are imported from ``root`` before any place they are installed in: an editable installation of the
     project points at the person's tree, and the tests would measure that one.
@@ -68,18 +73,22 @@ async def run_checks(
         WorkspaceError: ``root`` does not exist or the command is empty.
     """
     env = _import_from(Path(root)) | (env or {})
-    result = await run_command(_named(command), root, timeout, limits=limits, env=env)
-    own = _own_python(command, result)
-    if own:
-        result = await run_command(own, root, timeout, limits=limits, env=env)
-    outcome = await asyncio.to_thread(read_outcome, result.output)
+    with tempfile.TemporaryDirectory(prefix="cra-report-") as folder:
+        report = Path(folder).resolve() / "junit.xml"
+        result, reported = await _run(command, root, timeout, limits, env, report)
+        outcome = await asyncio.to_thread(read_junit, report) if reported else None
+    vanished = outcome is None and reported and result.ok
+    if outcome is None:
+        outcome = await asyncio.to_thread(read_outcome, result.output)
     passed, failed = outcome.passed, outcome.failed
     if passed is None and not result.ok and _BUILD_BROKE.search(result.output):
         passed = 0
+    if vanished:
+        result = msgspec.structs.replace(result, output=f"{result.output}\n{_NO_REPORT}\n")
     return CheckResult(
         command=command,
         exit_code=result.exit_code,
-        ok=result.ok,
+        ok=result.ok and not vanished,
         passed=passed,
         failed=failed,
         failing=outcome.failing,
@@ -88,6 +97,58 @@ async def run_checks(
         timed_out=result.timed_out,
         output=_shortened(result.output),
     )
+
+
+_NO_REPORT = "error: the tests ended before they reported anything, so nothing of them counts as passed."
+
+
+async def _run(
+    command: str, root: Path, timeout: float, limits: Limits | None, env: dict[str, str], report: Path
+) -> tuple[CommandResult, bool]:
+    """The result, and whether a report was asked for."""
+    plain = _named(command)
+    asked = _with_report(plain, report)
+    result = await run_command(asked, root, timeout, limits=limits, env=env, writable=[report.parent])
+    if asked != plain and result.exit_code == _USAGE and "--junitxml" in result.output:
+        asked = plain  # a pytest without that plugin
+        result = await run_command(plain, root, timeout, limits=limits, env=env)
+    if own := _own_python(command, result):
+        asked, plain = _with_report(own, report), own
+        result = await run_command(asked, root, timeout, limits=limits, env=env, writable=[report.parent])
+    return result, asked != plain
+
+
+_USAGE = 4
+"""pytest's exit code for a command line that it does not understand."""
+
+
+def _with_report(command: str, report: Path) -> str:
+    """The command with a report to ``report``, where it is plainly pytest and asks for none itself."""
+    if not _is_pytest(command) or "--junitxml" in command or "--junit-xml" in command or needs_shell(command):
+        return command
+    return f"{command} {shlex.join((*OPTIONS, f'--junitxml={report}'))}"
+
+
+def _is_pytest(command: str) -> bool:
+    words = command.split()
+    return bool(words) and (words[0] in ("pytest", "py.test") or words[1:3] == ["-m", "pytest"])
+
+
+def proven(baseline: CheckResult | None, now: CheckResult) -> CheckResult:
+    """``now``, but failed where it is well and yet reports fewer tests than ``baseline``: an exit code alone is not enough
+    where tests are counted. Tests that passed before and are not named any more are among ``failing``."""
+    if baseline is None or not now.ok or not (baseline.passed or baseline.passing):
+        return now
+    named = set(now.passing) | set(now.failing)
+    gone = tuple(name for name in baseline.passing if name not in named)
+    before = (baseline.passed or len(baseline.passing)) + (baseline.failed or len(baseline.failing))
+    after = (now.passed or len(now.passing)) + (now.failed or len(now.failing))
+    if not gone and after >= before:
+        return now
+    said = (
+        f"error: {before} tests were reported before the change and {after} are now; those that are missing count as failed."
+    )
+    return msgspec.structs.replace(now, ok=False, failing=(*now.failing, *gone), output=f"{now.output}\n{said}\n")
 
 
 def compare(baseline: CheckResult | None, now: CheckResult) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -29,9 +29,26 @@ def print_info() -> None:
     settings = {name: os.environ.get(name, "") for name in ("TERM", "COLORTERM", "NO_COLOR", "TEXTUAL_THEME", "LANG")}
     click.echo("terminal   " + ", ".join(f"{name}={value}" for name, value in settings.items() if value))
     click.echo(f"config     {user_config_path()}")
+    _print_walls()
     click.echo(f"models     {models_dir()}")
     for known in list_models():
         click.echo(f"           {known.entry.name}: {'there' if known.path else 'not fetched'}")
+
+
+def _print_walls() -> None:
+    """How commands of a repository are shut in here, what they can read, and whether this repository is trusted."""
+    from pathlib import Path
+
+    from agent.workspace.clean_room import state_directory
+    from agent.workspace.isolation import isolation, shortfall, toolchains
+    from agent.workspace.trust import is_trusted
+
+    kind = isolation()
+    click.echo(f"sandbox    {kind}" + (f". {shortfall(kind)}" if shortfall(kind) else ""))
+    if kind in ("bwrap", "bwrap-net"):
+        click.echo("           commands can read the system's programs and " + ", ".join(map(str, toolchains())))
+    here = Path.cwd()
+    click.echo(f"trust      {here} is {'' if is_trusted(here) else 'not '}trusted (kept in {state_directory()})")
 
 
 def _version(name: str) -> str:

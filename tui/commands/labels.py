@@ -325,6 +325,7 @@ def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def _reader(repo: Path) -> LogReader:
+    from agent.audit.log import known_log
     from agent.audit.reader import LogReader
 
-    return LogReader(repo.expanduser().resolve() / ".clean_room" / "raw.sqlite")
+    return LogReader(known_log(repo.expanduser().resolve()))

@@ -6,12 +6,15 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tui import exit_codes
 from tui.commands.settings import set_option
+
+if TYPE_CHECKING:
+    from agent.run import Run
 
 
 @click.command()
@@ -19,6 +22,7 @@ from tui.commands.settings import set_option
 @click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line; the last is RunFinished.")
 @click.option("--apply", "apply_it", is_flag=True, help="Apply the change to your files if the run ends complete.")
+@click.option("--trust", "trust_it", is_flag=True, help="Trust the repository: let its build and tests run. Remembered.")
 @click.option("--test-command", default="", help="The checks, instead of those configured or found.")
 @click.option("--no-model", is_flag=True, help="Ask no model: only repair failing checks, by small edits.")
 @set_option("this run")
@@ -27,6 +31,7 @@ def run(
     repo: Path,
     as_json: bool,
     apply_it: bool,
+    trust_it: bool,
     test_command: str,
     no_model: bool,
     settings: dict[str, dict[str, Any]],
@@ -34,7 +39,18 @@ def run(
     """Carry out TASK on a repository. The change stays on its branch unless --apply is given."""
     named = {"test_command": test_command} if test_command else {}
     extra = {**settings, "testing": {**settings.get("testing", {}), **named}}
-    sys.exit(asyncio.run(run_task(task, repo, as_json=as_json, apply_it=apply_it, extra=extra, with_model=not no_model)))
+    done = run_task(
+        task, repo, as_json=as_json, apply_it=apply_it, extra=extra, with_model=not no_model, trust_it=trust_it
+    )
+    sys.exit(asyncio.run(done))
+
+
+def _trusts(repo: Path, question: str) -> bool:
+    """The answer of whoever sits at the terminal; no where nobody does."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    click.echo(f"Do you trust {repo}? {question}", err=True)
+    return click.confirm("Trust it", default=False, err=True)
 
 
 async def run_task(
@@ -46,16 +62,30 @@ async def run_task(
     extra: dict[str, dict[str, Any]] | None = None,
     hidden: tuple[str, ...] = (),
     with_model: bool = True,
+    trust_it: bool = False,
 ) -> int:
     """Execute one task and report it on the terminal. Returns the exit code."""
-    from agent.launch import PreflightError, open_run
+    from agent.launch import NotTrusted, PreflightError, open_run
+    from agent.workspace.trust import trust
     from tui.ending import hear_signals
     from tui.report import guarded, json_printer, plain_printer
 
-    try:
-        started = await open_run(
+    async def opened() -> Run:
+        return await open_run(
             task, repo, extra=extra or {}, hidden=hidden, apply_when_complete=apply_it, with_model=with_model
         )
+
+    try:
+        if trust_it and repo.expanduser().is_dir():
+            trust(repo.expanduser())
+        try:
+            started = await opened()
+        except NotTrusted as error:
+            if as_json or not _trusts(error.repo, error.question):
+                click.echo(f"cra: {error} {error.question} Run it with --trust, or: cra trust {error.repo}", err=True)
+                return error.exit_code
+            trust(error.repo)
+            started = await opened()
     except PreflightError as error:
         click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
         return error.exit_code

@@ -1,0 +1,108 @@
+"""What a repository's own configuration file may say. It comes with a clone, so it can be anybody's.
+
+It can never choose an API key, a server outside this machine, a program, or looser walls: those come from the person's own
+file and the command line. What it may not say is left out, and said.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+Layer = dict[str, dict[str, Any]]
+
+_OWN_ONLY = {
+    ("models", "api_key_env"): "names an environment variable that holds a key",
+    ("compile", "compiler"): "names a program to run",
+    ("sandbox", "readable"): "opens folders of yours to commands",
+    ("ui", "keys"): "gives keys another meaning",
+}
+_LIMITS = ("memory_mib", "file_mib", "cpu_seconds", "processes")
+_HARMLESS_FLAG = re.compile(
+    r"""-(?: [IDUOgm]\S* | std=\S+ | ansi | pedantic(-errors)? | pthread | w | l\S+ | L\S+ | isystem\S* | iquote\S*
+         | W(?!p,|a,|l,)\S* | f(?!plugin|use-ld|profile|dump|compare|callgraph|diagnostics|lto|pass)\S* )""",
+    re.X,
+)  # gcc(1): -fplugin, -B, -wrapper, -specs and @file run or read other programs and files
+
+
+def refusal(section: str, key: str, value: Any) -> str:
+    """Why a repository's file may not set this, as the end of a sentence; "" when it may."""
+    if (section, key) in _OWN_ONLY:
+        return _OWN_ONLY[section, key]
+    if (section, key) == ("models", "base_url") and not is_loopback(value):
+        return "sends prompts, and so the source code, to another machine"
+    if (section, key) == ("sandbox", "network") and value is True:
+        return "lets commands reach the network"
+    if (section, key) == ("compile", "extra_flags") and not all(map(_is_harmless, value if isinstance(value, list) else ())):
+        return "holds flags that can run programs or read files"
+    if (section, key) == ("models", "overrides") and isinstance(value, dict):
+        return next((why for entry in value.values() if (why := _of_override(entry))), "")
+    return ""
+
+
+def limited(layer: Layer, own: Layer) -> tuple[Layer, tuple[str, ...]]:
+    """What of a repository's layer counts over the person's ``own``, and a sentence for each value that does not."""
+    kept: Layer = {}
+    said: list[str] = []
+    for section, table in layer.items():
+        for key, value in table.items():
+            why = refusal(section, key, value) or _looser(section, key, value, own) or _borrows_key(section, key, own)
+            if why:
+                said.append(f"{section}.{key} of the repository's own configuration is not used, since it {why}.")
+            else:
+                kept.setdefault(section, {})[key] = value
+    if said:
+        said.append("Set it in your own configuration file if you want it (cra config path shows where that is).")
+    return kept, tuple(said)
+
+
+def is_loopback(address: Any) -> bool:
+    """Whether an address, "" for a provider's usual one, is on this machine."""
+    if not isinstance(address, str) or not address:
+        return address == ""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _of_override(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return ""
+    if entry.get("api_key_env"):
+        return _OWN_ONLY["models", "api_key_env"]
+    if not is_loopback(entry.get("base_url", "")):
+        return "sends prompts, and so the source code, to another machine"
+    return ""
+
+
+def _is_harmless(flag: Any) -> bool:
+    return isinstance(flag, str) and (_HARMLESS_FLAG.fullmatch(flag) is not None or not flag.startswith(("-", "@")))
+
+
+def _looser(section: str, key: str, value: Any, own: Layer) -> str:
+    if section != "sandbox" or key not in _LIMITS:
+        return ""
+    from agent.config.schema import Sandbox
+
+    allowed = own.get("sandbox", {}).get(key, getattr(Sandbox(), key))
+    looser = value == 0 != allowed or (allowed != 0 and isinstance(value, int) and value > allowed)
+    return f"loosens the limit of {allowed}" if looser else ""
+
+
+def _borrows_key(section: str, key: str, own: Layer) -> str:
+    """A key of the person's is meant for the server they named, no other."""
+    models = own.get("models", {})
+    overrides = models.get("overrides", {})
+    keyed = models.get("api_key_env") or any(isinstance(o, dict) and o.get("api_key_env") for o in overrides.values())
+    if section == "models" and key in ("base_url", "provider") and keyed:
+        return "would send your API key to another server"
+    return ""

@@ -1,0 +1,35 @@
+"""``cra trust``: which repositories' commands may run, and whose ``.clean_room`` is one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--below", is_flag=True, help="Trust every folder in it, too, whatever changes there.")
+@click.option("--remove", is_flag=True, help="Do not trust it any more.")
+@click.option("--show", is_flag=True, help="Only show what trust would allow.")
+@click.option("--state", is_flag=True, help="Take over the .clean_room that another machine or an earlier version made.")
+def trust(repo: Path, below: bool, remove: bool, show: bool, state: bool) -> None:
+    """Let the build and the tests of REPO (default: here) run.
+
+    Until then a repository is only read. Trust ends when its configuration or its test command changes.
+    """
+    from agent.launch import trust_question
+    from agent.workspace import trust as trusted
+    from agent.workspace.clean_room import adopt
+
+    repo = repo.resolve()
+    if state:
+        click.echo(f"Taken over from before: {', '.join(adopt(repo))}.")
+    elif remove:
+        click.echo(f"{repo} is not trusted any more." if trusted.distrust(repo) else f"{repo} was not trusted.")
+    elif show:
+        click.echo(f"{repo} is {'' if trusted.is_trusted(repo) else 'not '}trusted. {trust_question(repo)}")
+    else:
+        click.echo(trust_question(repo))
+        trusted.trust(repo, below=below)
+        click.echo(f"{repo} is trusted{', with every folder in it' if below else ''}. Take it back with: cra trust --remove")
