@@ -1,6 +1,8 @@
 """Classify recorded compiler failures: share decided without a model, microseconds each, and the score against the gold.
 
-usage: python -m benchmarks.classifier CORPUS.jsonl [--verify] [--rounds N] [--no-index]
+usage: python -m benchmarks.classifier CORPUS.jsonl [--verify] [--facts-off [--limit N]] [--rounds N] [--no-index]
+
+``--facts-off`` asks the default model the three questions of every row, as ``compile.facts = false`` does, and counts calls.
 """
 
 from __future__ import annotations
@@ -15,9 +17,13 @@ from typing import Any
 
 from agent.compiling.classifying.classification import CompilerErrorClassification
 from agent.compiling.classifying.findings import SystemNames
-from agent.compiling.classifying.rows import Row, classify_row
+from agent.compiling.classifying.questions import RunQuestions
+from agent.compiling.classifying.rows import Row, classify_row, model_calls
 from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.compiling.system_headers import system_headers
+from agent.config.schema import load
+from agent.models.store import data_dir
+from agent.session import asking_session
 
 
 def fits(header: str, slot: list[str]) -> bool:
@@ -50,6 +56,8 @@ async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--verify", action="store_true", help="recompile as well")
+    parser.add_argument("--facts-off", action="store_true", help="by the default model's questions alone")
+    parser.add_argument("--limit", type=int, default=0, help="rows asked with --facts-off (0: all)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--no-index", action="store_true", help="the header table only, no question to a compiler")
     options = parser.parse_args()
@@ -70,12 +78,28 @@ async def main() -> None:
         seconds = time.perf_counter() - started
         report("recompiled", gold, verified)
         print(f"{'recompiled':12s} {seconds / len(rows) * 1000:8.1f} ms each")
+    if options.facts_off:
+        count = options.limit or len(rows)
+        started = time.perf_counter()
+        answered = await by_questions(rows[:count], system)
+        seconds = time.perf_counter() - started
+        report("facts off", gold[:count], answered)
+        calls = sum(model_calls(one) for one in answered)
+        print(f"{'facts off':12s} {calls} calls, {calls / count:.1f} a row, {seconds / count:.1f} s each")
     for name, times in zip(("elapsed", "processor"), await measure(rows, options.rounds, system), strict=True):
         ordered = sorted(times)
         print(
             f"{name:12s} {statistics.median(times):8.1f} µs median  {ordered[int(len(ordered) * 0.9)]:8.1f} µs p90  "
             f"{ordered[-1]:8.1f} µs worst  (text only, best of {options.rounds} rounds)"
         )
+
+
+async def by_questions(rows: list[Row], system: SystemNames | None) -> list[CompilerErrorClassification]:
+    """The classifications by the configured model's questions alone."""
+    folder = data_dir() / "scratch"
+    folder.mkdir(parents=True, exist_ok=True)
+    async with asking_session("classify", folder, load(Path("."))) as ctx:
+        return [await classify_row(r, llm=RunQuestions(ctx), system=system, use_facts=False) for r in rows]
 
 
 def report(title: str, gold: list[dict[str, Any]], said: list[CompilerErrorClassification]) -> None:

@@ -6,6 +6,7 @@ A value is looked for in the repository's ``.clean_room/config.toml``, then in t
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from pathlib import Path
@@ -21,6 +22,8 @@ from agent.stages import GROUPS, STAGES
 from agent.workspace.trust import is_own_demo, is_trusted
 
 Positive = Annotated[int, Meta(ge=1)]
+
+_log = logging.getLogger(__name__)
 
 
 def _doc(text: str, **limits: Any) -> Meta:
@@ -147,6 +150,10 @@ class Compile(Section, frozen=True):
     compiler: Annotated[str, _doc("Compiler command; empty: gcc or clang, whichever is found.")] = ""
     extra_flags: Annotated[list[str], _doc("Flags for every compile, such as -std=c11 or -Iinclude.")] = []
     timeout_seconds: Annotated[int, _doc("Longest compile.", ge=1)] = 60
+    facts: Annotated[
+        bool,
+        _doc("Explain compile errors by facts before a model is asked. Off: only the model's questions, to measure them."),
+    ] = True
 
 
 class Repair(Section, frozen=True):
@@ -301,7 +308,8 @@ def check_value(file: str, key: str, kind: Any, value: Any) -> Any:
 
 
 def merge(*layers: dict[str, dict[str, Any]]) -> Config:
-    """Later layers win, key by key; overrides are merged stage by stage."""
+    """Later layers win, key by key; overrides are merged stage by stage. A toggle that no layer sets leaves a line in the
+    debug log."""
     total: dict[str, dict[str, Any]] = {}
     for layer in layers:
         for name, table in layer.items():
@@ -309,6 +317,10 @@ def merge(*layers: dict[str, dict[str, Any]]) -> Config:
             for key, value in table.items():
                 old = into.get(key)
                 into[key] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+    given = total.get("orchestrator", {})
+    for key in Orchestrator.__struct_fields__:
+        if key.startswith("decomposed_") and key not in given:
+            _log.debug("orchestrator.%s is not in the configuration, so it is %s.", key, getattr(Orchestrator(), key))
     return msgspec.convert(total, Config)
 
 

@@ -81,6 +81,7 @@ class RunCompiler:
             llm=RunQuestions(ctx),
             decomposed=config.orchestrator.decomposed_error_classification,
             signature_source=config.coding.signature_source,
+            facts=config.compile.facts,
         )
 
 

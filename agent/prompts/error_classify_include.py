@@ -1,10 +1,11 @@
-"""Is a compile error a missing include? Also the context that all three error questions share (seed 000, section 7)."""
+"""Is a compile error a missing include? Also the context that all three error questions share."""
 
 from __future__ import annotations
 
 SYSTEM = """You sort errors of a C compiler. You see one function and what the compiler said about it.
 Is the cause that a header is not included?
-Yes: a name, type or macro that some header declares is unknown here (implicit declaration, undeclared, unknown type).
+Yes: a name, type or macro that some header declares is unknown here (implicit declaration, undeclared, unknown type), or a
+struct that some header defines is incomplete here (storage size isn't known, incomplete type).
 No: the name is misspelt, is a variable that was never declared, or the fault is in the code itself.
 Answer with one word, yes or no."""
 

@@ -1,4 +1,4 @@
-"""Which header is missing? Asked once a missing include is likely and no fact names it (seed 000, section 7)."""
+"""Which header is missing? Asked once a missing include is likely and no fact names it."""
 
 from __future__ import annotations
 

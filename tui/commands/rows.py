@@ -15,12 +15,15 @@ import click
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
 @click.option("--no-model", is_flag=True, help="Facts only; what they leave open counts as an error of logic.")
 @click.option("--verify", is_flag=True, help="Recompile with the row's command where its compiler is here, else with gcc.")
-def classify(file: Iterable[str], no_model: bool, verify: bool) -> None:
+@click.option("--no-facts", is_flag=True, help="Ask the model's questions whatever facts say, to measure them.")
+def classify(file: Iterable[str], no_model: bool, verify: bool, no_facts: bool) -> None:
     """Classify the compiler failures of a JSONL FILE ("-" for standard input)."""
-    asyncio.run(_classify(file, no_model, verify))
+    if no_model and no_facts:
+        raise click.UsageError("--no-model and --no-facts leave nothing to decide by: give one of them.")
+    asyncio.run(_classify(file, no_model, verify, no_facts))
 
 
-async def _classify(lines: Iterable[str], no_model: bool, verify: bool) -> None:
+async def _classify(lines: Iterable[str], no_model: bool, verify: bool, no_facts: bool) -> None:
     from agent.compiling.classifying.rows import classify_rows
 
     if no_model:
@@ -35,7 +38,7 @@ async def _classify(lines: Iterable[str], no_model: bool, verify: bool) -> None:
     folder = data_dir() / "scratch"
     folder.mkdir(parents=True, exist_ok=True)
     async with asking_session("classify", folder, load(Path("."))) as ctx:
-        async for row in classify_rows(lines, verify=verify, llm=RunQuestions(ctx)):
+        async for row in classify_rows(lines, verify=verify, llm=RunQuestions(ctx), use_facts=not no_facts):
             _say(row)
 
 

@@ -1,4 +1,4 @@
-"""The three yes/no questions about what facts leave open, and which header it is (seed 000, sections 7 and 8)."""
+"""The three yes/no questions about what facts leave open, and which header it is."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ from agent.prompts import (
 from agent.values import Diagnostic, ErrorCategory, Rung
 
 EXCERPT_LIMIT = 500
-"""Characters of compiler text in a question (seed 000, section 8), centred on the decisive line."""
+"""Characters of compiler text in a yes/no question, centred on the decisive line."""
+
+WHICH_LIMIT = 800
+"""Characters of compiler text where a header is to be named."""
 
 WHICH_TOKENS = 32
 """Longest reply that can be a header's name."""
@@ -102,9 +105,10 @@ async def classify_compiler_error(
     function: str = "",
     signature: str = "",
     foresee: bool = True,
+    use_facts: bool = True,
 ) -> CompilerErrorClassification:
-    """Why ``target`` did not compile or link: facts first, then ``llm``'s three questions about what they leave open (seed
-    000, section 8). Without ``llm`` what is left open is a logic error, ``how`` being ``default``.
+    """Why ``target`` did not compile or link: facts first, then ``llm``'s three questions about what they leave open.
+    Without ``llm`` what is left open is a logic error, ``how`` being ``default``. ``use_facts`` off: the questions only.
 
     Raises:
         ModelError: if a question is to be asked and the model cannot be.
@@ -113,11 +117,18 @@ async def classify_compiler_error(
         deterministic_check, raw_error, project, target, diagnostics=diagnostics, facts=facts, system=system,
         disproven=disproven, foresee=foresee,
     )  # fmt: skip
+    if not use_facts:
+        check = without_facts(check)
     if check.classification is not None:
         return check.classification
     if llm is None:
         return undecided(raw_error, check)
     return await ask_questions(raw_error, project, target, check, llm, function=function, signature=signature, system=system)
+
+
+def without_facts(check: Deterministic) -> Deterministic:
+    """The diagnostics alone, for when the questions are to be asked whatever facts say."""
+    return Deterministic(None, (), (), check.diagnostics)
 
 
 def undecided(raw_error: str, check: Deterministic) -> CompilerErrorClassification:
@@ -139,7 +150,7 @@ async def ask_questions(
     signature: str = "",
     system: SystemNames | None = None,
 ) -> CompilerErrorClassification:
-    """Include? signature? definition? The first yes decides, three noes make a logic error (seed 000, section 8).
+    """Include? signature? definition? The first yes decides, three noes make a logic error.
 
     A header that the model names must exist, in the project or on the compiler's search path; else the error counts as
     a logic error.
@@ -171,7 +182,8 @@ async def ask_questions(
         error_classify_include.item(excerpt),
         "Is an include missing?",
     ):
-        needed = await _which_include(excerpt, project, target, check, llm, item, rungs, system)
+        told = decisive_excerpt(raw_error, WHICH_LIMIT)
+        needed = await _which_include(told, project, target, check, llm, item, rungs, system)
         if needed is None:
             return done(ERROR_CAT_LOGIC_ERROR, None)
         return done(

@@ -24,7 +24,7 @@ from agent.compiling.child import run_child
 from agent.compiling.classifying.classification import CompilerErrorClassification
 from agent.compiling.classifying.deterministic import deterministic_check
 from agent.compiling.classifying.findings import SystemNames
-from agent.compiling.classifying.questions import ClassifyLlm, ask_questions, undecided
+from agent.compiling.classifying.questions import ClassifyLlm, ask_questions, undecided, without_facts
 from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, with_source_lines
 from agent.compiling.curing.include_trials import fix_includes
 from agent.compiling.flags import safe_flags
@@ -89,8 +89,9 @@ async def classify_rows(
     llm: ClassifyLlm | None = None,
     system: SystemNames | None = None,
     ask_compiler: bool = True,
+    use_facts: bool = True,
 ) -> AsyncIterator[dict[str, Any]]:
-    """One result a line: ``{"id", "category", "headers", "how", "us"}``, as soon as it is known.
+    """One result a line: ``{"id", "category", "headers", "how", "calls", "us"}``, as soon as it is known.
 
     A line that is no usable row gives ``{"id", "line", "error"}`` and the next one is read. ``verify`` recompiles in a
     scratch directory; ``llm`` asks the three questions about what facts leave open (without it: a logic error).
@@ -109,7 +110,7 @@ async def classify_rows(
             identity = data.get("id") if isinstance(data, dict) else None
             row = Row(data)
             started = time.perf_counter()
-            result = await classify_row(row, verify=verify, llm=llm, system=system)
+            result = await classify_row(row, verify=verify, llm=llm, system=system, use_facts=use_facts)
             us = (time.perf_counter() - started) * 1e6
         except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
             yield {"id": identity, "line": number, "error": f"Line {number} is no usable row: {error}"}
@@ -119,8 +120,14 @@ async def classify_rows(
             "category": result.category,
             "headers": list(result.headers),
             "how": result.how,
+            "calls": model_calls(result),
             "us": round(us, 1),
         }
+
+
+def model_calls(result: CompilerErrorClassification) -> int:
+    """How many questions a model was asked for a classification."""
+    return sum(rung.how == "model" for rung in result.path)
 
 
 def _installed_headers() -> SystemNames | None:
@@ -134,16 +141,26 @@ def _installed_headers() -> SystemNames | None:
 
 
 async def classify_row(
-    row: Row, *, verify: bool = False, llm: ClassifyLlm | None = None, system: SystemNames | None = None
+    row: Row,
+    *,
+    verify: bool = False,
+    llm: ClassifyLlm | None = None,
+    system: SystemNames | None = None,
+    use_facts: bool = True,
 ) -> CompilerErrorClassification:
-    """The classification of one recorded failure."""
+    """The classification of one recorded failure. ``use_facts`` off: by ``llm``'s questions alone."""
     facts = BuildFacts.of(row.flags, row.compiler or (row.commands[-1].split(" ")[0] if row.commands else ""))
     project = ProjectFiles(row.files, facts.with_macros(FALLBACK_MACROS) if facts.macros or facts.undefined else None)
     target = project.resolve(row.target) or row.target
     check = deterministic_check(row.stderr, project, target, facts=facts, system=system, foresee=not verify)
-    result = check.classification
-    if verify and not (facts.windows and not shutil.which(row.compiler)):
+    if not use_facts:
+        check = without_facts(check)
+    elif verify:
         result = await _verified(row, check.classification, facts, system)
+        if result is not check.classification:
+            return result or undecided(row.stderr, check)
+        check = deterministic_check(row.stderr, project, target, facts=facts, system=system)
+    result = check.classification
     if result is not None:
         return result
     if llm is not None:
@@ -162,7 +179,7 @@ async def _verified(
         project = ProjectFiles(row.files, facts.with_macros(FALLBACK_MACROS), root)
         target = project.resolve(row.target) or row.target
         commands = _local_commands(row, root)
-        if not commands:
+        if not commands or (facts.windows and not shutil.which(row.compiler)):
             return textual
 
         generated = await asyncio.to_thread(generated_file, project, target)

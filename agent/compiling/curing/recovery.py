@@ -12,7 +12,7 @@ from agent.c.preprocessor.conditions import FALLBACK_MACROS
 from agent.compiling.build import Build
 from agent.compiling.classifying.classification import CompilerErrorClassification, NeededInclude
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
-from agent.compiling.classifying.questions import ClassifyLlm, classify_compiler_error, undecided
+from agent.compiling.classifying.questions import ClassifyLlm, classify_compiler_error, undecided, without_facts
 from agent.compiling.compiler import CompileOutcome
 from agent.compiling.curing.include_trials import MAX_RECOMPILES, Proof, fix_includes
 from agent.compiling.curing.link_recovery import LinkRecovered, link_with_recovery
@@ -49,7 +49,8 @@ class Recovered(msgspec.Struct, frozen=True):
 
 class Recovery:
     """Compiles files of one build and recovers. ``llm`` asks the three questions when ``decomposed`` (the toggle
-    ``decomposed_error_classification``) is on; with it off only includes are fixed and the retry is the plain one."""
+    ``decomposed_error_classification``) is on; with it off only includes are fixed and the retry is the plain one. With
+    ``facts`` off only headers that the model names are tried."""
 
     def __init__(
         self,
@@ -58,7 +59,9 @@ class Recovery:
         llm: ClassifyLlm | None = None,
         decomposed: bool = False,
         signature_source: Literal["header", "definition"] = "header",
+        facts: bool = True,
     ) -> None:
+        self.facts = facts
         self.build = build
         self.llm = llm if decomposed else None
         self.decomposed = decomposed
@@ -108,11 +111,14 @@ class _Run:
         if self.generated and self.generated.command:
             self.build.project.add(self.generated.source)
         first = await asyncio.to_thread(self._check, outcome)
+        if not self.recovery.facts:
+            first = without_facts(first)
         if first.classification and first.classification.category == "missing_include":
             self._classified(first.classification)
         if self.generated and not self.generated.command and first.classification and first.classification.includes:
             return self._cannot_make_again(outcome, first.classification)
-        outcome = await self._includes(outcome)
+        if self.recovery.facts:
+            outcome = await self._includes(outcome)
         if outcome.ok and not _implicit(outcome):
             return self._cured("missing_include", "include", self._include_action(), outcome)
         if self.kept:
@@ -187,7 +193,7 @@ class _Run:
         verdict = await classify_compiler_error(
             outcome.stderr, self.build.project, self.path, llm=self.recovery.llm, diagnostics=outcome.diagnostics,
             facts=self.build.facts(self.path), system=self.build.system, disproven=tuple(self.disproven),
-            function=self.symbol, signature=self.signature, foresee=False,
+            function=self.symbol, signature=self.signature, foresee=False, use_facts=self.recovery.facts,
         )  # fmt: skip
         self._classified(verdict)
         return verdict
