@@ -15,7 +15,9 @@ from pathlib import Path
 
 from agent.models.embedded_busy import Queue
 from agent.models.embedded_process import EmbeddedProcess, obtain
+from agent.models.embedded_share import ServerOptions
 from agent.models.openai import OpenAIProvider
+from agent.models.store import find_adapter
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
 
 Resolve = Callable[[str], Path]
@@ -43,13 +45,13 @@ class _Host:
 
     @asynccontextmanager
     async def lease(
-        self, path: Path, context: int, speculative: bool, target: ModelTarget, status: StatusCallback
+        self, path: Path, context: int, options: ServerOptions, target: ModelTarget, status: StatusCallback
     ) -> AsyncIterator[_Protocol]:
         """The protocol to a server that has this model and at least this window; others wait until it is free."""
         async with self._entry:
-            if not self._fits(path, context, speculative):
+            if not self._fits(path, context, options):
                 await self._idle.wait()
-                await self._swap(path, context, speculative, target, status)
+                await self._swap(path, context, options, target, status)
             self._active += 1
             self._idle.clear()
         assert self.protocol is not None
@@ -66,14 +68,16 @@ class _Host:
         if self.process is not None and self._active <= 1:
             self.process.mark(self._active == 1)
 
-    def _fits(self, path: Path, context: int, speculative: bool) -> bool:
+    def _fits(self, path: Path, context: int, options: ServerOptions) -> bool:
         p = self.process
-        return p is not None and p.alive and (p.path, p.speculative) == (path, speculative) and p.context >= context
+        return p is not None and p.alive and (p.path, p.options) == (path, options) and p.context >= context
 
-    async def _swap(self, path: Path, context: int, speculative: bool, target: ModelTarget, status: StatusCallback) -> None:
+    async def _swap(
+        self, path: Path, context: int, options: ServerOptions, target: ModelTarget, status: StatusCallback
+    ) -> None:
         old = self.process
         if old is not None and old.alive:
-            why = "another model" if old.path != path else "a larger window"
+            why = "another model" if old.path != path else "another adapter" if old.options != options else "a larger window"
             status("loading", f"{target.model} (in place of {old.path.stem}: {why} is needed)")
             if old.path == path:
                 context = max(context, old.context)
@@ -86,7 +90,7 @@ class _Host:
                 status(what, text)
             self._noticed.add(text)
 
-        self.process = await obtain(path, context, speculative, target.first_byte_timeout, tell)
+        self.process = await obtain(path, context, options, target.first_byte_timeout, tell)
         self.protocol = _Protocol(self.process.base_url, headers={"Authorization": f"Bearer {self.process.key}"})
         status("ready", f"{target.model} (shared with another program)" if self.process.shared else target.model)
 
@@ -110,6 +114,7 @@ class EmbeddedProvider:
         resolve: model name or path to its file.
         contexts: window needed per model name over all stages, so that the server starts with the largest at once.
         speculative: n-gram speculation; pays only where much text is re-emitted unchanged.
+        adapters: LoRA adapters per model name over all stages, loaded with the model; each call names its own.
         status: told ``loading``, ``ready`` and ``notice``.
     """
 
@@ -121,9 +126,11 @@ class EmbeddedProvider:
         *,
         contexts: dict[str, int] | None = None,
         speculative: bool = False,
+        adapters: dict[str, tuple[str, ...]] | None = None,
         status: StatusCallback | None = None,
     ) -> None:
         self._resolve = resolve
+        self._adapters = adapters or {}
         self._contexts = contexts or {}
         self._speculative = speculative
         self._status = status or (lambda *_: None)
@@ -165,6 +172,8 @@ class EmbeddedProvider:
         try:
             path = await asyncio.to_thread(self._resolve, target.model)
             EmbeddedProcess.require_library()
+            if target.adapter:
+                find_adapter(target.adapter)
         except ModelError as error:
             return ModelInfo(ok=False, text=str(error), hint=error.hint)
         return ModelInfo(ok=True, text=f"{target.model} is on this machine ({path.name}).", models=(target.model,),
@@ -192,5 +201,7 @@ class EmbeddedProvider:
         host = self._host()
         host.users.add(id(self))
         context = self._context(target)
-        async with host.lease(path, context, self._speculative, target, self._status) as protocol:
+        adapters = tuple(str(find_adapter(name)) for name in self._adapters.get(target.model, ()))
+        options = ServerOptions(self._speculative, adapters)
+        async with host.lease(path, context, options, target, self._status) as protocol:
             yield protocol

@@ -21,6 +21,7 @@ from agent.models.embedded_share import (
     Lease,
     Place,
     Record,
+    ServerOptions,
     edition,
     ended,
     file_mark,
@@ -52,7 +53,7 @@ class EmbeddedProcess:
         self._record, self._lease, self._child = record, lease, child
         self.path = Path(record.model)
         self.context = record.context
-        self.speculative = record.speculative
+        self.options = ServerOptions(record.speculative, record.adapters)
         self.key = record.key
         self.pid = record.pid
         self.base_url = f"http://127.0.0.1:{record.port}"
@@ -96,7 +97,9 @@ class EmbeddedProcess:
         return _death(self.path, self.context, code, Path(self._record.log), self._record.log_start)
 
 
-async def obtain(path: Path, context: int, speculative: bool, seconds: float, status: StatusCallback) -> EmbeddedProcess:
+async def obtain(
+    path: Path, context: int, options: ServerOptions, seconds: float, status: StatusCallback
+) -> EmbeddedProcess:
     """A server with this model and at least this window: one that runs already, else a new one.
 
     Raises:
@@ -115,7 +118,7 @@ async def obtain(path: Path, context: int, speculative: bool, seconds: float, st
     async with start_lock(folder, seconds, waiting):
         others = []
         for place, record in running(folder):
-            if record is not None and record.serves(path, context, speculative):
+            if record is not None and record.serves(path, context, options):
                 lease = await join(place, record)
                 if lease is not None:
                     return EmbeddedProcess(record, lease, None)
@@ -124,7 +127,7 @@ async def obtain(path: Path, context: int, speculative: bool, seconds: float, st
         if others:
             status("notice", _cost(path, context, others[0]))
         try:
-            return await _start(Place(folder), path, context, speculative, seconds)
+            return await _start(Place(folder), path, context, options, seconds)
         except OSError as error:
             text = f"The embedded model server could not be started: {error}."
             raise ModelError("protocol", text, "See that the disk is not full and that the place named is yours.") from error
@@ -141,7 +144,7 @@ def _cost(path: Path, context: int, other: Record) -> str:
     )
 
 
-async def _start(place: Place, path: Path, context: int, speculative: bool, seconds: float) -> EmbeddedProcess:
+async def _start(place: Place, path: Path, context: int, options: ServerOptions, seconds: float) -> EmbeddedProcess:
     """A server that is ready to answer, with one thread per physical core."""
     key = secrets.token_urlsafe(24)
     log = data_dir() / "logs" / "embedded.log"
@@ -151,11 +154,12 @@ async def _start(place: Place, path: Path, context: int, speculative: bool, seco
     try:
         with _open_log(log) as sink:
             log_start = sink.tell()
-            child = _spawn(place, path, context, speculative, sink)
+            child = _spawn(place, path, context, options, sink)
         port = await _ready(child, key, path, context, seconds, log, log_start)
         record = Record(
-            model=str(path), file=file_mark(path), context=context, speculative=speculative, edition=edition(),
+            model=str(path), file=file_mark(path), context=context, speculative=options.speculative, edition=edition(),
             host=platform.node(), pid=child.pid, port=port, key=key, log=str(log), log_start=log_start,
+            adapters=options.adapters,
         )  # fmt: skip
         lease.write(record)
     except BaseException:
@@ -170,11 +174,13 @@ async def _start(place: Place, path: Path, context: int, speculative: bool, seco
     return EmbeddedProcess(record, lease, child)
 
 
-def _spawn(place: Place, path: Path, context: int, speculative: bool, sink: BinaryIO) -> subprocess.Popen[bytes]:
+def _spawn(place: Place, path: Path, context: int, options: ServerOptions, sink: BinaryIO) -> subprocess.Popen[bytes]:
     arguments = ["-m", SERVER_MODULE, "--model", str(path), "--ctx", str(context), "--threads", str(physical_cores()),
                  "--record", str(place.record), "--lease", str(place.lease)]  # fmt: skip
-    if speculative:
+    if options.speculative:
         arguments.append("--speculative")
+    for adapter in options.adapters:
+        arguments += ["--lora", adapter]
     root = str(Path(__file__).resolve().parents[2])
     path_list = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     environment = {"GOMP_SPINCOUNT": SPIN_COUNT, **os.environ, "PYTHONPATH": path_list}

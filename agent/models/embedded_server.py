@@ -56,6 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0: any free port")
     parser.add_argument("--record", default="", help="file whose lock says that this server lives")
     parser.add_argument("--lease", default="", help="file that every user of this server keeps locked")
+    parser.add_argument("--lora", action="append", default=[], help="a LoRA adapter that calls may ask for (repeatable)")
     parser.add_argument("--speculative", action="store_true", help="n-gram speculation")
     return parser.parse_args()
 
@@ -76,10 +77,19 @@ def _parameters(xllamacpp: Any, args: argparse.Namespace, key: str) -> Any:
     params.cors_origins = ""
     if key:
         params.api_keys = [key]
+    if args.lora:
+        params.lora_init_without_apply = True  # each call says which it wants
+        params.lora_adapters = [_adapter(xllamacpp, path) for path in args.lora]
     if args.speculative:
         params.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
         params.speculative.ngram_simple.size_m = NGRAM_DRAFT_TOKENS
     return params
+
+
+def _adapter(xllamacpp: Any, path: str) -> Any:
+    adapter = xllamacpp.CommonAdapterLoraInfo()
+    adapter.path, adapter.scale = path, 1.0
+    return adapter
 
 
 def _end_with_input() -> None:

@@ -32,6 +32,14 @@ _ENDING_SECONDS = 5.0
 _CONNECT_SECONDS = 5.0
 
 
+class ServerOptions(msgspec.Struct, frozen=True):
+    """What a server is started with besides its model and window: n-gram speculation, and the LoRA adapters that a call may
+    ask for, as paths in order. They are loaded without being applied."""
+
+    speculative: bool = False
+    adapters: tuple[str, ...] = ()
+
+
 class Record(msgspec.Struct, frozen=True):
     """A running server. ``file`` tells the model file from another of the same name, ``edition`` is whose server it is,
     ``context`` its window in tokens, ``log_start`` where its own part of ``log`` begins."""
@@ -47,12 +55,14 @@ class Record(msgspec.Struct, frozen=True):
     key: str
     log: str
     log_start: int
+    adapters: tuple[str, ...] = ()
 
-    def serves(self, path: Path, context: int, speculative: bool) -> bool:
-        """Whether it has this model, with at least this window."""
+    def serves(self, path: Path, context: int, options: ServerOptions) -> bool:
+        """Whether it has this model, with at least this window and these adapters."""
         return (
             (self.model, self.file, self.edition) == (str(path), file_mark(path), edition())
-            and self.speculative == speculative
+            and self.speculative == options.speculative
+            and self.adapters == options.adapters
             and self.context >= context
         )
 

@@ -85,7 +85,7 @@ class OllamaProvider(HttpProvider):
         if request.stop:
             options["stop"] = list(request.stop)
         body: dict[str, Any] = {
-            "model": target.model,
+            "model": target.adapter or target.model,
             "messages": messages_of(request),
             "stream": request.progress is not None,
             "options": options,
@@ -135,7 +135,7 @@ class OllamaProvider(HttpProvider):
         """
         self._tell("loading", target.model)
         body: dict[str, Any] = {
-            "model": target.model,
+            "model": target.adapter or target.model,
             "messages": [],
             "keep_alive": _keep_alive(target.keep_alive),
             "stream": False,
@@ -163,7 +163,7 @@ class OllamaProvider(HttpProvider):
 
     async def _trained_window(self, target: ModelTarget) -> int | None:
         try:
-            shown = await self.client.post("/api/show", {"model": target.model}, target, retries=0)
+            shown = await self.client.post("/api/show", {"model": target.adapter or target.model}, target, retries=0)
         except ModelError:
             return None
         found = (v for k, v in fields.table(shown.get("model_info")).items() if k.endswith(".context_length"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from agent.models import faults, fields
@@ -35,6 +36,7 @@ class OpenAIProvider(HttpProvider):
         self._probing = asyncio.Lock()
         self._refused: set[str] = set()
         self._counted: dict[bool, bool] = {}
+        self._adapters: dict[str, int] | None = None
 
     async def kind(self, target: ModelTarget) -> str:
         """``llama``, ``vllm``, ``sglang`` or ``plain``; asked once per server.
@@ -73,6 +75,8 @@ class OpenAIProvider(HttpProvider):
             kind = await self.kind(target)
         except ModelError:
             kind = ""  # the request itself is retried and tells what is wrong
+        if kind == "llama" and target.adapter:
+            await self._require_adapter(target)
         if request.suffix is not None:
             return await self._fill(request, kind)
         body = self.body(request, kind)
@@ -85,6 +89,24 @@ class OpenAIProvider(HttpProvider):
             self._refused.add(extra)
             reply = await self._post(self.body(request, kind), request)
         return self._read(request, reply)
+
+    async def _require_adapter(self, target: ModelTarget) -> None:
+        """Learn the numbers under which llama-server holds its adapters (``GET /lora-adapters``).
+
+        Raises:
+            ModelError: ``missing`` if it does not hold the one that is wanted.
+        """
+        if self._adapters is None:
+            status, rows = await self.client.get("/lora-adapters", target.api_key_env)
+            found = fields.tables(rows) if status == 200 else []
+            self._adapters = {PurePath(str(row.get("path", ""))).name: fields.count(row.get("id")) for row in found}
+        name = PurePath(target.adapter).name
+        if name not in self._adapters:
+            raise ModelError(
+                "missing",
+                f"The server at {self.base_url} has not loaded the adapter {name}.",
+                f"Start it with --lora {name} --lora-init-without-apply, or take the adapter out of the configuration.",
+            )
 
     async def _fill(self, request: CompletionRequest, kind: str) -> Completion:
         """Fill in the middle by llama-server's ``/infill``, which puts the model's own tokens around the two sides.
@@ -139,8 +161,9 @@ class OpenAIProvider(HttpProvider):
     def body(self, request: CompletionRequest, kind: str) -> dict[str, Any]:
         """The request in JSON, with what this kind of server understands and has not refused before."""
         target = request.target
+        served = target.adapter if target.adapter and kind != "llama" else target.model
         body: dict[str, Any] = {
-            "model": target.model,
+            "model": served,
             "messages": messages_of(request),
             "max_tokens": target.max_tokens,
             "temperature": target.temperature if request.temperature is None else request.temperature,
@@ -153,6 +176,8 @@ class OpenAIProvider(HttpProvider):
             body["stop"] = list(request.stop)
         if kind == "llama":
             body["cache_prompt"] = True
+            if target.adapter and self._adapters is not None:
+                body["lora"] = [{"id": self._adapters[PurePath(target.adapter).name], "scale": 1.0}]
         if kind in ("llama", "vllm", "sglang"):
             body["chat_template_kwargs"] = {"enable_thinking": target.thinking}
         if request.schema is not None:

@@ -110,6 +110,7 @@ class Router:
     def _make(self, target: ModelTarget) -> Provider:
         if target.provider == "embedded":
             return EmbeddedProvider(self._resolve, contexts=self._windows(), speculative=self.models.speculative,
+                                    adapters=self._adapters(),
                                     status=self._status)  # fmt: skip
         if target.provider == "replay":
             return ReplayProvider(self._lookup)
@@ -123,6 +124,14 @@ class Router:
             if target.provider == "embedded":
                 windows[target.model] = max(target.context_window, windows.get(target.model, 0))
         return windows
+
+    def _adapters(self) -> dict[str, tuple[str, ...]]:
+        """The adapters that stages want of each embedded model."""
+        found: dict[str, set[str]] = {}
+        for target in map(self.target, STAGES):
+            if target.provider == "embedded" and target.adapter:
+                found.setdefault(target.model, set()).add(target.adapter)
+        return {model: tuple(sorted(names)) for model, names in found.items()}
 
     def _resolve_target(self, stage: str) -> ModelTarget:
         models, known = self.models, stage_of(stage)

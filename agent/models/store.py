@@ -221,3 +221,27 @@ def default_thresholds(model: str) -> dict[str, ThresholdDefault]:
     """Shipped thresholds per stage; empty for a model the registry does not know."""
     entry = entry_of(model)
     return dict(entry.thresholds) if entry is not None else {}
+
+
+def adapters_dir() -> Path:
+    """Where adapters lie that are named by their file's name alone."""
+    return data_dir() / "adapters"
+
+
+def list_adapters() -> list[Path]:
+    """The adapters in :func:`adapters_dir`, sorted."""
+    return sorted(adapters_dir().glob("*.gguf"))
+
+
+def find_adapter(name: str) -> Path:
+    """The file of a LoRA adapter: a path, or a name in :func:`adapters_dir`.
+
+    Raises:
+        ModelError: ``missing`` if there is none.
+    """
+    for path in (Path(name).expanduser(), adapters_dir() / name):
+        if path.is_file():
+            return path.resolve()
+    raise ModelError(
+        "missing", f"There is no adapter {name}.", f"Give the path of its GGUF file, or put it into {adapters_dir()}."
+    )

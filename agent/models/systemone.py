@@ -54,7 +54,8 @@ class SystemOneProvider(HttpProvider):
             )
         target = requests[0].target
         questions = {f"q{n}": _question(request) for n, request in enumerate(requests, 1)}
-        body = {"model": target.model, "state": requests[0].state or requests[0].prompt, "questions": questions}
+        served, state = target.adapter or target.model, requests[0].state or requests[0].prompt
+        body = {"model": served, "state": state, "questions": questions}
         reply = await self.client.post("/v1/systemone", body, target)
         answers = reply.get("answers")
         usage = fields.table(reply.get("usage"))

@@ -37,6 +37,7 @@ class ScriptedServer:
         models: the names it has. When given, another name is answered with 404.
         context_window: prompts over it are refused as llama-server does (four characters a token).
         latency: seconds before every answer. api_key: required as a bearer token when given.
+        adapters: paths of the LoRA adapters that a llama-server has loaded.
         streams: whether it sends pieces where a stream is asked for; else it answers whole all the same.
     """
 
@@ -51,7 +52,9 @@ class ScriptedServer:
         api_key: str = "",
         record: bool = True,
         streams: bool = True,
+        adapters: tuple[str, ...] = (),
     ) -> None:
+        self.adapters = adapters
         self.script = as_script(script)
         self.kind = kind
         self.models = models
@@ -176,6 +179,8 @@ class ScriptedServer:
             "/api/version": {"version": "0.35.0"},
         }
         if self.kind == "llama":
+            rows = [{"id": number, "path": path, "scale": 0.0} for number, path in enumerate(self.adapters)]
+            table["/lora-adapters"] = rows  # type: ignore[assignment]
             table["/props"] = {"default_generation_settings": {"n_ctx": self.context_window}, "total_slots": 1}
         if self.kind == "vllm":
             table["/version"] = {"version": "0.12.0"}

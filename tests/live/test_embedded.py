@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
-from agent.config.schema import Models
+from agent.config.schema import Models, Override
 from agent.models.answers import parse_yes_no
 from agent.models.router import Router
 from agent.models.store import find_model
 from agent.models.types import CompletionRequest
+from tests.fakes.lora import write_adapter
 
 MODEL = find_model("qwen2.5-coder-1.5b")
 """Looked up before the tests get data folders of their own."""
@@ -75,5 +78,25 @@ async def test_a_text_heard_while_it_is_written_is_the_text_of_a_whole_reply() -
         assert msgspec.structs.replace(streamed, ms=0) == msgspec.structs.replace(whole, ms=0)
         assert heard[-1] == streamed.text
         assert abs(len(heard) - streamed.completion_tokens) <= 3  # the last token ends the text
+    finally:
+        await router.aclose()
+
+
+async def test_an_adapter_changes_the_answer_of_the_call_that_names_it_and_of_no_other(tmp_path: Path) -> None:
+    blocks = {f"blk.{number}.attn_output.weight": (1536, 1536) for number in range(28)}
+    path = write_adapter(tmp_path / "random.gguf", "qwen2", blocks, scale=0.3)
+    overrides: dict[str, str | Override] = {"scope": Override(model=str(MODEL), adapter=str(path))}
+    router = Router(Models(coding=str(MODEL), reasoning=str(MODEL), overrides=overrides))
+    try:
+        with_it, without = router.target("scope"), router.target("similarity")
+        assert (with_it.adapter, without.adapter) == (str(path), "")
+        answers = []
+        for target in (without, with_it, without):
+            request = CompletionRequest(
+                system=SYSTEM, prompt=STATE + "Is a ring buffer a queue?", stage="scope", target=target, yes_no=True
+            )
+            answers.append((await router.provider(target).complete(request)).p_yes)
+        assert answers[0] is not None and answers[1] is not None and answers[2] is not None
+        assert abs(answers[0] - answers[1]) > 0.01 > abs(answers[0] - answers[2])
     finally:
         await router.aclose()

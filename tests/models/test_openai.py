@@ -225,3 +225,20 @@ async def test_an_address_that_is_none_is_a_sentence(url: str) -> None:
         await provider.complete(yes_no("x", ModelTarget("openai", "m", url, max_tokens=16, first_byte_timeout=5)))
     assert caught.value.kind == "unreachable"
     await provider.aclose()
+
+
+async def test_llama_server_is_asked_for_the_adapter_by_its_number() -> None:
+    async with ScriptedServer(adapters=("/a/pass1.gguf", "/a/scope.gguf")) as server, openai(server) as provider:
+        await provider.complete(yes_no("Is it?", target_of(server, adapter="models/scope.gguf")))
+        await provider.complete(yes_no("Is it?", target_of(server)))
+        with pytest.raises(ModelError, match="has not loaded the adapter") as raised:
+            await provider.complete(yes_no("Is it?", target_of(server, adapter="other.gguf")))
+    with_it, without = (call.body for call in server.calls)
+    assert with_it["lora"] == [{"id": 1, "scale": 1.0}] and with_it["model"] == "m"
+    assert "lora" not in without and "--lora other.gguf" in raised.value.hint
+
+
+async def test_vllm_serves_an_adapter_under_a_name() -> None:
+    async with ScriptedServer(kind="vllm") as server, openai(server) as provider:
+        got = await provider.complete(yes_no("Is it?", target_of(server, adapter="scope-lora")))
+    assert server.calls[0].body["model"] == "scope-lora" and got.model == "m"

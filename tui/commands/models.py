@@ -20,12 +20,14 @@ def models() -> None:
 @models.command("list")
 def list_() -> None:
     """List the models that can be fetched and where they lie."""
-    from agent.models.store import list_models
+    from agent.models.store import list_adapters, list_models
 
     for known in list_models():
         entry = known.entry
         place = str(known.path) if known.path else "not fetched"
         click.echo(f"{entry.name:<24} {entry.parameters:>5}  {entry.size / 1e9:4.1f} GB  {entry.licence:<12} {place}")
+    for path in list_adapters():
+        click.echo(f"{path.name:<24} adapter {path.stat().st_size / 1e6:5.1f} MB  {path}")
 
 
 @models.command()
