@@ -107,6 +107,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("relabel.guidelines", "g", "Guidelines", "What yes and no mean here.", "guidelines", True, short="Guide"),
     Action("relabel.blind", "b", "Blind", "Hide the model's answers until you said yours, or show them.", "blind", True,
            other="Show", spare=2),
+    Action("relabel.source", "v", "Source", "The whole source that the item is about, which the model did not see.",
+           "source", True, spare=4),
     Action("relabel.order", "o", "Order", "The next order: certainty, disagreement, random, newest, oldest.", "order"),
     Action("relabel.filter", "slash", "Filter", "Show only calls that pass a filter.", "filter", True, "/", spare=1),
     Action("relabel.previous", "left_square_bracket", "Previous", "To the previous call.", "go(-1)"),

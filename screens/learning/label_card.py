@@ -18,6 +18,7 @@ from screens.text import (
     WARN,
     block,
     clean,
+    fit,
     line,
     local_time,
     one_line,
@@ -57,19 +58,22 @@ def _said(item: Item) -> str:
 
 def label_card(
     item: Item, texts: CallTexts | None, history: list[LabelRow], blind: bool, twins: list[Item], note: str = "",
-    meaning: Iterable[tuple[str, str]] = (),
+    meaning: Iterable[tuple[str, str]] = (), width: int = 80,
 ) -> list[Content]:  # fmt: skip
     """The lines of the card. ``twins`` are other calls with the same prompt; ``note`` waits for the next label;
-    ``meaning`` is what each answer says here, from :func:`meanings`."""
-    lines = [line((one_line(item.item), "bold"))]
-    lines += [line((f"{word:<4}", LABEL), (one_line(text), MUTED)) for word, text in meaning]
+    ``meaning`` is what each answer says here, from :func:`meanings`, on one line of ``width`` cells."""
+    lines = [] if texts is None else block(texts.question.strip("\n"), HIGHLIGHT)  # first: it is what is judged
+    if texts is None or one_line(item.item).rpartition(":")[2] not in texts.question:
+        lines.insert(0, line((one_line(item.item), "bold")))
     lines += [Content(""), *_label_lines(item, note, blind)]
     if blind:
         lines.append(Content.styled("the model's answer is hidden until you have said yours", MUTED))
     else:
         lines += _model_lines(item, texts)
+    said = " · ".join(f"{word}: {one_line(text)}" for word, text in meaning)
+    if said:
+        lines.append(fit(Content.styled(said, f"dim {MUTED}"), width))
     if texts is not None:
-        lines += [Content(""), _section("item asked about"), *block(texts.question.strip("\n"), HIGHLIGHT, indent=1)]
         lines += [Content(""), _section("system"), *block(texts.system.strip("\n"), MUTED, indent=1)]
         if texts.state.strip():
             lines += [Content(""), _section("shared by every item"), *block(texts.state.strip("\n"), MUTED, indent=1)]

@@ -20,16 +20,17 @@ from screens.keyed import NARROW
 from screens.learning.label_card import label_card, meanings, queue_heading, queue_row
 from screens.learning.label_model import QUEUES, LabelSession, parse_filter
 from screens.learning.labelling import Labelling
+from screens.learning.source_screen import SourceScreen
 from screens.lines import LinesView
 from screens.panes.rows import RowList
 from screens.runner import Services
-from screens.text import MUTED, WARN, block, line, stage_title
+from screens.text import MUTED, WARN, block, line, stage_short, stage_title
 from screens.workers import start
 
 _FILTER_HINT = "stage:scope run:ID model:NAME yes no defaulted disputed unlabelled disagrees, or words"
 _EMPTY = "No call passes. 6 shows all, / filters."
 _SHORT = {"to label": "to do", "model was wrong": "wrong", "labelled": "done"}
-_OF_A_CALL = ("label", "agree", "skip", "comment", "guidelines")
+_OF_A_CALL = ("label", "agree", "skip", "comment", "guidelines", "source")
 _NO_LOG = "Nothing was asked in this repository yet: run a task first."
 
 
@@ -48,6 +49,8 @@ class RelabelScreen(Labelling):
         self.call_id, self.run_id, self.wanted = call_id, run_id, wanted
         self.queue_key = "1"
         self._offered: bool | None = None
+        self._before: tuple[str, Filter, Order, int | None] | None = None
+        """The queue, and the call in it, that a filter being typed has taken the place of."""
 
     def above(self) -> Iterable[Widget]:
         """The ready-made queues and the filter."""
@@ -155,7 +158,7 @@ class RelabelScreen(Labelling):
             return
         queue, blind = labels.queue, self.blind
         self.rows.set_rows(len(queue), lambda row, width: queue_row(queue[row], width, blind), labels.place)
-        self.rows.border_title = Content(f"Queue: {QUEUES[self.queue_key][0] if self.queue_key else 'filtered'}")
+        self.rows.border_title = Content(f"Queue: {self._queue_name(labels)}")
         self.rows.border_subtitle = Content(ORDER_WORDS.get(labels.order, ""))
         self.name_it(labels.progress(), ("  ◌ blind: answers hidden", WARN) if blind else "")
         self.query_one("#queues", Static).update(self._queues(labels))
@@ -176,8 +179,9 @@ class RelabelScreen(Labelling):
         note = labels.notes.get(item.call_id, "")
         meaning = meanings(labels.guideline(item.stage).text)
         self.card.set_lines(
-            label_card(item, labels.texts(item), labels.history(item), self.blind, labels.twins(item), note, meaning)
-        )
+            label_card(item, labels.texts(item), labels.history(item), self.blind, labels.twins(item), note, meaning,
+                       self.card.scrollable_content_region.width)
+        )  # fmt: skip
         if self.query_one("#guidelines").display:
             self._show_guidelines()
 
@@ -187,12 +191,20 @@ class RelabelScreen(Labelling):
         for key, (name, _, _) in QUEUES.items():
             style = "bold $text-primary underline" if key == self.queue_key else MUTED
             parts += [(f"{key} {_SHORT.get(name, name) if narrow else name} {labels.counts[key]}", style), "  "]
-        wanted = labels.filter
         if not self.queue_key:
-            fields = (("stage", wanted.stage), ("run", wanted.run_id), ("model", wanted.model))
-            chosen = " ".join(f"{name}:{value}" for name, value in fields if value)
-            parts.append((f"filter {chosen} {wanted.text}".rstrip(), "bold $text-primary underline"))
+            parts.append((self._queue_name(labels), "bold $text-primary underline"))
         return line(*parts)
+
+    def _queue_name(self, labels: LabelSession) -> str:
+        """The name of the ready-made queue, or what the filter asks for."""
+        if self.queue_key:
+            return QUEUES[self.queue_key][0]
+        wanted = labels.filter
+        stage = stage_short(wanted.stage) if wanted.stage else ""
+        fields = (("question", stage), ("run", wanted.run_id), ("model", wanted.model))
+        chosen = " ".join(f"{name} {value}" for name, value in fields if value)
+        typed = self.query_one("#label-filter", Input).value if self._before is not None else wanted.text
+        return f"filter {chosen if not typed else ''} {typed}".strip() if chosen or typed else "filter: all"
 
     def _show_guidelines(self) -> None:
         labels, item = self.labels, self.item
@@ -245,12 +257,16 @@ class RelabelScreen(Labelling):
     def action_filter(self) -> None:
         """Type a filter."""
         field = self.query_one("#label-filter", Input)
+        labels = self.labels
+        if labels is not None and self._before is None:
+            call = labels.item.call_id if labels.item is not None else None
+            self._before = (self.queue_key, labels.filter, labels.order, call)
         field.display = True
         field.focus()
 
     @on(Input.Changed, "#label-filter")
     def _filtered(self, event: Input.Changed) -> None:
-        if self.labels is not None and event.input.display:
+        if self.labels is not None and event.input.display and (event.value or not self.queue_key):
             self._show_queue(parse_filter(event.value), self.labels.order, "")
 
     @on(Input.Submitted, "#label-filter")
@@ -261,6 +277,11 @@ class RelabelScreen(Labelling):
         """Write training files."""
         self.export_of(self.labels.filter if self.labels else Filter())
 
+    def action_source(self) -> None:
+        """The source that the item is about, as it is in the repository now; the model has not seen it."""
+        if self.item is not None:
+            self.app.push_screen(SourceScreen(self.repo, self.item.item))
+
     def action_copy(self) -> None:
         """Copy the card."""
         self.app.copy_to_clipboard(self.card.plain)
@@ -269,9 +290,12 @@ class RelabelScreen(Labelling):
         """Close the filter, or leave."""
         field = self.query_one("#label-filter", Input)
         if field.display:
-            field.value = ""
             field.display = False
+            field.value = ""
             self.rows.focus()
-            self.action_queue("6")
+            if self._before is not None:
+                key, wanted, order, call = self._before
+                self._before = None
+                self._show_queue(wanted, order, key, call)
         else:
             self.dismiss()

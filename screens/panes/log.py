@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from textual.content import Content
 
 from agent import events as ev
@@ -15,8 +17,8 @@ _NOTICE = {"info": ("i", LABEL), "warning": ("!", WARN), "error": ("✗", BAD)}
 
 
 class Log(Pane):
-    """One sentence an event; keeps to the end while the end is in view. The event's own name stands at the right where
-    there is room for it, and always in what is copied."""
+    """One sentence an event; keeps to the end while the end is in view. What is copied names the event and
+    its fields too."""
 
     title = "Log"
     follows_end = True
@@ -24,7 +26,7 @@ class Log(Pane):
 
     def build(self, state: RunState, width: int) -> list[Content]:
         """The newest events, oldest of them first."""
-        lines = [_entry(t, event, width) for t, event in state.log[-_SHOWN:]]
+        lines = [_entry(t, event) for t, event in state.log[-_SHOWN:]]
         if len(state.log) > _SHOWN:
             hidden = len(state.log) - _SHOWN
             lines.insert(0, Content.styled(f"… {hidden} earlier events; the audit log has them all", MUTED))
@@ -40,13 +42,16 @@ class Log(Pane):
         return "\n".join(rows) or self.empty
 
 
-def _entry(t: float, event: ev.Event, width: int) -> Content:
-    clock, name = duration(t).rjust(6), type(event).__name__
-    said = sentence(event) or f"{name} {event_text(event)}"
+def _entry(t: float, event: ev.Event) -> Content:
+    clock = duration(t).rjust(6)
+    said = sentence(event) or f"{_plainly(type(event).__name__)} {event_text(event)}"
     glyph, style = _NOTICE[event.level] if isinstance(event, ev.Notice) else (" ", "")
-    entry = line((f"{clock} ", MUTED), (f"{glyph} ", f"bold {style}" if style else ""), (said, style))
-    gap = width - entry.cell_length - len(name)
-    return entry + line(" " * gap, (name, MUTED)) if gap >= 2 and said != name else entry
+    return line((f"{clock} ", MUTED), (f"{glyph} ", f"bold {style}" if style else ""), (said, style))
+
+
+def _plainly(name: str) -> str:
+    """``CompileStarted`` as ``compile started``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 def event_text(event: ev.Event) -> str:

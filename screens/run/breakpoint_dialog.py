@@ -188,7 +188,7 @@ def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
 
 def describe(point: Breakpoint) -> str:
     """A breakpoint in words."""
-    stage = "any stage" if point.stage == "*" else f"stage {point.stage}"
+    stage = "any question" if point.stage == "*" else f"the question {stage_short(point.stage) or point.stage}"
     text = stage + (", any item" if point.item == "*" else f", item {point.item}")
     if point.band is not None:
         text += f", P(yes) {point.band[0]:.2f} to {point.band[1]:.2f}"

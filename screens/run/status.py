@@ -66,7 +66,10 @@ class StatusBar(Widget):
         if waiting and state.model_note:
             text = f"{text.split()[0]} {one_line(state.model_note)}"
         model = one_line(state.model if waiting or not state.model_note else state.model_note)
-        right = line((text, style), f"  {duration(self.session.elapsed())}", (f"  {model}" if width >= 100 else "", MUTED))
+        points = len(self.session.gate.breakpoints) if self.session.live else 0
+        stops = f"‖ {points} " if points else ""  # breakpoints that are set
+        clock, name = f"  {duration(self.session.elapsed())}", f"  {model}" if width >= 100 else ""
+        right = line((stops, WARN), (text, style), clock, (name, MUTED))
         repo = clean(state.repo or str(self.session.repo)).rstrip("/").rpartition("/")[2]
         task = one_line(state.task or self.session.task)
         left = line(("Clean Room", f"bold {LABEL}"), "  ", (repo, STRONG), (f" · {task}", ""))

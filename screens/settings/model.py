@@ -11,6 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from agent.audit.log import LogError
+from agent.audit.measured import Measured, measured
+from agent.audit.reader import LogReader
 from agent.config.edit import UNSET, ConfigDraft
 from agent.config.errors import ConfigError, description_of, expected_of
 from agent.config.schema import Config, check_value, repo_config_path, sections, user_config_path
@@ -138,7 +141,9 @@ class ToggleModel:
         if repo is not None and repo.is_dir():
             self.drafts["repository"] = ConfigDraft(repo_config_path(repo))
         self.repo = repo
-        self.scope: Scope = "person"
+        wins = "repository" in self.drafts and any(self.drafts["repository"].values().values())
+        self.scope: Scope = "repository" if wins else "person"
+        """The file being edited: at first the repository's where it sets anything, since it wins."""
 
     @property
     def draft(self) -> ConfigDraft:
@@ -199,6 +204,22 @@ class ToggleModel:
         """The configuration as it would be, both files with their changes. Raises ConfigError."""
         person, repository = self.drafts["person"], self.drafts.get("repository")
         return person.effective({}, repository.values() if repository else {})
+
+    def measured(self) -> dict[tuple[str, str], Measured]:
+        """(Stage, model) to what its calls took in the repository's log. Blocking; nothing where there is no log."""
+        path = self.repo / ".clean_room" / "raw.sqlite" if self.repo is not None else None
+        if path is None or not path.is_file():
+            return {}
+        try:
+            reader = LogReader(path)
+        except LogError:
+            return {}
+        try:
+            return measured(reader)
+        except LogError:
+            return {}
+        finally:
+            reader.close()
 
     def fault(self) -> str:
         """What is wrong with the whole, if anything: a stage that is none, a reply that leaves no room for a prompt, a key

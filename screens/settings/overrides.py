@@ -1,7 +1,9 @@
-"""The stages that have a model of their own, as a table: add, edit, remove, try each one out."""
+"""Which model answers which question, as a table: what each really uses, from which row, and what its calls took here. A row
+is edited in place, taken out, tried out."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from textual import on
@@ -12,18 +14,25 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
+from agent.audit.measured import Measured
 from agent.config.errors import ConfigError
 from agent.config.schema import Models, Override
+from agent.stages import STAGES
 from screens.settings.dialogs import OverrideDialog
 from screens.settings.model import ToggleModel
 from screens.settings.probe import DEFAULTS, Trial, ask, check, target_of
-from screens.text import BAD, GOOD, MUTED, STRONG, WARN, line, one_line
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural, short_count
 
 _TRIAL_GROUP = "trial"
 
 
+def _called(row: str) -> str:
+    """A question by its short form; a role or a group by its name."""
+    return STAGES[row].question if row in STAGES else row
+
+
 class OverrideTable(OptionList):
-    """The two roles first, then a row for every override of the file being edited and every inherited one."""
+    """The two roles first, then every row of the files, then all the questions with what they use."""
 
     BINDINGS = [Binding("j", "cursor_down", show=False), Binding("k", "cursor_up", show=False)]
 
@@ -42,17 +51,25 @@ class OverrideTable(OptionList):
         self.model = model
         self.rows: list[str] = []
         self.trials: dict[str, Trial] = {}
+        self.took: dict[tuple[str, str], Measured] = {}
 
     def on_mount(self) -> None:
-        """Fill it."""
+        """Fill it, then look what calls took."""
         self.sync()
+        self.run_worker(self._measure(), group="measure", exit_on_error=False)
+
+    async def _measure(self) -> None:
+        self.took = await asyncio.to_thread(self.model.measured)
+        if self.took and self.is_attached:
+            self.sync()
 
     def sync(self) -> None:
         """Show the model's rows again; the same row stays chosen."""
         chosen = self.row
         own = self.model.draft.overrides()
         inherited = self.model.drafts["person"].overrides() if self.model.scope == "repository" else {}
-        self.rows = [*DEFAULTS, *own, *(name for name in inherited if name not in own)]
+        rows = [*DEFAULTS, *own, *(name for name in inherited if name not in own)]
+        self.rows = [*rows, *(name for name in STAGES if name not in rows)]
         with self.prevent(OptionList.OptionHighlighted):
             self.clear_options()
             self.add_options([Option(self._line(row, own, inherited)) for row in self.rows])
@@ -82,11 +99,29 @@ class OverrideTable(OptionList):
             limits = f" window {target.context_window}, reply {target.max_tokens}"
         except ConfigError as error:
             what, where, limits = "", error.fault, ""
+        if row not in own and row not in inherited and row not in DEFAULTS:
+            return self._with_trial(self._used(row, what, own, inherited), row)
         origin = "" if row in own else "  from your file" if row in inherited else "  [models]"
         changed = "● " if ("models", "overrides", row) in self.model.draft.changes else "  "
         head = line(
-            (changed, WARN), (f"{row:<22}", STRONG), one_line(what), f" {one_line(where)}", (limits, MUTED), (origin, MUTED)
-        )
+            (changed, WARN), (f"{_called(row):<12}", STRONG), one_line(what), f" {one_line(where)}", (limits, MUTED),
+            (origin, MUTED),
+        )  # fmt: skip
+        return self._with_trial(head, row)
+
+    def _used(self, stage: str, what: str, own: dict[str, Override], inherited: dict[str, Override]) -> Content:
+        """A question without a row of its own: what it uses, whose row that is, what its calls took."""
+        known = STAGES[stage]
+        files = {**inherited, **own}
+        origin = f"row {known.group}" if known.group in files else known.role
+        took = self.took.get((stage, what.partition(" (")[0]))
+        measured = ""
+        if took is not None:
+            tokens = f"{short_count(round(took.tokens_in))}+{short_count(round(took.tokens_out))} tokens"
+            measured = f"  {took.ms:,.0f} ms, {tokens}, {plural(took.calls, 'call')}"
+        return line("  ", f"{_called(stage):<12}", (one_line(what), MUTED), (f"  from {origin}", MUTED), (measured, LABEL))
+
+    def _with_trial(self, head: Content, row: str) -> Content:
         trial = self.trials.get(row)
         if trial is None:
             return head

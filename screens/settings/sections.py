@@ -18,7 +18,7 @@ from screens.settings.overrides import OverrideTable
 from screens.text import LABEL, MUTED, line
 
 _TABLE = "overrides"
-_TABLE_TITLE = "A stage's own model. What a row leaves out comes from [models]."
+_TABLE_TITLE = "Which model answers which question; e gives the chosen one a model of its own."
 _TABLE_WORDS = f"models.overrides {_TABLE_TITLE} {' '.join((*GROUPS, *STAGES))}".lower()
 
 

@@ -174,7 +174,9 @@ async def test_skipping_and_filtering_drop_nothing(filled: Filled) -> None:
         await pilot.press("enter", "y")
         await until(pilot, lambda: own(filled) == 1)
         await pilot.press("escape")
-        await until(pilot, lambda: screen.labels and len(screen.labels.queue) == 21)
+        await until(pilot, lambda: screen.labels and screen.queue_key == "3" and len(screen.labels.queue) == 1)
+        await pilot.press("6")
+        assert len(screen.labels.queue) == 21
         for _ in range(5):
             await pilot.press("o")
             assert len(screen.labels.queue) == 21
