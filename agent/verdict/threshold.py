@@ -113,7 +113,6 @@ def load_thresholds(path: Path) -> list[Threshold]:
 def save_thresholds(path: Path, entries: Iterable[Threshold]) -> None:
     """Write a thresholds file whole or not at all."""
     text = tomli_w.dumps({"threshold": [_without_none(msgspec.to_builtins(entry)) for entry in entries]})
-    path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, text.encode("utf-8"))
 
 

@@ -109,6 +109,27 @@ def export_(repo: Path, format_: Any, out: Path, on_conflict: Any, balance: bool
     _print_report(report)
 
 
+@labels.command("import")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@_REPO
+@click.option("--replace", is_flag=True, help="Where the log says otherwise, the file is right.")
+def import_(file: Path, repo: Path, replace: bool) -> None:
+    """Bring labels back from a CSV FILE with the columns id and label (a spreadsheet, Argilla)."""
+    from agent.labels.imported import ImportFailure, import_labels
+
+    try:
+        report = import_labels(repo.expanduser().resolve(), file, replace=replace)
+    except ImportFailure as error:
+        click.echo(f"cra: {error}", err=True)
+        sys.exit(exit_codes.USAGE)
+    click.echo(f"{report.added} labels added, {report.same} were there already")
+    for name, rows in (("in conflict", report.conflicts), ("not usable", report.unusable)):
+        if rows:
+            click.echo(f"{len(rows)} rows {name}, not written:", err=True)
+        for row in rows:
+            click.echo(f"  {row}", err=True)
+
+
 def _print_report(report: ExportReport) -> None:
     for name, count in report.files.items():
         click.echo(f"{report.out / name}  {count} rows")

@@ -1,0 +1,144 @@
+"""Labels made elsewhere, brought back: a spreadsheet, Argilla, or any tool that writes the exported CSV with its answers."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import msgspec
+
+from agent.audit.reader import LogReader
+from agent.labels.book import LabelBook
+from agent.labels.items import Item, load_items
+
+_YES = frozenset({"yes", "y", "1", "1.0", "true", "t"})
+_NO = frozenset({"no", "n", "0", "0.0", "false", "f"})
+
+
+class ImportFailure(Exception):
+    """The file cannot be read as labels; the text says why and what it takes. Nothing was written."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One label of the file; ``line`` counts from 1, the head included."""
+
+    line: int
+    call_id: int
+    label: bool
+    note: str = ""
+
+
+class ImportReport(msgspec.Struct, frozen=True):
+    """What came of it. ``conflicts`` and ``unusable`` are sentences, one a row; neither kind of row was written."""
+
+    added: int
+    same: int
+    conflicts: tuple[str, ...]
+    unusable: tuple[str, ...]
+
+
+def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportReport:
+    """Add the labels of a CSV file to a repository's log, as a person's.
+
+    The file has the columns ``id`` (the call, as exported) and ``label`` (yes or no, 1 or 0, true or false; empty rows are
+    passed over); ``note`` is kept. A row that differs from the person's label in the log is a conflict, and is written only
+    with ``replace``.
+
+    Raises:
+        ImportFailure: the file cannot be read, or lacks a column.
+        LogError: the log cannot be read or written.
+    """
+    rows, unusable = _read(file)
+    path = repo / ".clean_room" / "raw.sqlite"
+    reader = LogReader(path)
+    try:
+        calls = {item.call_id: item for item in load_items(reader)}
+    finally:
+        reader.close()
+    conflicts, wanted, same = [], [], 0
+    said: dict[str, Row] = {}
+    for row in rows:
+        item = calls.get(row.call_id)
+        if item is None:
+            unusable.append(f"line {row.line}: the log has no yes/no call {row.call_id}")
+            continue
+        other = said.setdefault(item.judgment, row)
+        if other.label is not row.label:
+            conflicts.append(f"line {row.line}: {_about(item)} is labelled otherwise in line {other.line}")
+        elif _own_label(item) is row.label:
+            same += 1
+        elif _own_label(item) is not None and not replace:
+            conflicts.append(f"line {row.line}: {_about(item)} is labelled {_word(not row.label)} in the log")
+        else:
+            wanted.append(row)
+    _write(path, wanted, f"imported from {file.name}")
+    return ImportReport(len(wanted), same, tuple(conflicts), tuple(unusable))
+
+
+def _own_label(item: Item) -> bool | None:
+    """A person's label; one from an outcome gives way to any."""
+    return None if item.source == "outcome" else item.label
+
+
+def _write(path: Path, rows: list[Row], note: str) -> None:
+    book = LabelBook(path)
+    try:
+        for row in rows:
+            book.add(row.call_id, row.label, "person", row.note or note)
+    finally:
+        book.close()
+
+
+def _read(file: Path) -> tuple[list[Row], list[str]]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImportFailure(f"{file} cannot be read as text ({error}). Save it as CSV in UTF-8.") from error
+    rows: list[Row] = []
+    unusable: list[str] = []
+    try:
+        found = csv.DictReader(text.splitlines(keepends=True), dialect=_dialect(text))
+        names = {(name or "").strip().lower(): name for name in found.fieldnames or ()}
+        if "id" not in names or "label" not in names:
+            what = "Export with --format csv and fill in its column label."
+            raise ImportFailure(f"{file} has no columns id and label. {what}")
+        for line, entry in enumerate(found, 2):
+            _take(line, entry.get(names["id"]), entry.get(names["label"]), entry.get(names.get("note", "")), rows, unusable)
+    except csv.Error as error:
+        raise ImportFailure(f"{file} is not CSV ({error}). Save it as CSV in UTF-8.") from error
+    return rows, unusable
+
+
+def _dialect(text: str) -> type[csv.Dialect] | str:
+    """Comma, semicolon or tab, by what the head holds: spreadsheets write what their country reads."""
+    head = text.splitlines()[0] if text else ""
+    if "," in head or not any(mark in head for mark in ";\t"):
+        return "excel"
+    return "excel-tab" if "\t" in head else _Semicolon
+
+
+class _Semicolon(csv.excel):
+    delimiter = ";"
+
+
+def _take(
+    line: int, call: str | None, answer: str | None, note: str | None, rows: list[Row], unusable: list[str]
+) -> None:
+    word = (answer or "").strip().lower()
+    if not word:
+        return
+    number = (call or "").strip().removesuffix(".0")
+    if not number.isdecimal():
+        unusable.append(f"line {line}: {call!r} is not the number of a call")
+    elif word not in _YES | _NO:
+        unusable.append(f"line {line}: {answer!r} is neither yes nor no")
+    else:
+        rows.append(Row(line, int(number), word in _YES, (note or "").strip()))
+
+
+def _about(item: Item) -> str:
+    return f"call {item.call_id} ({item.stage}, {item.item})"
+
+
+def _word(value: bool) -> str:
+    return "yes" if value else "no"
