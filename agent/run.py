@@ -31,6 +31,7 @@ from agent.planning.schema import PlanError
 from agent.values import RunStatus
 from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import Lease
+from agent.workspace.protected import decides_tests
 from agent.workspace.worktree import Workspace
 
 
@@ -174,7 +175,8 @@ class Run:
             self.ctx.notice("error", f"The diff cannot be shown: {error}")
             return ""
         self.outcome.changed = tuple(files)
-        self.ctx.emit(DiffReady(diff, tuple(files), *count_lines(diff), self.workspace.branch))
+        deciding = tuple(path for path in files if decides_tests(path))
+        self.ctx.emit(DiffReady(diff, tuple(files), *count_lines(diff), self.workspace.branch, deciding))
         return diff
 
     def _broken_off(self, error: Exception) -> tuple[RunStatus, str]:

@@ -118,7 +118,9 @@ def _work_line(event: ev.Event) -> str:
         case ev.DiffReady():
             if not event.diff:
                 return "diff: nothing was changed"
-            return f"diff: {counted(len(event.files), 'files')}, +{event.added} -{event.removed}\n\n{event.diff}"
+            names = ", ".join(event.protected)
+            deciding = f"\nIt changes what decides whether tests pass: {names}" if names else ""
+            return f"diff: {counted(len(event.files), 'files')}, +{event.added} -{event.removed}{deciding}\n\n{event.diff}"
         case ev.DiffResolved():
             return event.detail
         case ev.RunFinished():

@@ -30,6 +30,7 @@ class DiffReady(Event, frozen=True):
     added: int = 0
     removed: int = 0
     branch: str = ""
+    protected: tuple[str, ...] = ()
 
 
 class DiffResolved(Event, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from agent.context import RunContext
 from agent.events import PlanMade, StepFinished, StepStarted
 from agent.flow.checks import Checks
@@ -10,7 +12,7 @@ from agent.flow.outcome import Outcome
 from agent.repair.phase import RepairPhase, Task
 from agent.task.intent import read_intent
 from agent.values import PlanStep
-from agent.workspace.protected import is_writable
+from agent.workspace.protected import called_by, is_writable
 from agent.workspace.worktree import Workspace
 
 
@@ -35,8 +37,14 @@ async def search_repair(
     if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok or not read_intent(task).repairs:
         return False
     env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
+    called = await asyncio.to_thread(called_by, workspace.root, checks.command)
     work = Task(
-        task, checks.command, lambda path: is_writable(workspace.root, path, hidden), limits_of(ctx), env, with_model
+        task,
+        checks.command,
+        lambda path: is_writable(workspace.root, path, hidden, called=called),
+        limits_of(ctx),
+        env,
+        with_model,
     )
     done = await RepairPhase(ctx, workspace, work).run()
     if not done.ok:

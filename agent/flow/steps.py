@@ -40,7 +40,7 @@ class StepRunner:
         self.found = found
         self.checks = checks
         self.outcome = outcome
-        self.tree = WorkTree(workspace, found.index, found.hidden)
+        self.tree = WorkTree(workspace, found.index, found.writable, found.hidden)
         self.compiler = RunCompiler(ctx, workspace)
         self.worker = Worker(ctx, found, self.tree, self.compiler, checks)
         self.executed: list[PlanStep] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -15,8 +16,9 @@ from agent.index import Index
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.pipeline import retrieve
 from agent.task.intent import Intent, read_intent
+from agent.workspace.checks import find_test_command
 from agent.workspace.clean_room import private_file
-from agent.workspace.protected import is_hidden, is_writable
+from agent.workspace.protected import called_by, is_hidden, is_test_file, is_writable
 from agent.workspace.worktree import Workspace
 
 
@@ -33,6 +35,7 @@ class Survey:
     index: Index
     package: ContextPackage
     hidden: tuple[str, ...] = ()
+    called: frozenset[str] = frozenset()
     functions: list[OpenFunction] = field(default_factory=list)
     types: list[OpenType] = field(default_factory=list)
 
@@ -57,8 +60,14 @@ class Survey:
         return [function.name for function in self.functions if function.name in targets]
 
     def writable(self, path: str) -> bool:
-        """Whether a model may change a file; see :func:`agent.workspace.protected.is_writable`."""
-        return is_writable(self.root, path, self.hidden)
+        """Whether a model may change a file; see :func:`agent.workspace.protected.is_writable`. A file that decides whether
+        tests pass has to be named by the task, and a test only counts as named when the task wants tests changed."""
+        return is_writable(self.root, path, self.hidden, named=self._named, called=self.called)
+
+    @cached_property
+    def _named(self) -> tuple[str, ...]:
+        intent = read_intent(self.task)
+        return tuple(name for name in intent.files if intent.edits_tests or not is_test_file(name))
 
 
 def read_sources(root: Path, index: Index, hidden: tuple[str, ...] = ()) -> dict[str, bytes]:
@@ -81,7 +90,9 @@ async def survey(ctx: RunContext, workspace: Workspace, task: str, hidden: tuple
     """
     index = await refresh_index(ctx, workspace, hidden, empty=read_intent(task).creates_files)
     package = await retrieve(ctx, index, task)
-    found = Survey(task, workspace.root, index, package, hidden)
+    command = find_test_command(workspace.root, ctx.config.testing.test_command)
+    called = await asyncio.to_thread(called_by, workspace.root, command)
+    found = Survey(task, workspace.root, index, package, hidden, called)
     await asyncio.to_thread(found.refresh_open)
     return found
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agent.coding.files import FolderFiles
 from agent.index import Index
 from agent.workspace.git import WorkspaceError
 from agent.workspace.paths import PathRefused, write_atomically
-from agent.workspace.protected import is_hidden, is_writable
+from agent.workspace.protected import is_hidden
 from agent.workspace.worktree import Workspace
 
 
@@ -33,8 +35,11 @@ class _Confined(FolderFiles):
 class WorkTree:
     """One run's files. ``files`` is handed to the coding room; ``touched`` are the paths written since the last look."""
 
-    def __init__(self, workspace: Workspace, index: Index, hidden: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, workspace: Workspace, index: Index, writable: Callable[[str], bool], hidden: tuple[str, ...] = ()
+    ) -> None:
         self.workspace = workspace
+        self._writable = writable
         self.index = index
         self.hidden = hidden
         self.touched: set[str] = set()
@@ -43,8 +48,8 @@ class WorkTree:
         self.files.workspace = workspace
 
     def writable(self, path: str) -> bool:
-        """Whether a model may change a file; see :func:`agent.workspace.protected.is_writable`."""
-        return is_writable(self.workspace.root, path, self.hidden)
+        """Whether a model may change a file; see :meth:`agent.flow.survey.Survey.writable`."""
+        return self._writable(path)
 
     def catch_up(self) -> None:
         """Bring the index up to date with what was written."""

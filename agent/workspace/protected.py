@@ -21,12 +21,15 @@ _CODE = frozenset(
     {".py", ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".m", ".rs", ".go", ".js", ".ts", ".rb", ".sh", ".pl", ".lua"}
 )
 _STEM = re.compile(
-    r"""(?:tests?|conftest|testmain|test_?suite|test_?runner|run_?tests?)  # the whole name
-      | tests?[-_.].+ | .+[-_.](?:tests?|spec)                          # test_ring, ring_test, ring_tests, ring.spec
-      | check_.+                                                          # the convention of libcheck
+    r"""(?:tests?|conftest|test_?(?:main|suite|runner|lib|utils?|helpers?)|run_?tests?)  # the whole name
+      | tests?[-_.].+ | .+[-_.]tests?                                                   # test_ring, ring_test, ring-tests
     """,
     re.X,
 )
+_BY_SUFFIX = {
+    ".c": re.compile(r"check_.+"),  # the convention of libcheck
+    **dict.fromkeys((".rb", ".js", ".ts", ".lua"), re.compile(r".+[-_.]spec")),
+}
 _CAMEL = re.compile(r"Test[A-Z]\w*|[A-Z]\w*Tests?")
 """Unity and CppUTest name a file TestRing.c or RingTest.c."""
 
@@ -40,7 +43,7 @@ _RUNNERS = (
     "rakefile", "build.ninja", "compile_commands.json",
     # what says how tests run
     "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".coveragerc",
-    "conftest.py", "tasks.py", "ctesttestfile.cmake",
+    "conftest.py", "ctesttestfile.cmake",
     # what Python runs before any of it
     "sitecustomize.py", "usercustomize.py", "*.pth",
     # what git and its host do with the files
@@ -77,7 +80,9 @@ def is_test_file(path: str) -> bool:
         return True
     if pure.suffix.casefold() not in _CODE:
         return False
-    return _STEM.fullmatch(pure.stem.casefold()) is not None or _CAMEL.fullmatch(pure.stem) is not None
+    own = _BY_SUFFIX.get(pure.suffix.casefold(), _STEM)
+    stem = pure.stem.casefold()
+    return bool(_STEM.fullmatch(stem) or own.fullmatch(stem) or _CAMEL.fullmatch(pure.stem))
 
 
 def is_protected(path: str, hidden: Iterable[str] = ()) -> bool:
@@ -129,12 +134,14 @@ def is_writable(
 ) -> bool:
     """Whether a model may write a file at ``path`` below ``root``.
 
-    Not what :func:`is_protected` names, unless the task names it (``named``) and it is not hidden; not a script of
-    ``called`` (see :func:`called_by`) on the same condition; nothing that leads elsewhere; and only where a file can be.
+    Not what :func:`is_protected` names, unless the task names it (``named``, the end of its path will do) and it is not
+    hidden; not a script of ``called`` (see :func:`called_by`) on the same condition; nothing that leads elsewhere; and only
+    where a file can be.
     """
     try:
         full = resolve_inside(root, path)
-        shut = (is_protected(path) or path in called) and path not in named
+        asked_for = any(path == name or path.endswith(f"/{name}") for name in named)
+        shut = (is_protected(path) or path in called) and not asked_for
         return not shut and not is_hidden(path, hidden) and not full.is_dir() and _can_hold_a_file(full.parent)
     except (PathRefused, OSError):  # OSError: a name that the file system does not take
         return False

@@ -10,7 +10,7 @@ from textual.content import Content
 from agent.state.run_state import RunState
 from screens.code import code_lines
 from screens.panes.base import Pane
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, clean, fit, line, one_line, plural
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, clean, fit, line, one_line, plural
 
 _CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "discarded": "thrown away",
             "undone": "taken back"}  # fmt: skip
@@ -38,6 +38,9 @@ class Diff(Pane):
             lines = [head + branch]
         else:  # of a diff the code scrolls sideways, of its heading nothing may be out of sight
             lines = [fit(head, width), fit(branch, width)]
+        if ready.protected:
+            names = ", ".join(map(one_line, ready.protected))
+            lines.append(fit(line((f"! changes what decides whether tests pass: {names}", WARN)), width))
         counts = file_counts(ready.diff)
         for path in ready.files:
             added, removed = counts.get(path, (0, 0))

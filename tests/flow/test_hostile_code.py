@@ -15,6 +15,7 @@ from agent.launch import open_run
 from agent.values import PlanStep
 from agent.workspace.demo import create_demo
 from agent.workspace.git import WorkspaceError
+from agent.workspace.protected import is_writable
 from agent.workspace.worktree import Workspace
 from tests.coding.helpers import compile_in
 from tests.fakes.context import run_context
@@ -92,7 +93,8 @@ async def test_files_outside_are_neither_read_nor_written_through_links(tmp_path
     (repo / "link.c").symlink_to(tmp_path / "outside.c")
     (repo / "inside.c").symlink_to("log.c")
     space = await Workspace.create(repo, "r1")
-    tree = WorkTree(space, Index.open(space.root, db_path=tmp_path / "index.sqlite"))
+    index = Index.open(space.root, db_path=tmp_path / "i.sqlite")
+    tree = WorkTree(space, index, lambda path: is_writable(space.root, path))
     for path in ("link.c", "../../../../outside.c", str(tmp_path / "outside.c"), ".git", ".git/config"):
         assert not tree.files.exists(path) and not tree.writable(path)
         with pytest.raises(FileNotFoundError):
@@ -124,7 +126,8 @@ async def test_an_edit_that_names_a_place_it_may_not_write_is_refused_and_asked_
     script = [("Write only", [block.format(path, ""), block.format("made.c", "int made;\n")])]
     async with ScriptedServer(script) as server, run_context(tmp_path, server) as ctx:
         space = await Workspace.create(repo, "r1")
-        tree = WorkTree(space, Index.open(space.root, db_path=tmp_path / "index.sqlite"))
+        index = Index.open(space.root, db_path=tmp_path / "i.sqlite")
+        tree = WorkTree(space, index, lambda path: is_writable(space.root, path))
         await asyncio.to_thread(tree.index.refresh)
         step = PlanStep("s1", "Write only what is better.", ("made.c",))
         outcome = await implement_step(
