@@ -8,7 +8,7 @@ DEMO ?= ring_buffer
 PYTEST_WORKERS ?= 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test live check bench screenshots clean
+.PHONY: attack demo test live check bench screenshots clean
 
 demo: $(VENV)/.app
 	$(BIN)/cra models pull
@@ -24,6 +24,9 @@ test: $(VENV)/.dev
 live: $(VENV)/.dev
 	$(BIN)/cra models pull
 	timeout 900 $(BIN)/pytest tests/live -m live --timeout 870
+
+attack: $(VENV)/.dev
+	$(BIN)/python -m tests.attacks.long
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check agent screens tui tests benchmarks
