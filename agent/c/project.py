@@ -15,6 +15,8 @@ from agent.c.preprocessor.text import CText
 from agent.c.words import holds_word
 
 MAX_FILE = 2_000_000
+_NEIGHBOURS = 12
+"""Files of one folder whose includes are looked at to see how headers are named there."""
 _SKIPPED_DIRS = frozenset({"node_modules", "__pycache__", "CMakeFiles"})
 
 
@@ -220,11 +222,12 @@ class ProjectFiles:
         return bool(active_include(self.shape(path), header, before_line))
 
     def spelled_from(self, includer: str, header: str, include_dirs: Sequence[str] = ()) -> str:
-        """How ``includer`` should name a project header: as a neighbour does, else by the folder they share, else by the
-        ``-I`` folder that it is in, else by the way from one to the other."""
+        """How ``includer`` should name a project header: see :meth:`IncludeResolver.spelling`."""
         folder = includer.rpartition("/")[0]
         stem = header.rpartition("/")[2].split(".")[0]
-        neighbours = [one for one in self._files if one.rpartition("/")[0] == folder and self.mentions(one, stem)]
+        beside = [one for one in self._files if one.rpartition("/")[0] == folder and one != includer]
+        telling = [one for one in beside if self.mentions(one, stem)]
+        neighbours = list(dict.fromkeys([includer, *telling, *beside[:_NEIGHBOURS]]))
         folders = [
             os.path.relpath(one, self.root) if self.root is not None and os.path.isabs(one) else one for one in include_dirs
         ]

@@ -59,24 +59,57 @@ class IncludeResolver:
         includes: Callable[[str], Iterable[Include]] = lambda _path: (),
         folders: Sequence[str] | None = None,
     ) -> str:
-        """How ``includer`` should name the project's ``header`` in quotes: as one of its ``neighbours`` (paths, read with
-        ``includes``) does; by its name alone when both are in one folder; from one of the ``folders``, or from the folder
-        ``include`` that it is in when the build's folders are not known (None); else by the way from one to the other."""
-        for other in neighbours:
-            for include in includes(other):
-                if not include.system and include.live and self.resolve(include.name, other) == header:
-                    return include.name
+        """How ``includer`` should name the project's ``header``: so that its build finds it, and as others name theirs.
+
+        What ``neighbours`` (paths, best first, read with ``includes``) include is followed: an include of ``header`` itself,
+        then one of a header in the same folder, then one from a folder that ``header`` is below. Else the bare name within
+        one folder, the path from one of the build's ``folders``, or from the folder ``include`` that it is in when those are
+        not known (None), the way from one file to the other. A name that a compiler resolves to another file is not given:
+        it looks beside the includer, then in ``folders``, in order (GCC manual, "Search Path").
+        """
         here = posixpath.dirname(includer)
-        if posixpath.dirname(header) == here:
-            return posixpath.basename(header)
-        for folder in folders or ():
-            inside = _below(folder, header)
-            if inside:
-                return inside
+        known = tuple(clean_path(folder) for folder in folders or ())
+        same, alike = self._followed(header, includer, neighbours, includes)
+        if same:
+            return same
+        plain = [posixpath.basename(header)] if posixpath.dirname(header) == here else []
+        for name in (*alike, *plain, *(_below(folder, header) for folder in known)):
+            if name and self._found(name, includer, known) == header:
+                return name
         parts = header.split("/")
         if folders is None and "include" in parts[:-1]:
             return "/".join(parts[parts.index("include") + 1 :])
         return posixpath.relpath(header, here or ".")
+
+    def _followed(
+        self, header: str, includer: str, neighbours: Iterable[str], includes: Callable[[str], Iterable[Include]]
+    ) -> tuple[str, list[str]]:
+        """The name that a neighbour in the includer's folder gives ``header``, "" if none does, and names made like those of
+        other headers, the closest first."""
+        folder, base = posixpath.split(header)
+        here = posixpath.dirname(includer)
+        beside: list[str] = []
+        below: list[str] = []
+        for other in neighbours:
+            for include in includes(other):
+                target = self.resolve(include.name, other, system=include.system) if include.live else ""
+                if target == header:
+                    if posixpath.dirname(other) == here:
+                        return include.name, []
+                    beside.insert(0, include.name)
+                elif target and posixpath.dirname(target) == folder:
+                    beside.append(include.name[: -len(posixpath.basename(target))] + base)
+                elif target.endswith("/" + include.name):
+                    below.append(_below(target[: -len(include.name) - 1], header))
+        return "", [*beside, *below]
+
+    def _found(self, name: str, includer: str, folders: Sequence[str]) -> str:
+        """The file that a compiler finds under ``name``, and no other: beside the includer, then in ``folders``."""
+        for folder in (posixpath.dirname(includer), *folders):
+            candidate = posixpath.normpath(posixpath.join(folder, name))
+            if candidate in self.paths and candidate != includer:
+                return candidate
+        return ""
 
 
 def clean_path(path: str) -> str:

@@ -30,7 +30,7 @@ async def run(lines: Iterable[str | bytes], **options: Any) -> list[dict[str, An
 async def test_a_row_gives_a_category_headers_how_and_microseconds() -> None:
     [result] = await run([row()])
     assert result.pop("us") > 0
-    assert result == {"id": "r1", "category": "missing_include", "headers": ["string.h"], "how": "deterministic"}
+    assert result == {"id": "r1", "category": "missing_include", "headers": ["string.h"], "how": "deterministic", "calls": 0}
 
 
 async def test_a_bad_row_is_reported_and_the_next_is_read() -> None:
