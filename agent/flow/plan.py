@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 
+from agent.coding.open_items import source_of
 from agent.context import RunContext
 from agent.flow.survey import Survey
+from agent.flow.test_contract import tested_interface
 from agent.languages import is_code, is_module
 from agent.planning.added import Surroundings
 from agent.planning.plan import make_plan
@@ -35,10 +37,17 @@ async def plan_run(ctx: RunContext, found: Survey, baseline: CheckResult | None 
             repairs=found.intent.repairs,
             project=project_of(found),
             around=await asyncio.to_thread(surroundings, found),
+            untold=await asyncio.to_thread(untold_header, found),
         )
         report.counts = {"steps": len(plan.steps)}
         report.note = plan.how
     return plan
+
+
+def untold_header(found: Survey) -> tuple[str, ...]:
+    """The header that does not declare what tests use, and the source that goes with it; () when there is none. Blocking."""
+    tested = tested_interface(found)
+    return () if tested is None else (tested.header, source_of(tested.header, found.sources()))
 
 
 def project_of(found: Survey) -> Project:

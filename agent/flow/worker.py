@@ -9,16 +9,17 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
-from agent.coding.writing.candidates import FunctionResult, Measured
+from agent.coding.writing.candidates import Compiled, FunctionResult, Measured, compile_trouble
 from agent.coding.writing.edit_step import StepOutcome, implement_step
 from agent.coding.writing.functions import Kept, implement_function
-from agent.coding.writing.scaffold import scaffold
+from agent.coding.writing.scaffold import Callers, scaffold
 from agent.coding.writing.type_definition import implement_type
 from agent.context import RunContext
 from agent.flow.checks import Checks
 from agent.flow.compiling import RunCompiler
 from agent.flow.survey import Survey
 from agent.flow.symbol_trials import mend, wants_mending
+from agent.flow.test_contract import TestContract, tested_interface
 from agent.flow.worktree_files import WorkTree
 from agent.languages import is_compiled
 from agent.planning.signals import as_shown
@@ -51,6 +52,7 @@ class Worker:
         self.tree = tree
         self.compiler = compiler
         self.checks = checks
+        self.contract = TestContract(found)
         self._functions: dict[tuple[str, str], OpenFunction] = {}
         self._types: dict[tuple[str, str], OpenType] = {}
         self.remember_open()
@@ -118,7 +120,7 @@ class Worker:
     async def _function(
         self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
     ) -> FunctionResult:
-        samples = max(self.ctx.config.coding.samples, REWORK_SAMPLES if anew else 1)
+        samples = max(self.ctx.config.coding.samples, REWORK_SAMPLES if anew or self._tests_decide() else 1)
         return await implement_function(
             self.ctx,
             wanted,
@@ -130,7 +132,12 @@ class Worker:
             lock=lock,
             kept=kept,
             samples=samples,
+            examples=await asyncio.to_thread(self.contract.examples, wanted.name, "c"),
         )
+
+    def _tests_decide(self) -> bool:
+        """Whether nothing else is open, so that the checks tell of every candidate whether it is right."""
+        return len(self._functions) == 1 and self.checks.before is not None and not self.checks.before.ok
 
     async def _type(self, wanted: OpenType) -> FunctionResult:
         return await implement_type(self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task)
@@ -151,10 +158,28 @@ class Worker:
             task=self.found.task,
             context=self.found.package.text,
             failure=failure,
+            examples=lambda name, language: self.contract.examples(name, language),
             protected=lambda path: not self.tree.writable(path),
             score=self._score if anew and self.checks.command else None,
             samples=REWORK_SAMPLES if anew and self.checks.command else 1,
         )
+
+    async def _tested(self, step: PlanStep) -> Callers | None:
+        """The tests that a header of the step is made for, where there are any."""
+        tested = await asyncio.to_thread(tested_interface, self.found)
+        if tested is None or tested.header not in step.target_files:
+            return None
+        build = await self.compiler.build()
+
+        async def trouble() -> str:
+            build.refresh()
+            for path in tested.callers:
+                done = await build.compile(path)
+                if not done.ok:
+                    return compile_trouble(Compiled(False, done.diagnostics), path, self.tree.files.read_bytes(path))
+            return ""
+
+        return Callers(tested.header, tested.usage, trouble)
 
     async def _scaffold(self, step: PlanStep) -> Work:
         laid = await scaffold(
@@ -166,6 +191,7 @@ class Worker:
             targets=step.target_files,
             context=self.found.package.text,
             added=step.target_symbols,
+            tested=await self._tested(step),
         )
         if not laid.ok:
             return Work(False, laid.reason, kind=laid.kind)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from agent.graph import break_cycles
 from agent.planning.asked_for import asked_for
 from agent.planning.schema import Edge, OpenPoint, Plan, PlanStep, check_steps, ordered
+from agent.task.intent import read_intent
 
 
 def plan_from_facts(task: str, open_points: Sequence[OpenPoint], edges: Sequence[Edge] = ()) -> Plan | None:
@@ -28,6 +31,21 @@ def plan_from_facts(task: str, open_points: Sequence[OpenPoint], edges: Sequence
     names = {ids[_key(point)]: point.name for point in wanted}
     notes = tuple(f"{names[a]} and {names[b]} use each other; {names[a]} does not wait for {names[b]}" for a, b in given_up)
     return Plan(ordered(steps), "facts", (), notes)
+
+
+def plan_untold(
+    task: str, untold: Sequence[str], open_points: Sequence[OpenPoint], edges: Sequence[Edge] = ()
+) -> Plan | None:
+    """One scaffold step for a header that does not declare what tests use, when the task wants the code that they test; what
+    is open besides comes after it. ``untold`` are the header and its source."""
+    intent = read_intent(task)
+    if not untold or intent.repairs or intent.other_work or not (intent.completes or intent.creates):
+        return None
+    first = PlanStep("i1", " ".join(task.split()), tuple(untold), (), (), "", "scaffold")
+    note = f"The tests use what {untold[0]} does not declare: it is declared as they use it."
+    rest = plan_from_facts(task, open_points, edges)
+    later = [msgspec.structs.replace(step, depends_on=(*step.depends_on, "i1")) for step in rest.steps] if rest else []
+    return Plan((first, *later), "facts", (), (note, *(rest.notes if rest else ())))
 
 
 def _with_types(wanted: Sequence[OpenPoint], points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:

@@ -10,7 +10,7 @@ from agent.context import RunContext
 from agent.events import PlanMade
 from agent.planning.added import Surroundings, added_steps, find_added, with_added
 from agent.planning.decomposed import decomposed_plan
-from agent.planning.facts import plan_from_facts
+from agent.planning.facts import plan_from_facts, plan_untold
 from agent.planning.interface_tests import plan_only_tests, set_tests_apart, with_test_steps
 from agent.planning.monolithic import monolithic_plan, one_step
 from agent.planning.new_c import merge_new_c, plan_new_c
@@ -37,6 +37,7 @@ async def make_plan(
     repairs: bool = False,
     project: Project | None = None,
     around: Surroundings | None = None,
+    untold: Sequence[str] = (),
 ) -> Plan:
     """The checked plan of a task; emits PlanMade.
 
@@ -48,7 +49,8 @@ async def make_plan(
     ``repairs`` says that the task is to mend something, where its own words do not (``agent.task.intent``).
     ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
     ``edges`` the known uses among symbols and files, ``project`` all files, for the place of new tests (None: no tests are
-    planned; see ``interface_tests``), ``around`` what there is, for functions that the task wants added.
+    planned; see ``interface_tests``), ``around`` what there is, for functions that the task wants added, ``untold`` the
+    header (and its source) that does not declare what tests use.
 
     Raises:
         PlanError: if no usable plan could be had; the text says why and what to do.
@@ -57,7 +59,12 @@ async def make_plan(
     """
     tests = ctx.config.coding.interface_tests
     repairs = repairs or read_intent(task).repairs
-    plan = plan_only_tests(task, project) or plan_from_facts(task, open_points, edges) or plan_new_c(task, files)
+    plan = (
+        plan_only_tests(task, project)
+        or plan_untold(task, untold, open_points, edges)
+        or plan_from_facts(task, open_points, edges)
+        or plan_new_c(task, files)
+    )
     added = None if plan is not None else find_added(task, around or Surroundings())
     if added is not None and added.alone:
         note = f"Nobody has {', '.join(added.names)} yet, and the task asks for nothing else: no model plans it."
@@ -72,7 +79,8 @@ async def make_plan(
         plan = _settle(set_tests_apart(plan, task, project, tests), open_points, files)
         plan = with_added(plan, task, added) if added is not None else plan
     known = {one.name for one in symbols} | {point.name for point in open_points}
-    plan = with_test_steps(plan, task, known, project, tests)
+    tested = bool(untold) and any(untold[0] in step.target_files for step in plan.steps if step.kind == "scaffold")
+    plan = with_test_steps(plan, task, known, project, tests and not tested)
     ctx.emit(PlanMade(plan.steps, plan.how, plan.parts, plan.notes))
     return plan
 

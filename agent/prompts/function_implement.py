@@ -30,23 +30,27 @@ def question(
     path: str,
     *,
     written: Sequence[str] = (),
-    previous: str = "",
+    examples: Sequence[str] = (),
+    order: int = 1,
     trouble: str = "",
 ) -> str:
     """The function that is wanted now.
 
-    ``written`` are definitions that stand in the file already; ``previous`` the version that failed and ``trouble`` what
-    the compiler or a test said about it.
+    ``written`` are definitions that stand in the file already, ``examples`` what the tests say of the function, and
+    ``trouble`` what the compiler or a test said of an earlier version. That version itself is never shown: a small model
+    copies it. ``order`` (from 1) varies what comes first, so that samples differ: the contract, the tests, or the tests and
+    the signature alone.
     """
     parts = []
     if written:
         parts.append(f"Already written in {path}:\n```c\n" + "\n\n".join(written) + "\n```")
-    declared = f"{contract.strip()}\n{signature};" if contract.strip() else f"{signature};"
-    parts.append(f"Write the function {name} of {path}:\n```c\n{declared}\n```")
-    if previous:
-        parts.append(f"This version of it is wrong:\n```c\n{previous.strip()}\n```")
+    told = "What the tests expect:\n" + "\n".join(examples) if examples else ""
+    alone = order % 3 == 0 and bool(told)
+    declared = f"{contract.strip()}\n{signature};" if contract.strip() and not alone else f"{signature};"
+    asked = f"Write the function {name} of {path}:\n```c\n{declared}\n```"
+    parts += [told, asked] if told and order % 3 != 1 else [asked, told] if told else [asked]
     if trouble:
-        parts.append(f"{trouble.strip()}\nWrite the whole corrected function {name}.")
+        parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct function {name}.")
     return "\n\n".join(parts)
 
 

@@ -66,6 +66,34 @@ def question(
     return "\n\n".join(parts)
 
 
+def tested_question(
+    path: str,
+    prototypes: Sequence[str],
+    types: Sequence[str],
+    names: Sequence[str],
+    lines: Sequence[str],
+    *,
+    existing: str = "",
+    trouble: str = "",
+) -> str:
+    """A header that tests are compiled against: what they call, the types and constants that they use, lines that show how,
+    the header as it stands, and what was wrong with the last try."""
+    parts = [f"Header {path} must declare what the tests use."]
+    if existing.strip():
+        parts.append(f"It is now:\n```c\n{existing.strip()}\n```\nKeep all of it and add what is missing.")
+    parts.append("Functions:\n" + "\n".join(prototypes))
+    if types:
+        parts.append(f"Types to define: {', '.join(types)}")
+    if names:
+        parts.append(f"Constants to define, in an enum: {', '.join(names)}")
+    if lines:
+        parts.append("The tests use them like this:\n```c\n" + "\n".join(lines) + "\n```")
+    if trouble:
+        parts.append(f"Your last header could not be used: {trouble.strip()}")
+    parts.append(f"Write {path}.")
+    return "\n\n".join(parts)
+
+
 def all_question(part: str, files: Sequence[str], prototypes: Sequence[str], *, trouble: str = "") -> str:
     """All headers of a part in one reply."""
     parts = [f"Part: {part.strip()}"] if part.strip() else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent.languages import title_of
 
@@ -44,27 +44,29 @@ def state(task: str, context: str) -> str:
 
 
 def symbol_question(
-    step: str, name: str, path: str, source: str, language: str, *, failure: str = "", trouble: str = ""
+    step: str, name: str, path: str, source: str, language: str, *, told: str = "", failure: str = "", trouble: str = ""
 ) -> str:
     """One symbol of ``path``, its source as it stands, what to do with it, and what went wrong before."""
     shown = f"{name} in {path} is now:\n```{language}\n{source.rstrip()}\n```"
     last = f"Write the new version of {name}."
-    return _asked([f"Step: {step.strip()}", shown], "A check fails with it", failure, trouble, last)
+    return _asked([f"Step: {step.strip()}", shown, told], "A check fails with it", failure, trouble, last)
 
 
 def anew_question(
-    step: str, name: str, path: str, head: str, language: str, *, failure: str = "", trouble: str = ""
+    step: str, name: str, path: str, head: str, language: str, *, told: str = "", failure: str = "", trouble: str = ""
 ) -> str:
     """A symbol of ``path`` to be written from its head and docstring alone, since its old body only got copied."""
     shown = f"{name} in {path} begins like this:\n```{language}\n{head.rstrip()}\n```"
     failed = "The body that it had fails a check"
-    return _asked([f"Step: {step.strip()}", shown], failed, failure, trouble, f"Write {name} with another body.")
+    return _asked([f"Step: {step.strip()}", shown, told], failed, failure, trouble, f"Write {name} with another body.")
 
 
-def new_symbol_question(step: str, name: str, path: str, language: str, *, failure: str = "", trouble: str = "") -> str:
-    """A symbol that ``path`` shall get."""
+def new_symbol_question(
+    step: str, name: str, path: str, language: str, *, told: str = "", failure: str = "", trouble: str = ""
+) -> str:
+    """A symbol that ``path`` shall get; ``told`` is what the tests expect of it."""
     last = f"{path} has no {name} yet. Write {name}."
-    return _asked([f"Step: {step.strip()}"], "A check fails", failure, trouble, last)
+    return _asked([f"Step: {step.strip()}", told], "A check fails", failure, trouble, last)
 
 
 def edit_question(step: str, sources: Mapping[str, str], language: str, *, failure: str = "", trouble: str = "") -> str:
@@ -74,9 +76,14 @@ def edit_question(step: str, sources: Mapping[str, str], language: str, *, failu
     return _asked(parts, "A check fails now", failure, trouble, "Write the search/replace blocks.")
 
 
+def tests_say(examples: Sequence[str]) -> str:
+    """What the tests expect of a symbol, "" when they say nothing."""
+    return "What the tests expect:\n" + "\n".join(examples) if examples else ""
+
+
 def _asked(parts: list[str], failed: str, failure: str, trouble: str, last: str) -> str:
     """``parts``, what a check says, what was wrong with the last reply, and what to write."""
-    said = [*parts]
+    said = [part for part in parts if part]
     if failure:
         said.append(f"{failed}:\n{failure.strip()}")
     if trouble:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
@@ -49,6 +49,7 @@ async def implement_step(
     task: str = "",
     context: str = "",
     failure: str = "",
+    examples: Callable[[str, str], Sequence[str]] = lambda name, language: (),
     protected: Collection[str] | Callable[[str], bool] = (),
     max_attempts: int | None = None,
     score: Score | None = None,
@@ -60,6 +61,7 @@ async def implement_step(
     Args:
         context: what retrieval found, as text; shared by all steps.
         failure: what a failing check says, when there is one.
+        examples: what the tests say of a symbol, by its name and language.
         protected: paths, or a rule for them, that must stay as they are (tests).
         score: measures a version of a symbol in place; up to ``samples`` versions are tried and the best is kept.
 
@@ -70,7 +72,7 @@ async def implement_step(
     guard = protected if callable(protected) else lambda path: path in protected
     states = (words.state(task, context), words.state(task, ""))
     worker = _Step(ctx, step, files, compile, states, failure, guard, attempts)
-    worker.score, worker.samples = score, samples
+    worker.score, worker.samples, worker.examples = score, samples, examples
     return await worker.run()
 
 
@@ -100,6 +102,7 @@ class _Step:
         self.kind: FailureCategory = "unknown"
         self.score: Score | None = None
         self.samples = 1
+        self.examples: Callable[[str, str], Sequence[str]] = lambda name, language: ()
 
     async def run(self) -> StepOutcome:
         refused = [path for path in self.step.target_files if self.guard(path)]
@@ -192,12 +195,14 @@ class _Step:
             system = words.symbol_system(language)
             known = reader_of(path)
             bare = known.without_body(source) if again and known is not None else ""
+            told = words.tests_say(self.examples(name, language))
+            said_besides = {"told": told, "failure": self.failure, "trouble": trouble}
             if bare:
-                prompt = words.anew_question(said, name, path, bare, language, failure=self.failure, trouble=trouble)
+                prompt = words.anew_question(said, name, path, bare, language, **said_besides)
             elif source:
-                prompt = words.symbol_question(said, name, path, source, language, failure=self.failure, trouble=trouble)
+                prompt = words.symbol_question(said, name, path, source, language, **said_besides)
             else:
-                prompt = words.new_symbol_question(said, name, path, language, failure=self.failure, trouble=trouble)
+                prompt = words.new_symbol_question(said, name, path, language, **said_besides)
         else:
             shown = self._shown()
             language = language_of(next(iter(shown), ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent.c.declarations.syntax import find_definition
 from agent.c.writing.extract import Extracted, extract_function
@@ -55,6 +55,7 @@ async def implement_function(
     kept: Kept | None = None,
     max_attempts: int | None = None,
     samples: int | None = None,
+    examples: Sequence[str] = (),
 ) -> FunctionResult:
     """Write ``wanted`` into its file. On success its new body stands there and compiles; on failure the file is as before
     (with a stub where the function was not defined at all, so that the program can still be linked).
@@ -63,6 +64,7 @@ async def implement_function(
         files: the project; only ``wanted.path`` is written here (and headers, by ``compile``).
         compile: the compiler with its recoveries.
         failure: what a failing check said, when a function that compiles is to be written anew.
+        examples: what the tests say of it, one a line.
         score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
         lock: guards the files while functions are written concurrently; the model is asked outside of it.
         kept: awaited under the lock as soon as the version to keep stands in its file.
@@ -71,6 +73,7 @@ async def implement_function(
         ModelError: if the model cannot answer.
     """
     writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept)
+    writer.examples = tuple(examples)
     return await writer.run(
         ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
         ctx.config.coding.samples if samples is None else samples,
@@ -105,7 +108,7 @@ class _Writer:
         self.failure = failure
         self.trouble = ""
         self.kind: FailureCategory = "unknown"
-        self.previous = self.original = ""
+        self.examples: tuple[str, ...] = ()
         self.seen: set[str] = set()
         self.calls: list[int] = []
         self.compiled: list[Candidate] = []
@@ -115,8 +118,7 @@ class _Writer:
             source = self._prepare()
         current = find_definition(source, self.wanted.name)
         if self.failure and current is not None:
-            self.previous = self.original = _text(source, current.start, current.end)
-            self.seen.add(self.original.strip())
+            self.seen.add(_text(source, current.start, current.end).strip())
         attempt, failures = 0, 0
         while failures < max_attempts and attempt < max_attempts + samples - 1 and not self._enough(samples):
             attempt += 1
@@ -148,14 +150,13 @@ class _Writer:
         """Ask once and try the reply. True when it compiled."""
         extracted = await self._ask(attempt)
         if not extracted.ok:
-            self.trouble, self.previous = " ".join(extracted.problems), self.original
+            self.trouble = " ".join(extracted.problems)
             self.kind = "patch_failure"
             self._reject(self.trouble)
             return False
         key = "\n".join([*extracted.helpers, extracted.function_text]).strip()
         if key in self.seen or extracted.function_text.strip() in self.seen:
             self._reject("The reply is the same as one that failed before; asked again with more variety.")
-            self.previous = ""  # what is shown is what it copies
             return False
         self.seen.add(key)
         async with self.lock:
@@ -193,7 +194,8 @@ class _Writer:
                 wanted.doc,
                 wanted.path,
                 written=around.written,
-                previous=self.previous,
+                examples=self.examples,
+                order=attempt,
                 trouble="\n".join(filter(None, [self.failure, self.trouble])),
             ),
             item=wanted.name,
@@ -219,7 +221,6 @@ class _Writer:
             raise
         if compiles and not stub:
             return await self._judge(extracted, attempt, measured, before)
-        self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
         self.trouble = f"{name} does nothing yet." if stub else compile_trouble(trial.last, self.wanted.path, trial.source)
         trial.take_back(before)
         return False
@@ -240,7 +241,6 @@ class _Writer:
                 await self._keep()
             return True
         self.trial.take_back(before)
-        self.previous = "\n\n".join([*extracted.helpers, extracted.function_text])
         self.failure = measured.failure if measured is not None and measured.failure else self.failure
         self.trouble = said
         if bugs:

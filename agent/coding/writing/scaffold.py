@@ -7,12 +7,13 @@ compiles, and nothing that was there is overwritten.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
-from agent.c.declarations.signature import definition_head
+from agent.c.declarations.signature import definition_head, prototype_of
 from agent.c.declarations.syntax import functions
+from agent.c.usage import Usage
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import (
     OpenFunction,
@@ -35,6 +36,15 @@ from agent.judgment.batched import Unreadable, ask_structured
 from agent.languages import is_compiled, is_interface
 from agent.prompts import header_gen, interface_enum
 from agent.values import FailureCategory
+
+
+class Callers(msgspec.Struct, frozen=True):
+    """The tests of a header that does not declare what they use: the ``header``, the ``usage``, and what the compiler says
+    of them against the header as it stands (``trouble``; "" when they compile)."""
+
+    header: str
+    usage: Usage
+    trouble: Callable[[], Awaitable[str]]
 
 
 class ScaffoldResult(msgspec.Struct, frozen=True):
@@ -60,6 +70,7 @@ async def scaffold(
     targets: Sequence[str] = (),
     context: str = "",
     added: Sequence[str] = (),
+    tested: Callers | None = None,
     decomposed: bool | None = None,
     max_attempts: int | None = None,
 ) -> ScaffoldResult:
@@ -70,6 +81,7 @@ async def scaffold(
         targets: files that the plan names for it.
         context: what is there already, as text.
         added: functions that the first target, a header which is there, shall get; nothing else is laid then.
+        tested: the tests whose use of a header says what it must declare.
         decomposed: overrides ``orchestrator.decomposed_scaffold``.
 
     Raises:
@@ -78,7 +90,7 @@ async def scaffold(
     small_steps = ctx.config.orchestrator.decomposed_scaffold if decomposed is None else decomposed
     attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
     laying = _Scaffold(ctx, files, compile, task, part, targets, context, attempts)
-    return await laying.run(small_steps, added)
+    return await laying.run(small_steps, added, tested)
 
 
 class _Scaffold:
@@ -120,10 +132,12 @@ class _Scaffold:
         ideas = [FunctionIdea(one.function.name, one.contract) for one in self.exact]
         return Interface([HeaderIdea(headers[0], ideas)])
 
-    async def run(self, small_steps: bool, added: Sequence[str] = ()) -> ScaffoldResult:
+    async def run(self, small_steps: bool, added: Sequence[str] = (), tested: Callers | None = None) -> ScaffoldResult:
         try:
             if added:
                 reason = await self._declared(self.targets[0], added)
+            elif tested is not None:
+                reason = await self._as_tested(tested)
             else:
                 laid = await self._by_words()
                 reason = "" if laid else await (self._decomposed() if small_steps else self._monolithic())
@@ -143,6 +157,54 @@ class _Scaffold:
         return ScaffoldResult(
             True, changed, tuple(in_dependency_order(mine)), tuple(find_open_types(everything, mine)) if mine else ()
         )
+
+    async def _as_tested(self, tested: Callers) -> str:
+        """The header that the tests' use of it makes: by facts where they tell all of it, else by a model that is told them.
+        The tests themselves are compiled against it. Returns "" or why it could not be done."""
+        header, usage = tested.header, tested.usage
+        prototypes = [one.prototype for one in usage.functions]
+        if usage.sure:
+            text = "\n\n".join([*(one.definition for one in usage.types), *prototypes])
+            trouble = await self._lay({header: text}) or await tested.trouble()
+            if not trouble:
+                names = ", ".join(one.name for one in usage.functions)
+                text = f"{header} declares {names} now, as the tests use them; no model was asked."
+                self.ctx.notice("info", text, "scaffold")
+                return ""
+            self.ctx.emit(EditRejected(header, trouble))
+            put_back(self.files, self.before)
+        exact = [Spelled(made) for one in usage.functions if one.sure and (made := prototype_of(one.prototype))]
+        existing, trouble = content(self.files, header) or b"", ""
+        fallback = ""
+        for attempt in range(1, self.attempts + 1):
+            llm = self.ctx.llm("header_gen")
+            asked = await llm.generate(
+                system=header_gen.SYSTEM,
+                state=header_gen.state(self.task, "", {}),
+                prompt=header_gen.tested_question(
+                    header, prototypes, [one.described for one in usage.types], usage.constants, usage.lines,
+                    existing=existing.decode("utf-8", "replace"), trouble=trouble,
+                ),
+                item=header,
+                attempt=attempt,
+                temperature=temperature_for(attempt, llm.target.temperature),
+                stop=("\n```\n",) if attempt == 1 else (),
+            )  # fmt: skip
+            wanted = {one.name: "" for one in usage.functions}
+            reply = header_from_reply(asked.text, header, wanted, exact, finish=asked.finish)
+            self.kind = "patch_failure"
+            trouble = reply.problem or await self._lay({header: reply.text})
+            if not trouble:
+                trouble = await tested.trouble()
+                if not trouble:
+                    return ""
+                fallback = reply.text
+                put_back(self.files, self.before)
+            self.ctx.emit(EditRejected(header, trouble))
+        if fallback and not await self._lay({header: fallback}):
+            self.ctx.notice("warning", f"The tests do not compile against {header} yet: {headline(trouble)}", "scaffold")
+            return ""
+        return f"{header} could not be written in {self.attempts} tries: {headline(trouble)}"
 
     async def _declared(self, header: str, names: Sequence[str]) -> str:
         """Declarations of ``names`` added to a header. Returns "" or why it could not be done."""

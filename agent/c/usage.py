@@ -1,0 +1,492 @@
+"""What a C file uses and nothing declares: the interface that tests define where the header under test is empty.
+
+Facts only. A function's parameter types are those of the arguments it is called with, its return type is what takes the
+result: the variable it initialises or is assigned to, or the assertion around it (``..._UINT8``, ``..._STRING``). Members of
+a type come from ``x.member``, designated initialisers and literals. What the uses leave open is said to be open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+import tree_sitter
+
+from agent.c.declarations.definitions import pieces_of
+from agent.c.declarations.syntax import declared_names, functions, parse_c, text_of, walk
+from agent.c.headers import header_table
+from agent.c.preprocessor.includes import includes_of
+
+_SUFFIX_TYPES = {
+    "UINT8": "uint8_t", "UINT16": "uint16_t", "UINT32": "uint32_t", "UINT64": "uint64_t", "UINT": "unsigned int",
+    "INT8": "int8_t", "INT16": "int16_t", "INT32": "int32_t", "INT64": "int64_t", "INT": "int", "HEX8": "uint8_t",
+    "HEX16": "uint16_t", "HEX32": "uint32_t", "HEX64": "uint64_t", "HEX": "unsigned int", "SIZE_T": "size_t",
+    "FLOAT": "float", "DOUBLE": "double", "STRING": "const char *", "STR": "const char *", "CHAR": "char", "BOOL": "bool",
+    "TRUE": "bool", "FALSE": "bool", "SIZE": "size_t",
+}  # fmt: skip
+"""The last words of an assertion's name to the type of what it compares (Unity, CHECK, Criterion, minunit)."""
+
+_ARRAYS = re.compile(r"_ARRAY(?:_MESSAGE|_LEN)?$")
+_ASSERTION = re.compile(r"(?i)(?:^|_)(?:assert|check|expect|require|equal|eq|true|false)")
+_SHOWN = 6
+"""Lines that show how types are used, of at most :data:`_LINE` characters."""
+
+_LINE = 200
+_KEYWORDS = frozenset({"true", "false", "NULL", "stdin", "stdout", "stderr", "errno"})
+_CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*$")
+_PLAIN = re.compile(
+    r"^(?:const )?(?:(?:un)?signed |long |short )*(?:u?int\d*(?:_t)?|char|short|long|float|double|bool|size_t)$"
+)
+
+
+class UsedFunction(msgspec.Struct, frozen=True):
+    """A function that is called and nowhere declared. ``parameters`` are types ("" where the uses tell none), ``names``
+    those of the variables handed over ("" where there are none)."""
+
+    name: str
+    returns: str
+    parameters: tuple[str, ...]
+    sure: bool
+    names: tuple[str, ...] = ()
+
+    @property
+    def prototype(self) -> str:
+        """The declaration as far as it is known; what is not known is an ``int``."""
+        names = (*self.names, *[""] * len(self.parameters))
+        words = [_declare(kind or "int", name).strip() for kind, name in zip(self.parameters, names, strict=False)]
+        between = "" if self.returns.endswith("*") else " "
+        return f"{self.returns}{between}{self.name}({', '.join(words) or 'void'});"
+
+
+class UsedType(msgspec.Struct, frozen=True):
+    """A type that is used and nowhere defined: its ``members`` as declarations, in the order of an initialiser where there
+    is one, and the ``values`` (enumerators) of one that only takes names. ``pointer``: it is only used behind one."""
+
+    name: str
+    members: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    pointer: bool = False
+    fields: tuple[str, ...] = ()
+
+    @property
+    def described(self) -> str:
+        """What is known of it, for a prompt."""
+        if self.values:
+            return f"{self.name} (an enum of {', '.join(self.values)})"
+        return f"{self.name} (a struct with {', '.join(self.fields)})" if self.fields else self.name
+
+    @property
+    def definition(self) -> str:
+        """The definition that the uses make; "" when they make none."""
+        if self.members:
+            body = "".join(f"    {one};\n" for one in self.members)
+            return f"typedef struct {{\n{body}}} {self.name};"
+        if self.values:
+            return f"typedef enum {{ {', '.join(self.values)} }} {self.name};"
+        return f"typedef struct {self.name} {self.name};" if self.pointer else ""
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """All that is used and not declared. ``constants`` are names in capitals that belong to no type; ``lines`` show how the
+    types are used."""
+
+    functions: tuple[UsedFunction, ...] = ()
+    types: tuple[UsedType, ...] = ()
+    constants: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    @property
+    def sure(self) -> bool:
+        """Whether the uses alone make the whole interface, so that nobody has to be asked."""
+        told = all(one.definition for one in self.types) and not any(one.values for one in self.types)
+        return bool(self.functions) and told and not self.constants and all(one.sure for one in self.functions)
+
+
+def undeclared_usage(sources: Sequence[bytes], headers: Sequence[bytes]) -> Usage:
+    """What ``sources`` (tests) use that neither they nor ``headers`` (all of the project) nor the system declares."""
+    found = _Uses(headers)
+    for source in sources:
+        found.read(source)
+    return found.usage()
+
+
+class _Uses:
+    def __init__(self, headers: Sequence[bytes]) -> None:
+        pieces = [piece for data in headers for piece in pieces_of(data)]
+        self.declared = {name for piece in pieces for name in piece.names} | _KEYWORDS
+        self.declared |= {function.name for data in headers for function in functions(data)}
+        self.calls: dict[str, list[tuple[str, ...]]] = {}
+        self.given: dict[str, list[tuple[str, ...]]] = {}
+        self.results: dict[str, Counter[str]] = {}
+        self.used_types: dict[str, None] = {}
+        self.behind: Counter[str] = Counter()
+        self.plain: Counter[str] = Counter()
+        self.members: dict[str, dict[str, str]] = {}
+        self.lists: dict[str, tuple[str, ...]] = {}
+        self.constants: dict[str, None] = {}
+        types = [piece for piece in pieces if piece.kind == "type"]
+        self.constant_types = {name: _type_of(piece.text) for piece in types for name in piece.names}
+        self.subscripted: set[tuple[str, str]] = set()
+        self.scope: dict[str, str] = {}
+        self.lines: dict[str, None] = {}
+        self.unknown: Callable[[str], bool] = lambda name: name not in self.declared
+
+    def read(self, source: bytes) -> None:
+        root = parse_c(source)
+        own = {name for piece in pieces_of(source) for name in piece.names}
+        included = {one.name for one in includes_of(source)}
+        homes = header_table().homes
+
+        def unknown(name: str) -> bool:
+            if name in self.declared or name in own:
+                return False
+            return not any(home.group == "c" or home.header in included for home in homes(name))
+
+        self.unknown = unknown
+        self._types(root)
+        bodies = [node for node in root.children if node.type == "function_definition"]
+        file_scope = dict(_variables([node for node in root.children if node.type == "declaration"]))
+        for body in bodies or [root]:
+            self.scope = {**file_scope, **dict(_variables(walk(body)))}
+            for node in walk(body):
+                self._look(node)
+
+    def _types(self, root: tree_sitter.Node) -> None:
+        for node in walk(root):
+            if node.type == "type_identifier" and self.unknown(text_of(node)):
+                if node.parent is not None and node.parent.type in ("struct_specifier", "union_specifier", "enum_specifier"):
+                    continue
+                name = text_of(node)
+                self.used_types.setdefault(name, None)
+                self._note_line(node)
+                owner = node.parent
+                declarator = owner.child_by_field_name("declarator") if owner is not None else None
+                behind = declarator is not None and "pointer" in declarator.type
+                (self.behind if behind or _points(declarator) else self.plain)[name] += 1
+
+    def _note_line(self, node: tree_sitter.Node) -> None:
+        while node.parent is not None and not node.type.endswith(("declaration", "_statement")):
+            node = node.parent
+        text = re.sub(r"\s+", " ", text_of(node)).strip()
+        if len(text) <= _LINE and node.type.endswith(("declaration", "_statement")):
+            self.lines.setdefault(text, None)
+
+    def _look(self, node: tree_sitter.Node) -> None:
+        if node.type == "call_expression":
+            self._call(node)
+        elif node.type == "field_expression":
+            self._member(node)
+        elif node.type == "init_declarator":
+            self._initialised(node)
+        elif node.type == "compound_literal_expression":
+            kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+            if kind is not None and value is not None:
+                self._list(_bare(text_of(kind)), value, "[" in text_of(kind))
+        elif node.type == "identifier" and self._is_value(node) and text_of(node) not in self.scope:
+            self.constants.setdefault(text_of(node), None)
+
+    def _is_value(self, node: tree_sitter.Node) -> bool:
+        """Whether a name is a constant that nothing declares, and no call of a macro."""
+        parent, name = node.parent, text_of(node)
+        if parent is None or not _CONSTANT.match(name) or not self.unknown(name):
+            return False
+        return not (parent.type == "call_expression" and parent.child_by_field_name("function") == node)
+
+    def _call(self, node: tree_sitter.Node) -> None:
+        callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if callee is None or given is None or callee.type != "identifier":
+            return
+        name = text_of(callee)
+        arguments = [one for one in given.named_children if one.type != "comment"]
+        if _ASSERTION.search(name) and self._is_macro(name):
+            self._compared(name, arguments)
+            return
+        if not self.unknown(name) or name in self.scope or _CONSTANT.match(name):
+            return
+        self.calls.setdefault(name, []).append(tuple(self._type(one) for one in arguments))
+        self.given.setdefault(name, []).append(tuple(_variable(one) for one in arguments))
+        for one, kind in zip(arguments, self.calls[name][-1], strict=True):
+            if one.type == "identifier" and kind and _CONSTANT.match(text_of(one)):
+                self.constant_types[text_of(one)] = kind
+        if result := self._result(node):
+            self.results.setdefault(name, Counter())[result] += 1
+
+    def _is_macro(self, name: str) -> bool:
+        return bool(_CONSTANT.match(name)) or name == "assert" or not self.unknown(name)
+
+    def _compared(self, name: str, arguments: list[tree_sitter.Node]) -> None:
+        """Constants that an assertion compares with a value whose type is known."""
+        for one, other in zip(arguments, arguments[1:] + arguments[:1], strict=True):
+            if one.type == "identifier" and _CONSTANT.match(text_of(one)) and (kind := self._type(other)):
+                self.constant_types.setdefault(text_of(one), kind)
+
+    def _result(self, node: tree_sitter.Node) -> str:
+        """The type that the place of a call asks for; "" when it tells nothing, ``void`` for a statement of its own."""
+        parent = node.parent
+        while parent is not None and parent.type == "parenthesized_expression":
+            node, parent = parent, parent.parent
+        if parent is None:
+            return ""
+        if parent.type == "expression_statement":
+            return "void"
+        if parent.type == "init_declarator":
+            return self.scope.get(_name_in(parent), "")
+        if parent.type == "assignment_expression":
+            left = parent.child_by_field_name("left")
+            return self._type(left) if left is not None and left != node else ""
+        if parent.type == "argument_list" and parent.parent is not None:
+            return self._asserted(node, parent, parent.parent)
+        if parent.type in ("unary_expression", "if_statement", "while_statement"):
+            return "bool"
+        if parent.type == "binary_expression":
+            sides = [parent.child_by_field_name("left"), parent.child_by_field_name("right")]
+            other = next((one for one in sides if one is not None and one != node), None)
+            operator = parent.child_by_field_name("operator")
+            if operator is not None and text_of(operator) in ("&&", "||"):
+                return "bool"
+            return self._type(other) if other is not None else ""
+        return ""
+
+    def _asserted(self, node: tree_sitter.Node, given: tree_sitter.Node, call: tree_sitter.Node) -> str:
+        callee = call.child_by_field_name("function")
+        name = text_of(callee) if callee is not None else ""
+        if name in ("strcmp", "strncmp", "strlen", "strstr", "strchr", "puts", "free"):
+            return "const char *" if name != "free" else ""
+        if not self._is_macro(name):
+            return ""
+        words = re.sub(r"_(?:MESSAGE|WITHIN)\b|_WITHIN_", "_", name.upper())
+        kind = next((t for word, t in _SUFFIX_TYPES.items() if re.search(rf"(?:^|_){word}(?:_|$)", words)), "")
+        if kind and _ARRAYS.search(name.upper()):
+            return f"{kind} *" if not kind.endswith("*") else f"{kind}*"
+        if kind:
+            return kind
+        if "NULL" in words:
+            return "void *"
+        others = [one for one in given.named_children if one != node]
+        told = next((kind for one in others if (kind := self._type(one))), "")
+        return told or ("bool" if name == "assert" else "")
+
+    def _type(self, node: tree_sitter.Node) -> str:
+        """The type of an expression as far as its text tells; "" else."""
+        match node.type:
+            case "parenthesized_expression":
+                return self._type(node.named_children[0]) if node.named_children else ""
+            case "string_literal" | "concatenated_string":
+                return "const char *"
+            case "char_literal":
+                return "char"
+            case "true" | "false":
+                return "bool"
+            case "number_literal":
+                return _number(text_of(node))
+            case "sizeof_expression":
+                return "size_t"
+            case "cast_expression" | "compound_literal_expression":
+                kind = node.child_by_field_name("type")
+                said = text_of(kind) if kind is not None else ""
+                return f"const {_bare(said)} *" if "[" in said else said
+            case "identifier":
+                return self.scope.get(text_of(node), "") or self.constant_types.get(text_of(node), "")
+            case "pointer_expression":
+                inner = node.child_by_field_name("argument")
+                pointed = self._type(inner) if inner is not None else ""
+                address = text_of(node).startswith("&")
+                return (_pointer(pointed) if address else pointed.removesuffix("*").strip()) if pointed else ""
+            case "subscript_expression":
+                inner = node.child_by_field_name("argument")
+                array = self._type(inner) if inner is not None else ""
+                return re.sub(r"^const (.*)$", r"\1", array.removesuffix("*").strip()) if array.endswith("*") else ""
+            case "field_expression":
+                owner, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
+                holder = _bare(self._type(owner)) if owner is not None else ""
+                return self.members.get(holder, {}).get(text_of(field), "") if field is not None else ""
+            case "unary_expression":
+                inner = node.child_by_field_name("argument")
+                return "bool" if text_of(node).startswith("!") else self._type(inner) if inner is not None else ""
+            case "binary_expression":
+                left = node.child_by_field_name("left")
+                right = node.child_by_field_name("right")
+                if left is not None and left.type == "sizeof_expression":
+                    return "size_t"
+                return (self._type(left) if left is not None else "") or (self._type(right) if right is not None else "")
+            case "call_expression":
+                callee = node.child_by_field_name("function")
+                told = self.results.get(text_of(callee)) if callee is not None else None
+                return told.most_common(1)[0][0] if told else ""
+        return ""
+
+    def _member(self, node: tree_sitter.Node) -> None:
+        owner, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
+        kind = _bare(self._type(owner)) if owner is not None else ""
+        if field is None or not kind or kind not in self.used_types:
+            return
+        known = self.members.setdefault(kind, {})
+        if node.parent is not None and node.parent.type == "subscript_expression":
+            self.subscripted.add((kind, text_of(field)))
+        if said := self._member_type(node) or known.get(text_of(field), ""):
+            known[text_of(field)] = said
+        else:
+            known.setdefault(text_of(field), "")
+
+    def _member_type(self, node: tree_sitter.Node) -> str:
+        parent = node.parent
+        if parent is None or parent.type in ("subscript_expression", "binary_expression"):
+            return ""
+        said = self._result(node)
+        return "" if said == "void" else said
+
+    def _initialised(self, node: tree_sitter.Node) -> None:
+        value = node.child_by_field_name("value")
+        if value is not None and value.type == "initializer_list":
+            kind = _bare(self.scope.get(_name_in(node), ""))
+            self._list(kind, value, "[" in text_of(node).split("=")[0])
+
+    def _list(self, kind: str, value: tree_sitter.Node, array: bool) -> None:
+        """Members of a type from ``{ .x = 1 }``, the types of its parts from ``{ 1, 2 }``; constants from an array."""
+        if kind not in self.used_types:
+            return
+        parts = [one for one in value.named_children if one.type != "comment"]
+        if array:
+            for one in parts:
+                if one.type == "identifier" and _CONSTANT.match(text_of(one)):
+                    self.constant_types[text_of(one)] = kind
+                elif one.type == "initializer_list":
+                    self._list(kind, one, False)
+            return
+        known = self.members.setdefault(kind, {})
+        for one in parts:
+            if one.type == "initializer_pair":
+                designator, said = one.child_by_field_name("designator"), one.child_by_field_name("value")
+                name = text_of(designator).strip(". ") if designator is not None else ""
+                if name.isidentifier() and said is not None:
+                    known[name] = known.get(name) or self._type(said)
+        if parts and all(one.type != "initializer_pair" for one in parts):
+            told = tuple(self._type(one) for one in parts)
+            if len(told) > len(self.lists.get(kind, ())):
+                self.lists[kind] = told
+
+    def usage(self) -> Usage:
+        functions = tuple(self._function(name) for name in self.calls)
+        used = dict(self.used_types)
+        types = tuple(self._used_type(name) for name in used)
+        owned = {value for one in types for value in one.values}
+        loose = tuple(name for name in self.constants if name not in owned)
+        lines = sorted(self.lines, key=lambda line: "=" not in line)[:_SHOWN]
+        return Usage(functions, types, loose, tuple(lines))
+
+    def _function(self, name: str) -> UsedFunction:
+        calls = self.calls[name]
+        width = max(len(call) for call in calls)
+        parameters = tuple(_best([call[place] for call in calls if len(call) > place]) for place in range(width))
+        told = self.results.get(name, Counter())
+        result = _best([kind for kind, count in told.items() if kind != "void" for _ in range(count)])
+        result = result or ("void" if told else "")
+        if result.startswith("const ") and (not result.endswith("*") or "char *" in told):
+            result = result.removeprefix("const ")
+        sure = bool(result) and all(parameters) and len({len(call) for call in calls}) == 1
+        return UsedFunction(name, result or "int", parameters, sure, self._names(name, width))
+
+    def _names(self, function: str, width: int) -> tuple[str, ...]:
+        """A name for each parameter: that of the variable most often handed over, each once."""
+        found: list[str] = []
+        for place in range(width):
+            told = Counter(given[place] for given in self.given[function] if len(given) > place and given[place])
+            best = next((name for name, _ in told.most_common() if name not in (*found, function)), "")
+            found.append(best)
+        return tuple(found)
+
+    def _used_type(self, name: str) -> UsedType:
+        values = tuple(one for one in self.constants if _bare(self.constant_types.get(one, "")) == name)
+        known, order = self.members.get(name, {}), self.lists.get(name, ())
+        members: list[str] = []
+        arrays = {field for owner, field in self.subscripted if owner == name}
+        if known and all(known.values()) and not arrays and not (order and len(order) != len(known)):
+            members = [_declare(kind, field) for field, kind in known.items()]
+        pointer = bool(self.behind[name]) and not self.plain[name]
+        kept = () if members or known else values
+        return UsedType(name, tuple(members), kept, pointer and not known, tuple(known))
+
+
+def _variables(nodes: Iterator[tree_sitter.Node] | list[tree_sitter.Node]) -> Iterator[tuple[str, str]]:
+    """(name, type) of every variable and parameter declared among ``nodes``; an array is a pointer."""
+    for node in nodes:
+        if node.type not in ("declaration", "parameter_declaration"):
+            continue
+        kind = node.child_by_field_name("type")
+        if kind is None:
+            continue
+        words = [text_of(one) for one in node.children if one.type == "type_qualifier"]
+        base = " ".join([*words, text_of(kind)])
+        for declarator in node.children_by_field_name("declarator"):
+            inner = declarator.child_by_field_name("declarator") if declarator.type == "init_declarator" else declarator
+            names = declared_names(node) if inner is None else [_name_of(inner)]
+            stars = text_of(inner).split("=")[0].count("*") if inner is not None else 0
+            array = inner is not None and inner.type == "array_declarator"
+            if array and not base.startswith("const ") and not stars:
+                base = f"const {base}"
+            for name in filter(None, names):
+                depth = stars + array
+                yield name, f"{base} {'*' * depth}" if depth else base
+
+
+def _name_of(node: tree_sitter.Node) -> str:
+    return next((text_of(one) for one in walk(node) if one.type == "identifier"), "")
+
+
+def _name_in(node: tree_sitter.Node) -> str:
+    declarator = node.child_by_field_name("declarator")
+    return _name_of(declarator) if declarator is not None else ""
+
+
+def _type_of(definition: str) -> str:
+    """The name that a type's definition gives it: its typedef, else its tag."""
+    alias = re.search(r"\}\s*(\w+)\s*;\s*$", definition)
+    tag = re.match(r"\s*(?:typedef\s+)?((?:struct|union|enum)\s+\w+)", definition)
+    return alias[1] if alias else tag[1] if tag else ""
+
+
+def _variable(node: tree_sitter.Node) -> str:
+    """The plain name of a local variable that is handed over as it is, or by its address."""
+    text = text_of(node).lstrip("&")
+    return text if text.isidentifier() and not _CONSTANT.match(text) else ""
+
+
+def _points(declarator: tree_sitter.Node | None) -> bool:
+    return declarator is not None and any("pointer" in one.type for one in walk(declarator))
+
+
+def _bare(kind: str) -> str:
+    """The type without qualifiers, stars and brackets."""
+    return re.sub(r"\[[^\]]*\]|\*|\b(?:const|static|volatile|register)\b", " ", kind).strip()
+
+
+def _pointer(kind: str) -> str:
+    return f"{kind}*" if kind.endswith("*") else f"{kind} *"
+
+
+def _declare(kind: str, name: str) -> str:
+    return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
+
+
+def _number(text: str) -> str:
+    low = text.lower()
+    if low.startswith("0x"):
+        return "int"
+    if low.endswith("f") and ("." in low or "e" in low):
+        return "float"
+    if "." in low or "e" in low:
+        return "double"
+    ends = low.lstrip("0123456789")
+    return {"u": "unsigned int", "l": "long", "ul": "unsigned long", "ull": "uint64_t", "ll": "int64_t"}.get(ends, "int")
+
+
+def _best(kinds: list[str]) -> str:
+    """The type that most uses tell; a named or wider one before a plain number's."""
+    told = Counter(kind for kind in kinds if kind and kind != "void *")
+    if not told:
+        return "void *" if "void *" in kinds else ""
+    strong = [kind for kind in told if kind not in ("int", "bool", "const char *")] or list(told)
+    return max(strong, key=lambda kind: (told[kind], not _PLAIN.match(kind)))
+

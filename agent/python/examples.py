@@ -1,0 +1,112 @@
+"""What tests in Python say of each function, as examples: ``rotate("a", 1) → 'b'``; ``rotate(None) raises TypeError``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+MOST = 12
+LONGEST = 160
+
+_EQUAL = frozenset({"assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual",
+                    "assertCountEqual", "assertTupleEqual", "assertSetEqual", "assertSequenceEqual"})  # fmt: skip
+_ALONE = {"assertTrue": "true", "assertFalse": "false", "assertIsNone": "None", "assertIsNotNone": "not None"}
+
+
+def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Examples by the last part of a name, in the order of the tests, literal ones first; {} where it does not parse."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    found: dict[str, dict[str, bool]] = {name: {} for name in names}
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        values = dict(_literals(function))
+        for call, said in _assertions(function, values):
+            for name in found:
+                if _calls(call, name) and len(said) <= LONGEST:
+                    found[name].setdefault(said, not _free_names(call) - values.keys())
+    return {name: tuple(sorted(said, key=lambda one: not said[one]))[:MOST] for name, said in found.items() if said}
+
+
+def _literals(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """Local names that are bound once, to a literal."""
+    bound: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            bound.setdefault(node.targets[0].id, []).append(node.value)
+    for name, values in bound.items():
+        if len(values) == 1 and _is_literal(values[0]) and len(ast.unparse(values[0])) <= 80:
+            yield name, values[0]
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True
+
+
+def _assertions(function: ast.FunctionDef, values: dict[str, ast.expr]) -> Iterator[tuple[ast.expr, str]]:
+    """(the expression under test, the example) of every assertion whose meaning is known."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert):
+            yield from _plain(node.test, values)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            if name in _EQUAL and len(node.args) >= 2:
+                first, second = node.args[:2]
+                tested, expected = (second, first) if _is_literal(first) and not _is_literal(second) else (first, second)
+                yield tested, f"{_shown(tested, values)} → {_shown(expected, values)}"
+            elif name in _ALONE and node.args:
+                yield node.args[0], f"{_shown(node.args[0], values)} → {_ALONE[name]}"
+        elif isinstance(node, ast.With):
+            yield from _raising(node, values)
+
+
+def _plain(test: ast.expr, values: dict[str, ast.expr]) -> Iterator[tuple[ast.expr, str]]:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.Is)):
+        left, right = test.left, test.comparators[0]
+        tested, expected = (right, left) if _is_literal(left) and not _is_literal(right) else (left, right)
+        yield tested, f"{_shown(tested, values)} → {_shown(expected, values)}"
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield test.operand, f"{_shown(test.operand, values)} → false"
+    elif isinstance(test, ast.Call):
+        yield test, f"{_shown(test, values)} → true"
+
+
+def _raising(node: ast.With, values: dict[str, ast.expr]) -> Iterator[tuple[ast.expr, str]]:
+    for item in node.items:
+        call = item.context_expr
+        if not (isinstance(call, ast.Call) and call.args):
+            continue
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name not in ("assertRaises", "assertRaisesRegex", "raises"):
+            continue
+        for statement in node.body:
+            if isinstance(statement, (ast.Expr, ast.Assign)):
+                yield statement.value, f"{_shown(statement.value, values)} raises {ast.unparse(call.args[0])}"
+
+
+def _shown(node: ast.expr, values: dict[str, ast.expr]) -> str:
+    class Written(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.expr:
+            return values.get(name.id, name)
+
+    copied = ast.parse(ast.unparse(node), mode="eval").body
+    return ast.unparse(Written().visit(copied))
+
+
+def _calls(node: ast.expr, name: str) -> bool:
+    for one in ast.walk(node):
+        if isinstance(one, ast.Call):
+            called = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
+            if called == name:
+                return True
+    return False
+
+
+def _free_names(node: ast.expr) -> set[str]:
+    called = {id(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and id(one) not in called}

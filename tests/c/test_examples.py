@@ -1,0 +1,45 @@
+"""Examples of a function, read off the tests that call it."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.c.examples import LONGEST, MOST, examples_of
+
+
+@pytest.mark.parametrize(
+    ("body", "example"),
+    [
+        ('TEST_ASSERT_TRUE(f("[]"));', 'f("[]") → true'),
+        ("TEST_ASSERT_FALSE(f(3));", "f(3) → false"),
+        ("TEST_ASSERT_EQUAL_INT(-4, f(3));", "f(3) → -4"),
+        ('const char *in = "a"; TEST_ASSERT_EQUAL_STRING("b", f(in));', 'f("a") → "b"'),
+        ("int got = f(2); CHECK_EQUAL(5, got);", "f(2) → 5"),
+        ("assert(f(1, 2) == 3);", "f(1, 2) → 3"),
+        ("TEST_ASSERT_NULL(f(0));", "f(0) → NULL"),
+        ("TEST_ASSERT_DOUBLE_WITHIN(0.1, 2.5, f(7));", "f(7) → 2.5"),
+        ("int out = 0; TEST_ASSERT_TRUE(f(&out));", "f(&out) → true"),
+    ],
+)
+def test_an_assertion_is_an_example(body: str, example: str) -> None:
+    assert examples_of(f"void test_it(void) {{ {body} }}".encode(), ["f"])["f"][0] == example
+
+
+def test_a_variable_that_changes_keeps_its_name() -> None:
+    told = examples_of(b"void t(void) { int n = 1; n = 2; TEST_ASSERT_TRUE(f(n)); }", ["f"])
+    assert told["f"][0] == "f(n) → true"
+
+
+def test_a_short_test_stands_for_itself_where_no_assertion_holds_the_call() -> None:
+    told = examples_of(b"void t(void) {\n    char out[8];\n    f(1, out);\n    check(out);\n}\n", ["f"])
+    assert told == {"f": ("char out[8];\nf(1, out);\ncheck(out);",)}
+
+
+def test_examples_are_bounded_and_literal_ones_come_first() -> None:
+    calls = "".join(f"TEST_ASSERT_EQUAL_INT({n}, f({n}));" for n in range(40))
+    told = examples_of(f'void t(int x) {{ TEST_ASSERT_TRUE(f(x)); {calls} CHECK(f("{"a" * LONGEST}")); }}'.encode(), ["f"])
+    assert len(told["f"]) == MOST and told["f"][0] == "f(0) → 0"
+
+
+def test_nothing_is_said_of_a_function_that_no_test_calls() -> None:
+    assert examples_of(b"void t(void) { g(1); }", ["f"]) == {} == examples_of(b"%%%", ["f"])

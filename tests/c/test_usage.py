@@ -1,0 +1,64 @@
+"""The interface that tests define by their use of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.c.usage import undeclared_usage
+
+HEADER = b"typedef enum { RED, GREEN } colour_t;\nint known(int);\n"
+
+
+def used(test: str) -> list[str]:
+    return [one.prototype for one in undeclared_usage([test.encode()], [HEADER]).functions]
+
+
+@pytest.mark.parametrize(
+    ("body", "prototype"),
+    [
+        ("TEST_ASSERT_EQUAL_UINT8(3, score(1.0f));", "uint8_t score(float);"),
+        ("TEST_ASSERT_TRUE(is_paired(\"[]\"));", "bool is_paired(const char *);"),
+        ("TEST_ASSERT_EQUAL_STRING(\"ab\", join(\"a\", 'b'));", "const char *join(const char *, char);"),
+        ("uint16_t got = twice(4); use(got);", "uint16_t twice(int);"),
+        ("int left[] = {1}; CHECK(sum(left, sizeof(left) / sizeof(left[0])) == 1);", "int sum(const int *left, size_t);"),
+        ("assert(mix(RED));", "bool mix(colour_t);"),
+        ("struct node n; clear(&n);", "void clear(struct node *n);"),
+        ("TEST_ASSERT_EQUAL_size_t(2, length_of(\"ab\"));", "size_t length_of(const char *);"),
+        ("double x = 2.5; TEST_ASSERT_EQUAL_DOUBLE(1.0, root(x));", "double root(double x);"),
+    ],
+)
+def test_types_come_from_arguments_and_from_what_takes_the_result(body: str, prototype: str) -> None:
+    assert prototype in used(f"void test_it(void) {{ {body} }}")
+
+
+def test_what_is_declared_defined_or_the_systems_is_not_wanted() -> None:
+    text = "static int own(void) { return 1; } void t(void) { own(); known(1); printf(\"x\"); strlen(\"x\"); }"
+    assert used(text) == []
+
+
+def test_a_name_of_a_header_that_is_not_included_is_the_projects_own() -> None:
+    assert used("void t(void) { TEST_ASSERT_EQUAL_INT(0, read(1)); }") == ["int read(int);"]
+    assert used("#include <unistd.h>\nvoid t(void) { TEST_ASSERT_EQUAL_INT(0, read(1)); }") == []
+
+
+def test_a_struct_is_made_of_the_members_that_are_used() -> None:
+    text = """void t(void) {
+        point_t p = { .x = 1, .y = 2.5 };
+        TEST_ASSERT_EQUAL_INT(1, norm(p));
+    }"""
+    usage = undeclared_usage([text.encode()], [HEADER])
+    assert usage.sure
+    assert usage.types[0].definition == "typedef struct {\n    int x;\n    double y;\n} point_t;"
+
+
+def test_what_the_uses_leave_open_is_not_sure() -> None:
+    for body in ("point_t p = { 1, 2 }; TEST_ASSERT_EQUAL_INT(1, norm(p));", "TEST_ASSERT_EQUAL(FINE, check(1));"):
+        usage = undeclared_usage([f"void t(void) {{ {body} }}".encode()], [HEADER])
+        assert usage.functions and not usage.sure
+
+
+def test_an_opaque_type_is_only_used_behind_a_pointer() -> None:
+    text = b"void t(void) { queue_t *q = queue_new(3); queue_free(q); }"
+    usage = undeclared_usage([text], [HEADER])
+    assert [one.definition for one in usage.types] == ["typedef struct queue_t queue_t;"]
+    assert [one.prototype for one in usage.functions] == ["queue_t *queue_new(int);", "void queue_free(queue_t *q);"]
