@@ -13,7 +13,7 @@ from agent.c.declarations.signature import definition_head, same_signature
 from agent.c.declarations.syntax import CFunction, comment_above, functions, readable, top_level
 from agent.c.preprocessor.guards import end_of_declarations, is_guarded, unclosed
 from agent.c.preprocessor.includes import analyse, insert_include
-from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct
+from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct, SpelledType
 from agent.language.code_blocks import code_blocks
 from agent.languages import is_interface
 from agent.textfile import read_text
@@ -36,13 +36,19 @@ class Header(msgspec.Struct, frozen=True):
 
 
 def header_from_reply(
-    reply: str, path: str, wanted: Mapping[str, str], exact: Sequence[Spelled] = (), *, finish: str = "stop"
+    reply: str,
+    path: str,
+    wanted: Mapping[str, str],
+    exact: Sequence[Spelled] = (),
+    *,
+    types: Sequence[SpelledType] = (),
+    finish: str = "stop",
 ) -> Header:
     """The header of ``reply``.
 
     Bodies become prototypes, a missing guard is put on, ``wanted`` (name to what it does) supplies comments that are
-    missing, and ``exact`` prototypes that are missing or declared otherwise are set right. A wanted function that is not
-    declared and has no exact prototype is the problem.
+    missing, and ``exact`` prototypes that are missing or declared otherwise are set right; so are ``types``. A wanted
+    function that is not declared and has no exact prototype is the problem.
     """
     blocks = [block.text for block in code_blocks(reply)]
     text = max(blocks, key=_declares, default="")
@@ -51,6 +57,7 @@ def header_from_reply(
     if not functions(text.encode()) and not exact:
         return Header("", f"The reply declares no function. Reply with the whole header {path} in one ```c block.")
     text = _prototypes_only(text.strip() + "\n")
+    text = _with_types(text, types)
     text = _with_exact(text, exact)
     text = _with_comments(text, wanted, exact)
     text = guarded(text, path)
@@ -59,18 +66,26 @@ def header_from_reply(
     return Header(text, f"It does not declare {', '.join(missing)}." if missing else "")
 
 
-def header_from_words(path: str, exact: Sequence[Spelled], structs: Sequence[SpelledStruct] = ()) -> str:
-    """The header that declarations spelled out in words make by themselves: the structs whose members are told, an opaque
+def header_from_words(
+    path: str, exact: Sequence[Spelled], structs: Sequence[SpelledStruct] = (), types: Sequence[SpelledType] = ()
+) -> str:
+    """The header that declarations spelled out in words make by themselves: the ``types`` as they are spelled, the structs
+    whose members are told, an opaque
     ``typedef struct T T;`` for other types that are only used behind a pointer, ``struct T;`` for tags, and contracts above
     prototypes. Rules that are about no single function go to the top."""
     text = _with_comments(_with_exact("", exact), {}, exact)
+    spelled = {name for one in types for name in one.names}
+    structs = [one for one in structs if one.name not in spelled]
     told = [one.name for one in structs]
-    named = told + [name for name in opaque_types([one.function for one in exact]) if name not in told]
+    opaque = [name for name in opaque_types([one.function for one in exact]) if name not in told and name not in spelled]
+    named = told + opaque
     typedefs = "\n".join(f"typedef struct {name} {name};" for name in named)
-    tags = "\n".join(f"{tag};" for tag in _own_tags([one.function for one in exact]) if tag.split()[1] not in named)
+    own_tags = _own_tags([one.function for one in exact])
+    tags = "\n".join(f"{tag};" for tag in own_tags if tag.split()[1] not in {*named, *spelled})
     bodies = [f"struct {one.name} {{\n" + "".join(f"    {m};\n" for m in one.members) + "};" for one in structs]
     rules = "".join(block_comment(one.rules) for one in exact if one.rules)
-    return guarded("\n\n".join(filter(None, [rules, typedefs, tags, *bodies, text.strip()])), path)
+    parts = [rules, typedefs, tags, *(one.text for one in types), *bodies, text.strip()]
+    return guarded("\n\n".join(filter(None, parts)), path)
 
 
 def declaration_from_reply(reply: str, name: str, says: str) -> Header:
@@ -152,6 +167,22 @@ def _with_exact(text: str, exact: Sequence[Spelled]) -> str:
         elif not same_signature(prototype, there):
             text = (source[: there.start] + line.encode() + source[there.end :]).decode()
     return text
+
+
+def _with_types(text: str, types: Sequence[SpelledType]) -> str:
+    """``types`` as the task spells them, in the place of whatever the reply makes of the same names."""
+    if not types:
+        return text
+    source, names = text.encode(), {name for one in types for name in one.names}
+    places = [piece.start for piece in pieces_of(source) if piece.kind in ("type", "prototype", "function")]
+    at = min(places, default=len(source))
+    for piece in reversed(pieces_of(source)):
+        if set(piece.names) & names and piece.kind != "prototype":
+            rest = source[piece.end :].lstrip(b" \t")
+            source = source[: piece.start] + rest.removeprefix(b";").lstrip(b"\n")
+            at = min(at, piece.start)
+    text = "\n\n".join(one.text for one in types)
+    return (source[:at] + text.encode() + b"\n\n" + source[at:]).decode()
 
 
 def _with_comments(text: str, wanted: Mapping[str, str], exact: Sequence[Spelled]) -> str:

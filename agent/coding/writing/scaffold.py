@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
+from agent.c.declarations.definitions import defined_names
 from agent.c.declarations.signature import definition_head, prototype_of
 from agent.c.declarations.syntax import functions
 from agent.c.usage import Usage
@@ -25,7 +26,15 @@ from agent.coding.open_items import (
 )
 from agent.coding.replies.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.coding.replies.interface import FunctionIdea, HeaderIdea, Interface, bad_path, check_interface
-from agent.coding.spelled_out import Spelled, declarations_in, headers_named, structs_in, with_documents
+from agent.coding.spelled_out import (
+    Spelled,
+    SpelledType,
+    declarations_in,
+    headers_named,
+    structs_in,
+    types_in,
+    with_documents,
+)
 from agent.coding.writing.candidates import Compile, compile_trouble, headline, temperature_for
 from agent.coding.writing.declaration import declare
 from agent.coding.writing.shared_helper import lay_shared_helper
@@ -115,6 +124,7 @@ class _Scaffold:
         self.attempts = attempts
         self.before: dict[str, bytes | None] = {}
         self.exact = self._exact()
+        self.types = self._types()
         self.kind: FailureCategory = "unknown"
 
     def _exact(self) -> list[Spelled]:
@@ -123,6 +133,12 @@ class _Scaffold:
         declared = {one.name for path in known if is_interface(path) for one in functions(known[path])}
         text = self.task if " ".join(self.part.split()) in " ".join(self.task.split()) else f"{self.task}\n\n{self.part}"
         return [one for one in declarations_in(text) if one.function.name not in declared]
+
+    def _types(self) -> list[SpelledType]:
+        """Types, macros and constants that the task's words hold as code and that no file of the project has yet."""
+        known = LazyFiles(self.files)
+        have = {name for path in known if path.endswith((".h", ".c")) for name in defined_names(known[path])}
+        return [one for one in types_in(self.task) if not have & set(one.names)]
 
     def _spelled_out(self) -> Interface | None:
         """The interface, when the words themselves give it: at least two declarations for the one header they name."""
@@ -227,7 +243,7 @@ class _Scaffold:
         self.ctx.notice(
             "info", f"The task spells out {len(self.exact)} functions of {path}; no model was asked for them.", "scaffold"
         )
-        trouble = await self._lay({path: header_from_words(path, self.exact, structs_in(self.task))})
+        trouble = await self._lay({path: header_from_words(path, self.exact, structs_in(self.task), self.types)})
         if trouble:
             self.ctx.emit(EditRejected(path, trouble))
         return not trouble
@@ -294,7 +310,8 @@ class _Scaffold:
             )
             have = {one.name for one in functions(existing or b"")}
             needed = {name: does for name, does in wanted.items() if name not in have}
-            header = header_from_reply(asked.text, idea.path, needed, exact, finish=asked.finish)
+            types = self.types if not written else []
+            header = header_from_reply(asked.text, idea.path, needed, exact, types=types, finish=asked.finish)
             self.kind = "patch_failure"
             trouble = header.problem or await self._lay({idea.path: header.text})
             if not trouble:
@@ -325,7 +342,8 @@ class _Scaffold:
             laid: dict[str, str] = {}
             trouble = "" if replies else "The reply names no header. Write a line FILE: path/name.h above each."
             for number, (path, reply) in enumerate(replies.items()):
-                header = header_from_reply(reply, path, {}, self.exact if number == 0 else [], finish=asked.finish)
+                exact, types = (self.exact, self.types) if number == 0 else ([], [])
+                header = header_from_reply(reply, path, {}, exact, types=types, finish=asked.finish)
                 trouble = trouble or header.problem or bad_path(path)
                 laid[path] = header.text
             self.kind = "patch_failure"

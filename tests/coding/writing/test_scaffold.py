@@ -16,6 +16,7 @@ from agent.coding.spelled_out import (
     headers_named,
     prototypes_in_text,
     structs_in,
+    types_in,
     with_documents,
 )
 from agent.coding.writing.scaffold import ScaffoldResult, scaffold
@@ -261,3 +262,69 @@ def test_a_file_line_within_the_code_block_is_one_too() -> None:
             header = header_from_reply(text, path, {})
             assert not header.problem and "FILE" not in header.text
         assert "a_new" in header_from_reply(found["src/a.h"], "src/a.h", {}).text
+
+
+SPELLED = """The type is `typedef struct { int lo, hi; } interval;` and
+```c
+#define MAX_INTERVALS 16
+enum order { BEFORE, AFTER, INSIDE };
+typedef int (*visit)(interval, void *);
+```
+`bool overlaps(interval a, interval b)` tells whether they share a point. `int length(const interval *i)` returns hi - lo."""
+
+
+def test_types_that_the_task_spells_as_code_keep_their_members() -> None:
+    types = types_in(SPELLED)
+    assert [one.names[0] for one in types] == ["interval", "MAX_INTERVALS", "order", "visit"]
+    header = header_from_words("i.h", declarations_in(SPELLED), structs_in(SPELLED), types)
+    assert "typedef struct { int lo, hi; } interval;" in header and "typedef struct interval interval" not in header
+    assert header.index("} interval;") < header.index("typedef int (*visit)") < header.index("bool overlaps(interval a")
+
+
+def test_a_reply_does_not_change_a_type_that_the_task_spells() -> None:
+    reply = "```c\ntypedef struct interval interval;\nbool overlaps(interval a, interval b);\nint length(interval *i);\n```"
+    text = header_from_reply(reply, "i.h", {}, declarations_in(SPELLED), types=types_in(SPELLED)).text
+    assert text.count("interval;") == 1 and "typedef struct { int lo, hi; } interval;" in text
+    assert "#define MAX_INTERVALS 16" in text
+
+
+@pytest.mark.parametrize("text", ["", "Use struct point.", "`struct node` is opaque", "typedef it; { }", "#define"])
+def test_what_only_names_a_type_spells_none(text: str) -> None:
+    assert types_in(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`pair` holds `int a` and `int b`.",
+        "A `struct pair` has the members `int a` and `int b`.",
+        "The fields of `pair`: `int a`, `int b`.",
+        "`pair` is a record of `int a;` and `int b;`",
+        "We need a structure `pair` consisting of `int a` and `int b`",
+        "The type `pair` is a struct with `int a` and `int b`",
+    ],
+)
+def test_a_struct_by_its_members_in_other_words(text: str) -> None:
+    assert structs_in(text) == [SpelledStruct("pair", ("int a", "int b"))]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "A key's slot is its value modulo 16.",
+        "Slots are never reused.",
+        "Every slot has a generation.",
+        "Equal keys share one slot.",
+        "Capacity grows by doubling.",
+        "Empty slots hold a zero.",
+    ],
+)
+def test_a_rule_is_known_by_its_subject_in_other_words(rule: str) -> None:
+    [one] = declarations_in(f"`int size(map *m)` returns the number of keys. If `m` is NULL it is 0. {rule}")
+    assert (one.contract, one.rules) == ("Returns the number of keys. If m is NULL it is 0.", rule)
+
+
+@pytest.mark.parametrize("more", ["It never fails.", "Returns 0 for NULL.", "If m is NULL, 0."])
+def test_a_sentence_about_the_function_is_no_rule(more: str) -> None:
+    [one] = declarations_in(f"`int size(const map *m)` returns the number of keys. {more}")
+    assert one.rules == ""
