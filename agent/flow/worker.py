@@ -11,7 +11,7 @@ import msgspec
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
 from agent.coding.writing.candidates import Compiled, FunctionResult, Measured, compile_trouble
 from agent.coding.writing.edit_step import StepOutcome, implement_step
-from agent.coding.writing.functions import Kept, implement_function
+from agent.coding.writing.functions import Kept, Waiting, implement_function
 from agent.coding.writing.scaffold import Callers, scaffold
 from agent.coding.writing.type_definition import implement_type
 from agent.context import RunContext
@@ -53,6 +53,7 @@ class Worker:
         self.compiler = compiler
         self.checks = checks
         self.contract = TestContract(found)
+        self.waiting = Waiting(lambda name: self.step_for(name) is not None)
         self._functions: dict[tuple[str, str], OpenFunction] = {}
         self._types: dict[tuple[str, str], OpenType] = {}
         self.remember_open()
@@ -133,6 +134,7 @@ class Worker:
             kept=kept,
             samples=samples,
             examples=await asyncio.to_thread(self.contract.examples, wanted.name, "c"),
+            waiting=self.waiting,
         )
 
     def _tests_decide(self) -> bool:

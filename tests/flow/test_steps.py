@@ -16,7 +16,9 @@ HEADER = "typedef struct box box;\n\n/* The box's size. */\nint box_size(const b
 SOURCE = '#include "box.h"\n\nint box_size(const box *b)\n{\n    /* stub */\n    return 0;\n}\n'
 
 
-def answers(call: RecordedCall) -> Answer:
+def answers(call: RecordedCall, asked: list[str]) -> Answer:
+    if "Write the function box_size" in call.prompt or "data structure" in call.system:
+        asked.append(call.prompt)
     if "Write the function box_size" in call.prompt:
         return Answer("```c\nint box_size(const box *b)\n{\n    return b->size;\n}\n```")
     if "struct box" in call.prompt and "data structure" in call.system:
@@ -27,8 +29,9 @@ def answers(call: RecordedCall) -> Answer:
 async def test_what_is_missing_goes_to_the_front_of_the_queue(tmp_path: Path) -> None:
     (tmp_path / "box.h").write_text(HEADER)
     (tmp_path / "box.c").write_text(SOURCE)
-    toggles = {"orchestrator": {"decomposed_error_classification": True}, "coding": {"max_attempts": 1}}
-    async with ScriptedServer(answers) as server:
+    toggles = {"orchestrator": {"decomposed_error_classification": True}, "coding": {"max_attempts": 3}}
+    asked: list[str] = []
+    async with ScriptedServer(lambda call: answers(call, asked)) as server:
         run = await open_run("Implement box.h", tmp_path, extra=settings(server, **toggles))
         found = await survey(run.ctx, run.workspace, run.task)
         outcome = Outcome()
@@ -47,3 +50,4 @@ async def test_what_is_missing_goes_to_the_front_of_the_queue(tmp_path: Path) ->
         await run.aclose()
     assert ended == [("s1", False), ("d.box", True), ("s1", True)]
     assert outcome.functions_done == {"box_size"} and not outcome.steps_failed
+    assert len(asked) == 2, "the version that waited is compiled again, not asked for again"

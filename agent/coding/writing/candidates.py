@@ -45,6 +45,11 @@ class CompileReport(Protocol):
         ...
 
     @property
+    def needs(self) -> str:
+        """What must be defined before this can compile, "" if nothing: the failure is then not a try of the function."""
+        ...
+
+    @property
     def context(self) -> str:
         """What else is known for the next prompt: both heads of a mismatch, a flag that is missing; "" if nothing."""
         ...
@@ -57,6 +62,7 @@ class Compiled(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     includes: tuple[tuple[str, str], ...] = ()
     context: str = ""
+    needs: str = ""
 
 
 class Compile(Protocol):

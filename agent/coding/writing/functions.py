@@ -56,6 +56,7 @@ async def implement_function(
     max_attempts: int | None = None,
     samples: int | None = None,
     examples: Sequence[str] = (),
+    waiting: Waiting | None = None,
 ) -> FunctionResult:
     """Write ``wanted`` into its file. On success its new body stands there and compiles; on failure the file is as before
     (with a stub where the function was not defined at all, so that the program can still be linked).
@@ -68,11 +69,13 @@ async def implement_function(
         score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
         lock: guards the files while functions are written concurrently; the model is asked outside of it.
         kept: awaited under the lock as soon as the version to keep stands in its file.
+        waiting: versions that wait for something else to be defined first. One that waits for this function's turn is
+            compiled again before the model is asked; one that comes to wait ends the work without a try being spent.
 
     Raises:
         ModelError: if the model cannot answer.
     """
-    writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept)
+    writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept, waiting or Waiting())
     writer.examples = tuple(examples)
     return await writer.run(
         ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
@@ -81,6 +84,31 @@ async def implement_function(
 
 
 Kept = Callable[[], Awaitable[object]]
+
+
+class Waiting:
+    """Versions of functions that could not compile because something else is not defined yet, each kept once.
+    ``can_define`` tells whether a name can be defined first."""
+
+    def __init__(self, can_define: Callable[[str], bool] = lambda _name: False) -> None:
+        self.can_define = can_define
+        self._versions: dict[tuple[str, str], Extracted | None] = {}
+
+    def keep(self, wanted: OpenFunction, version: Extracted, needs: str) -> bool:
+        """Have ``version`` wait for ``needs``; False when nobody can define that, or the function has waited before."""
+        key = (wanted.path, wanted.name)
+        if not needs or key in self._versions or not self.can_define(needs):
+            return False
+        self._versions[key] = version
+        return True
+
+    def take(self, wanted: OpenFunction) -> Extracted | None:
+        """The version of ``wanted`` that waits, None when there is none."""
+        key = (wanted.path, wanted.name)
+        version = self._versions.get(key)
+        if version is not None:
+            self._versions[key] = None
+        return version
 
 
 class _Writer:
@@ -95,7 +123,10 @@ class _Writer:
         score: Score | None,
         lock: asyncio.Lock,
         kept: Kept | None,
+        waiting: Waiting,
     ) -> None:
+        self.waiting = waiting
+        self.waits_for = ""
         self.ctx = ctx
         self.wanted = wanted
         self.files = files
@@ -120,13 +151,16 @@ class _Writer:
         if self.failure and current is not None:
             self.seen.add(_text(source, current.start, current.end).strip())
         attempt, failures = 0, 0
-        while failures < max_attempts and attempt < max_attempts + samples - 1 and not self._enough(samples):
+        if (version := self.waiting.take(self.wanted)) is not None:
+            await self._take_up(version)
+        most = max_attempts + samples - 1
+        while failures < max_attempts and attempt < most and not (self.waits_for or self._enough(samples)):
             attempt += 1
-            self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, attempt, max_attempts + samples - 1))
+            self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, attempt, most))
             failures += not await self._attempt(attempt)
         if not self.compiled:
             return self._failed(attempt)
-        return await self._choose(attempt)
+        return await self._choose(max(1, attempt))
 
     def _prepare(self) -> bytes:
         """Lay the stub of a function that is not defined anywhere. Returns the file as it then is."""
@@ -162,7 +196,17 @@ class _Writer:
         async with self.lock:
             if await self._try(extracted, attempt):
                 return True
+        if self.waiting.keep(self.wanted, extracted, needs := self.trial.last.needs):
+            self.waits_for = needs
+            return True  # no try of the function: it is compiled again once that is there
         return await self._try_with_helpers(extracted, attempt)
+
+    async def _take_up(self, version: Extracted) -> None:
+        """Compile the version that waited, now that what it needs is there."""
+        self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, 1, 1))
+        self.seen.add("\n".join([*version.helpers, version.function_text]).strip())
+        async with self.lock:
+            await self._try(version, 1)
 
     async def _try_with_helpers(self, extracted: Extracted, attempt: int) -> bool:
         """Once more with the functions that the refused version calls and nobody has. They are asked for after the version
@@ -283,6 +327,8 @@ class _Writer:
         why = f"it does not compile: {first.message}" if first is not None else self.trouble or "no usable reply came"
         tries = "1 try" if attempts == 1 else f"{attempts} tries"
         reason = f"{self.wanted.name} was not written in {tries}: {why}"
+        if self.waits_for:
+            reason = f"{self.wanted.name} waits for {self.waits_for}, which must be defined first."
         self.ctx.emit(FunctionFailed(self.wanted.name, self.wanted.path, reason, attempts))
         return FunctionResult(
             False,
