@@ -90,7 +90,7 @@ def find_cycle(nodes: Sequence[N], depends_on: Mapping[N, Iterable[N]]) -> tuple
 def break_cycles(
     nodes: Sequence[N], edges: Mapping[tuple[N, N], float | None]
 ) -> tuple[dict[N, tuple[N, ...]], list[tuple[N, N]]]:
-    """Give up the weakest edge of every cycle (design section 9).
+    """Give up the weakest edge of every cycle.
 
     ``edges`` maps (dependent, dependency) to a confidence. On each cycle the edge with the lowest confidence goes; between
     equals (or where none is known, counted as 0.5) the one whose dependent comes last in ``nodes``.

@@ -10,10 +10,10 @@ RunStatus = Literal["complete", "partial", "failed", "stopped"]
 """complete: everything asked for was done and measured; partial: some of it; failed: none; stopped: by the person."""
 
 DetailLevel = Literal["primary", "supporting", "type_context", "excluded"]
-"""How much of a symbol the coding model gets to see (seed 002, precision)."""
+"""How much of a symbol the coding model gets to see."""
 
 VerdictSource = Literal["override", "threshold", "parsed", "default"]
-"""What decided a yes/no, strongest first (design section 6)."""
+"""What decided a yes/no, strongest first."""
 
 ErrorCategory = Literal["missing_include", "signature_mismatch", "missing_definition", "logic_error"]
 FailureCategory = Literal["compile_error", "test_failure", "patch_failure", "runtime_error", "unknown"]
@@ -57,7 +57,7 @@ class PlanStep(Value, frozen=True):
 
 
 class FailureSignal(Value, frozen=True):
-    """One categorised failure (seed 001, section 4). ``message`` holds at most 500 characters."""
+    """One categorised failure. ``message`` holds at most 500 characters."""
 
     category: FailureCategory
     message: str

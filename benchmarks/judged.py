@@ -1,7 +1,7 @@
 """What the configured model says about the candidates of real changes, and whether it beats rank alone.
 
 Every candidate is asked about in every stage, whatever an earlier stage said, so that each stage can be measured and
-fitted by itself. The files and symbols that a change touched are the yes examples; the worked example of seed 002 comes
+fitted by itself. The files and symbols that a change touched are the yes examples; the worked example comes
 as one more task, with its own verdicts. Prompts are those of a run, the model's sentence of intent included: it moves the
 probabilities of a whole task.
 """

@@ -4,7 +4,7 @@
 
 The server answers after a fixed latency from a process of its own, so that its work is not counted as ours. Both sides send
 the same bodies over one pooled client. Printed per number in flight: best rate of each side over the rounds, and the ratio
-(goal 0.95 or more; design section 14).
+(goal 0.95 or more).
 """
 
 from __future__ import annotations

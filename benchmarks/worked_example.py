@@ -1,4 +1,4 @@
-"""The worked example of seed 002 as one more labelled task: the demo that is made after it, with the example's verdicts."""
+"""The demo token_budget as one more labelled task, with the verdicts that are right for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RELEVANT = (
 )
 
 GOLD = {"scope": RELEVANT_FILES, "precision_pass1": RELEVANT, "precision_pass2": PRIMARY}
-"""What the example says yes to, by stage (seed 002, worked examples; seeds count as relevant files)."""
+"""What the example says yes to, by stage."""
 
 
 def worked_example(folder: Path) -> tuple[Change, Path]:

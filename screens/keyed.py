@@ -16,7 +16,7 @@ from screens.actions import BY_ID, key_names
 Result = TypeVar("Result")
 
 NARROW = 100
-"""Below so many columns a screen shows one pane at a time (design section 13)."""
+"""Below so many columns a screen shows one pane at a time."""
 _PALETTE = 13
 """Cells of the palette's key at the right end of the footer."""
 

@@ -30,7 +30,7 @@ PROMOTED = (
     "-Werror=int-conversion",
     "-Werror=return-type",
 )
-"""Older gcc only warns about these (design section 10); a function that needs them is not implemented."""
+"""Older gcc only warns about these; a function that needs them is not implemented."""
 
 ShutIn = Callable[[list[str]], list[str]]
 """Makes of a command the one that runs it shut in: what a model wrote may include any file that can be read."""

@@ -100,7 +100,7 @@ class Judgment(Section, frozen=True):
 
 
 class Orchestrator(Section, frozen=True):
-    """Which parts of the work are decomposed into small decisions. All false when absent (seeds 000 and 001)."""
+    """Which parts of the work are decomposed into small decisions. All false when absent."""
 
     decomposed_planning: Annotated[bool, _doc("Plan by many small decisions instead of one call.")] = False
     decomposed_part_grouping: Annotated[bool, _doc("Group change points by yes/no per pair.")] = False

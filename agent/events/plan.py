@@ -33,7 +33,7 @@ class FailureSignals(Event, frozen=True):
 
 
 class AdjustmentStarted(Event, frozen=True):
-    """An adjustment round begins; ``expected_calls`` is the upper bound of the formula of seed 001 section 12."""
+    """An adjustment round begins; ``expected_calls`` is the most it can make."""
 
     round_no: int
     failures: tuple[str, ...]

@@ -30,7 +30,8 @@ class StagesRouted(Event, frozen=True):
 
 
 class FileScoped(Event, frozen=True):
-    """A file is in or out of scope. ``tier`` 0 to 4 as in design section 8."""
+    """A file is in or out of scope. ``tier``: 0 named by a plan, 1 by the task, 2 imports and users, 3 changed together,
+    4 found by search."""
 
     path: str
     tier: int
@@ -44,7 +45,7 @@ class FilesGrouped(Event, frozen=True):
 
 
 class CascadePass(Event, frozen=True):
-    """One pass of the precision cascade is through (seed 002). ``symbols`` are those that got a yes."""
+    """One pass of the precision cascade is through. ``symbols`` are those that got a yes."""
 
     pass_no: int
     asked: int

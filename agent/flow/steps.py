@@ -108,7 +108,7 @@ class StepRunner:
         return await self._fail(step, start, f"{why}. {failure}".strip(), now), ()
 
     def _needed_first(self, step: PlanStep, queue: list[PlanStep]) -> PlanStep | None:
-        """The step that defines what ``step`` was missing when it failed (seed 000: missing definition), once a step."""
+        """The step that defines what ``step`` was missing when it failed, once a step."""
         name, self.compiler.needs = self.compiler.needs, ""
         if not name or step.id in self.waited:
             return None

@@ -1,4 +1,4 @@
-"""Reading a model's text: yes or no, and the JSON in it. Tolerant in form, strict in meaning (design section 6)."""
+"""Reading a model's text: yes or no, and the JSON in it. Tolerant in form, strict in meaning."""
 
 from __future__ import annotations
 

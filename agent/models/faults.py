@@ -1,4 +1,4 @@
-"""What went wrong between us and a model server, in sentences that say what to do (field notes E)."""
+"""What went wrong between us and a model server, in sentences that say what to do."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ class JsonClient:
 
 
 def _holds_error(reply: dict[str, Any]) -> bool:
-    """Ollama reports an error in the middle of an answer with status 200 (field notes E.2)."""
+    """Ollama reports an error in the middle of an answer with status 200."""
     return bool(reply.get("error")) and not reply.get("choices") and not reply.get("answers")
 
 

@@ -23,7 +23,7 @@ _SERVERS: dict[str, Any] = {"openai": OpenAIProvider, "ollama": OllamaProvider, 
 
 
 class Router:
-    """Resolves a stage by its own override, its group's, then its role's default (design section 7).
+    """Resolves a stage by its own override, its group's, then its role's default.
 
     Args:
         models: the ``[models]`` section.

@@ -32,7 +32,7 @@ class HttpProvider:
         self._reachable: bool | None = None
 
     async def complete(self, request: CompletionRequest) -> Completion:
-        """Ask once, after the prompt was found to fit (R3).
+        """Ask once, after the prompt was found to fit.
 
         Raises:
             ModelError: see ``agent/models/faults.py`` for the kinds.

@@ -1,6 +1,6 @@
 """Whether a task asks for what is declared and not there yet, and for which of it. Words and names only; no model.
 
-The rule, in this order (design section 9, facts first):
+The rule, in this order:
 
 1. A task that wants something else besides (rename, refactor, remove, port, add a new thing) is not for facts alone.
 2. A task that repairs (fix, bug, wrong, crash) is for facts only if it names an open point.

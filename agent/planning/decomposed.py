@@ -1,4 +1,4 @@
-"""A plan from many small decisions (``decomposed_planning``): design section 9.
+"""A plan from many small decisions (``decomposed_planning``).
 
 change_point_enum → part_grouping → part_dependency → for each part symbol_targeting → step_design → step_dependency. What
 is a fact is not asked. Policies: no readable change points: as in ``monolithic``, one step over the directly involved

@@ -1,4 +1,4 @@
-"""A plan without a model: every open point that the task asks for becomes a step (design section 9, facts first)."""
+"""A plan without a model: every open point that the task asks for becomes a step."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ async def waits_for(
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """What each id waits for: facts where there are any, one yes/no for each other ordered pair.
 
-    A pair with a fact in either direction is not asked about. Cycles are broken at the weaker yes (design section 9).
+    A pair with a fact in either direction is not asked about. Cycles are broken at the weaker yes.
 
     Returns:
         (dependencies by id, a note for each yes that was given up)

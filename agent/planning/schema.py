@@ -120,7 +120,7 @@ class StepResult(Value, frozen=True):
 
 
 class AdjustmentVerdicts(Value, frozen=True):
-    """All verdicts of one adjustment (seed 001, section 4). Failures are named by their place in ``failure_signals``.
+    """All verdicts of one adjustment. Failures are named by their place in ``failure_signals``.
 
     ``step_viability`` covers the remaining steps, ``root_causes`` (step id to failures) viable remaining and executed ones.
     """

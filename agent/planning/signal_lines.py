@@ -1,4 +1,4 @@
-"""The decisive lines of an output: those by which a tool says that it failed, ranked as seed 001 ranks categories."""
+"""The decisive lines of an output: those by which a tool says that it failed, ranked by category."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.values import FailureCategory
 from agent.workspace.testoutput import read_outcome
 
 ORDER: tuple[FailureCategory, ...] = ("compile_error", "test_failure", "patch_failure", "runtime_error", "unknown")
-"""Priority of the categories (seed 001, section 5.2)."""
+"""Priority of the categories."""
 
 _NAMES = 20  # more failing tests than are ever shown
 _MOST = {"compile_error": 2, "test_failure": 3}

@@ -1,7 +1,7 @@
 """The words by which compilers, linkers, build tools, test runners, patch tools and dying programs say that they failed.
 
 Only lines that a tool itself writes are listed: a summary, a located error, a verdict. The bare words *fail*, *error* and
-*gcc* prove nothing, since passing runs say them as well (compiler notes, 14).
+*gcc* prove nothing, since passing runs say them as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Failure signals: what went wrong, read from output without a model (seed 001, section 5.2; compiler notes, 14).
+"""Failure signals: what went wrong, read from output without a model.
 
 The exit code decides first whether anything failed at all. Then the lines that tools themselves write decide the
 categories, several from one output, in the order compile, test, patch, runtime, unknown.
@@ -18,7 +18,7 @@ from agent.planning.signal_text import last_line, prepared, window
 from agent.values import FailureCategory, FailureSignal
 
 MESSAGE_CAP = 500
-"""Characters a message may have (seed 001, section 5.2)."""
+"""Characters a message may have."""
 
 SHOWN = 3
 """Failures that a model is shown at once; more do not help a small one."""

@@ -1,4 +1,4 @@
-"""The verdicts are in: write the revised list of steps (seed 001, section 5.6)."""
+"""The verdicts are in: write the revised list of steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a failure that no step caused need a step of its own? One yes/no a failure (seed 001, section 5.5)."""
+"""Does a failure that no step caused need a step of its own? One yes/no a failure."""
 
 from __future__ import annotations
 

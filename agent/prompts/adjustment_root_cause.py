@@ -1,9 +1,9 @@
-"""Did a step cause a failure? One yes/no a pair (seed 001, section 5.4)."""
+"""Did a step cause a failure? One yes/no a pair."""
 
 from __future__ import annotations
 
 DIFF_CAP = 2000
-"""Characters of the diff that are shown, its end (seed 001, section 13)."""
+"""Characters of the diff that are shown, its end."""
 
 SYSTEM = (
     "You find out where a failure comes from. You are given the changes made so far, one failure and one step of the plan.\n"

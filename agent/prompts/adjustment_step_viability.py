@@ -1,4 +1,4 @@
-"""Is a remaining step still valid after these failures? One yes/no a step (seed 001, section 5.3)."""
+"""Is a remaining step still valid after these failures? One yes/no a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is something declared but never defined? (seed 000, section 7)"""
+"""Is something declared but never defined?"""
 
 from __future__ import annotations
 

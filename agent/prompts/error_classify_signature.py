@@ -1,4 +1,4 @@
-"""Do the declaration and the definition or a call of a function disagree? (seed 000, section 7)"""
+"""Do the declaration and the definition or a call of a function disagree?"""
 
 from __future__ import annotations
 

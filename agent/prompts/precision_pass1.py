@@ -1,4 +1,4 @@
-"""Precision, pass 1: is this symbol relevant to the task? Also how a symbol is shown in all three passes (seed 002)."""
+"""Precision, pass 1: is this symbol relevant to the task? Also how a symbol is shown in all three passes."""
 
 from __future__ import annotations
 

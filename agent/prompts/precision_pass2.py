@@ -1,4 +1,4 @@
-"""Precision, pass 2: is this relevant symbol directly involved in the change? (seed 002, part 1)"""
+"""Precision, pass 2: is this relevant symbol directly involved in the change?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision, pass 3: does this context symbol need its full source, or is its signature enough? (seed 002, part 1)"""
+"""Precision, pass 3: does this context symbol need its full source, or is its signature enough?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Re-filter (rule R1): the context is over its budget; which files stay? One answer for the set: the budget ties them."""
+"""Re-filter: the context is over its budget; which files stay? One answer for the set: the budget ties them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scope: is this file relevant to the task? (seed 002, part 1)"""
+"""Scope: is this file relevant to the task?"""
 
 from __future__ import annotations
 

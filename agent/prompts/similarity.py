@@ -1,4 +1,4 @@
-"""Similarity: do these two files belong together in this task? (seed 002, part 1)"""
+"""Similarity: do these two files belong together in this task?"""
 
 from __future__ import annotations
 

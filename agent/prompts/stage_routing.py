@@ -1,4 +1,4 @@
-"""Routing: which optional stages are worth their calls for this task? One answer for the whole set (seed 002, part 1)."""
+"""Routing: which optional stages are worth their calls for this task? One answer for the whole set."""
 
 from __future__ import annotations
 

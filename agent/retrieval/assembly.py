@@ -1,4 +1,4 @@
-"""Assembly: the context within its budget. Over it: one batched re-filter (R1), then lowest-ranked symbols go first."""
+"""Assembly: the context within its budget. Over it: one batched re-filter, then lowest-ranked symbols go first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 def context_budget(ctx: RunContext, stage_name: str = "implement") -> int:
-    """Tokens for the context: the coding model's window without what is reserved and the chat's framing (rule R5)."""
+    """Tokens for the context: the coding model's window without what is reserved and the chat's framing."""
     window = ctx.router.target(stage_name).context_window
     return max(256, window - ctx.config.retrieval.reserved_tokens - FRAMING_TOKENS)
 

@@ -1,4 +1,4 @@
-"""Which files are worth a question: tiers 0 to 4, each capped after sorting by a stated key (seed 002, rule R6)."""
+"""Which files are worth a question: tiers 0 to 4, each capped after sorting by a stated key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.index.entries import FileEntry
 
 SOFT_SEEDS = 5
-"""Without seeds, the neighbours of up to this many best search hits are looked at (design section 8 measured five), at
+"""Without seeds, the neighbours of up to this many best search hits are looked at, at
 most a quarter of all."""
 
 _SORTED = {2: "most connected", 3: "most often changed together", 4: "best match"}

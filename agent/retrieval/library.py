@@ -1,4 +1,4 @@
-"""Names a file takes from outside the project: always ``type_context``, never asked about (rule R17, seed 002)."""
+"""Names a file takes from outside the project: always ``type_context``, never asked about."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agent.index.entries import LibrarySymbol
 
 MAX_LIBRARY = 20
-"""Library symbols taken along, those of the best-ranked files first (rule R6)."""
+"""Library symbols taken along, those of the best-ranked files first."""
 
 _CLASS_LIKE = re.compile(r"_*[A-Z]\w*[a-z]\w*\Z")
 

@@ -1,4 +1,4 @@
-"""Retrieval from task to context: task, routing, scope, similarity, precision, assembly (design section 4)."""
+"""Retrieval from task to context: task, routing, scope, similarity, precision, assembly."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Seque
 def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[str] = ()) -> int:
     """The number of calls that retrieval will probably make for a task, for Home; no model is asked.
 
-    Scope asks one per candidate that is no seed, precision is taken to shrink as in the worked example of seed 002
+    Scope asks one per candidate that is no seed, precision is taken to shrink as in the demo token_budget
     (8 → 7 → 4) over all candidate files, and ``max_calls`` bounds it all. One more for the intent sentence.
     """
     limits = config.retrieval

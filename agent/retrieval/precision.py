@@ -1,4 +1,4 @@
-"""Precision: three yes/no passes over symbols, each asking only what the last one let through (seed 002, part 1)."""
+"""Precision: three yes/no passes over symbols, each asking only what the last one let through."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TITLE = {1: "precision: relevant?", 2: "precision: directly involved?", 3: "pre
 async def classify_symbols(
     ctx: RunContext, symbols: Sequence[ScopedSymbol], facts: TaskFacts, allowance: Allowance
 ) -> list[ScopedSymbol]:
-    """Every symbol with its detail level, in the order given (best first). Library symbols skip all calls (R17).
+    """Every symbol with its detail level, in the order given (best first). Library symbols skip all calls.
 
     Raises:
         ModelError, Stopped: as ``run_binary_judgment``.
@@ -43,7 +43,7 @@ async def classify_symbols(
     project = [symbol for symbol in symbols if not symbol.library]
     denied_before = allowance.denied
     levels: dict[str, tuple[DetailLevel, str]] = {
-        symbol.key: ("type_context", "library symbol, no call (R17)") for symbol in symbols if symbol.library
+        symbol.key: ("type_context", "library symbol, no call") for symbol in symbols if symbol.library
     }
     asked = allowance.take(project, PASS1_SHARE)
     relevant, out = await _pass(ctx, 1, asked, facts)
@@ -111,7 +111,7 @@ def format_symbol(symbol: ScopedSymbol, *, edges: bool) -> str:
 def _keep(
     ctx: RunContext, number: int, yes: list[ScopedSymbol], asked: Sequence[ScopedSymbol], keep: int
 ) -> list[ScopedSymbol]:
-    """The yes answers, or the best-ranked where a shy model left none (design section 7)."""
+    """The yes answers, or the best-ranked where a shy model left none."""
     best = list(asked[:keep])
     if yes or not best:
         return yes

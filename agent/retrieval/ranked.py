@@ -45,7 +45,7 @@ def symbols_of(
     index: Index, facts: TaskFacts, files: Sequence[ScopedFile], limits: Retrieval
 ) -> tuple[list[ScopedSymbol], int]:
     """The symbols to judge: those of the included files, ranked, capped at ``max_symbols``, with their edges; then the
-    library symbols those files use (R17). Also how many there were before the cap."""
+    library symbols those files use. Also how many there were before the cap."""
     paths = [file.path for file in files if file.included]
     everything = rank_symbols(index, facts, paths)
     project = [with_edges(index, symbol) for symbol in everything[: limits.max_symbols]]

@@ -1,4 +1,4 @@
-"""Symbols as text for the coding model: full source, or a signature with the first line of its doc (design section 8)."""
+"""Symbols as text for the coding model: full source, or a signature with the first line of its doc."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _comment_of(index: Index, symbol: IndexedSymbol) -> str:
 
 
 def type_context_of(index: Index, symbol: IndexedSymbol) -> str:
-    """A short type, macro or constant as it is defined (seed 002: signature or type definition), else the signature."""
+    """A short type, macro or constant as it is defined, else the signature."""
     short = symbol.end_line - symbol.line < MAX_TYPE_LINES
     return source_of(index, symbol) if short and symbol.kind in _DEFINED else signature_of(index, symbol)
 

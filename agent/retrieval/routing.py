@@ -1,4 +1,4 @@
-"""Routing: one batched choice of optional stages. Scope and precision cannot be routed away (seed 002; design section 4)."""
+"""Routing: one batched choice of optional stages. Scope and precision cannot be routed away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scope: one yes/no per candidate file of tiers 2 to 4; seeds skip judgment (seed 002, part 1)."""
+"""Scope: one yes/no per candidate file of tiers 2 to 4; seeds skip judgment."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _note_denied(ctx: RunContext, denied: int) -> None:
 
 
 def _keep_best(ctx: RunContext, decided: dict[str, ScopedFile]) -> None:
-    """A package is never emptied by a shy model (design section 7)."""
+    """A package is never emptied by a shy model."""
     best = list(decided.values())[:KEEP_FILES]
     for file in best:
         _settle(ctx, decided, file, included=True, judged=file.judged, reason=f"{file.reason}; kept by rank")

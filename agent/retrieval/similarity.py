@@ -1,4 +1,4 @@
-"""Similarity: one yes/no per pair of included files that share imports or history; groups by union-find (seed 002)."""
+"""Similarity: one yes/no per pair of included files that share imports or history; groups by union-find."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent.index import Index
 
 MAX_PAIRS = 20
-"""Pairs asked about at most, most evidence first (rule R6)."""
+"""Pairs asked about at most, most evidence first."""
 
 SHARE = 4
 """Similarity may spend a quarter of the calls that scope left."""

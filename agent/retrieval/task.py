@@ -1,4 +1,4 @@
-"""What a task says, read off its words and the index: no model is asked here (design section 8, law 1)."""
+"""What a task says, read off its words and the index: no model is asked here."""
 
 from __future__ import annotations
 

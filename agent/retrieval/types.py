@@ -27,7 +27,7 @@ class TaskFacts(Value, frozen=True):
 
 
 class ScopedFile(Value, frozen=True):
-    """A candidate file. ``tier`` as in design section 8; ``rank`` (from 1) its place among all candidates.
+    """A candidate file. ``tier`` as in :class:`agent.events.FileScoped`; ``rank`` (from 1) its place among all candidates.
 
     ``matching`` names its symbols that fit the task's words best. ``judged`` tells whether a model was asked; ``included``
     whether the file is in scope.
@@ -48,7 +48,7 @@ class ScopedFile(Value, frozen=True):
 
     @property
     def seed(self) -> bool:
-        """Tiers 0 and 1 skip judgment (seed 002)."""
+        """Tiers 0 and 1 skip judgment."""
         return self.tier <= 1
 
 

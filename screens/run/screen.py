@@ -42,7 +42,7 @@ from screens.workers import start
 _FILTER_HINT = "words to look for: item, question, yes, no, cached, defaulted, overruled, failed"
 _FIND_HINT = "find in {name}: enter goes to the next place, escape closes"
 WIDE = 160
-"""Below NARROW columns one pane at a time, from WIDE three (design section 13)."""
+"""Below NARROW columns one pane at a time, from WIDE three."""
 
 
 class Chosen(Message):

@@ -16,7 +16,7 @@ from screens.panes.writing import WritingNow
 from screens.runner import RunHandle
 
 FLUSH_SECONDS = 1 / 30
-"""Events reach the screen in batches, at most thirty a second (design section 13)."""
+"""Events reach the screen in batches, at most thirty a second."""
 
 _DONE: dict[str, Literal["applied", "kept", "discarded"]] = {"apply": "applied", "keep": "kept", "discard": "discarded"}
 

@@ -1,4 +1,4 @@
-"""Adjustment by verdicts: the stages, their defaults, the counts, the whole flow (seed 001, section 14)."""
+"""Adjustment by verdicts: the stages, their defaults, the counts, the whole flow."""
 
 from __future__ import annotations
 

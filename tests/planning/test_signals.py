@@ -143,7 +143,7 @@ def test_any_output_is_read(text, command, exit_code):
         assert signals
 
 
-# The tests of seed 001, section 14, by name.
+# What the extraction of failure signals promises, one test a promise.
 
 
 def test_extract_none_prior_results_returns_empty():

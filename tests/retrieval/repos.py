@@ -122,7 +122,7 @@ def commit(root: Path, files: dict[str, str], message: str) -> None:
 
 
 def worked_example(root: Path) -> Path:
-    """The repository of seed 002's worked example: pipeline.py changed four times together with budget.py."""
+    """The worked example's repository: pipeline.py changed four times together with budget.py."""
     for name, text in WORKED_EXAMPLE.items():
         if name not in ("budget.py", "pipeline.py"):
             commit(root, {name: text}, f"Write {name}")

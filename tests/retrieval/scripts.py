@@ -37,7 +37,7 @@ SAYS_YES = {
     "precision_pass2": {"BudgetTracker", "BudgetTracker.can_fit", "BudgetTracker.remaining"},
     "precision_pass3": {"estimate_tokens", "estimate_tokens_conservative"},
 }  # fmt: skip
-"""What the model says yes to in the worked example of seed 002."""
+"""What the model says yes to in the worked example."""
 
 
 def stage_of(call: RecordedCall) -> str:

@@ -1,4 +1,4 @@
-"""The worked example of seed 002, call for call, over real HTTP; every row of its verification list."""
+"""The worked example (an off-by-one in a token budget), call for call, over real HTTP."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Recorded runs for tests, screenshots and benchmarks: built by hand, the same every time.
 
-``worked_example`` is seed 002's: 3 scope calls, then 8 → 7 → 4. ``ring_buffer`` writes C functions with a missing include.
+``worked_example``: 3 scope calls, then 8 → 7 → 4. ``ring_buffer`` writes C functions with a missing include.
 ``failing`` has a step that fails and a plan that is adjusted.
 """
 
@@ -76,7 +76,7 @@ _SYMBOLS = (
 
 
 def worked_example() -> Recorder:
-    """Seed 002's example up to the assembled context and the plan."""
+    """The worked example up to the assembled context and the plan."""
     r = Recorder("budget")
     r.add(ev.RunStarted(BUDGET_TASK, "/home/ada/token_budget", "cra/budget", "4f2a91c", model=MODEL))
     r.add(ev.StageStarted("index", title="index"))

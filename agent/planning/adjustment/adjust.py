@@ -1,4 +1,4 @@
-"""After a failure: what stays of the plan, which step is to blame, what is missing (seed 001)."""
+"""After a failure: what stays of the plan, which step is to blame, what is missing."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ async def adjust(
     """The remaining steps as revised after ``results``, and the executed steps whose work is to be done anew.
 
     ``remaining`` are the steps not begun, ``executed`` those carried out, the failed one among them. Without failures the
-    remaining steps come back unchanged, without remaining steps nothing does; neither makes a call (seed 001, section 13;
-    :func:`find_causes` is for the time when no step remains). Emits AdjustmentStarted, each verdict, PlanAdjusted.
+    remaining steps come back unchanged, without remaining steps nothing does; neither makes a call.
+    Emits AdjustmentStarted, each verdict, PlanAdjusted.
 
     Raises:
-        PlanError: if no viability answer could be read at all (a ValueError, as the seed asks).
+        PlanError: if no viability answer could be read at all.
         ModelError: if the model cannot answer.
         Stopped: if the person stopped the run.
     """

@@ -9,7 +9,7 @@ from agent.planning.signals import extract_failure_signals
 from agent.values import FailureSignal, Value
 
 MAX_FAILURES = 6
-"""Failures looked at in one round; each costs a call for every step (seed 001, section 12, counts with three)."""
+"""Failures looked at in one round; each costs a call for every step."""
 
 
 class Failure(Value, frozen=True):
@@ -35,7 +35,7 @@ def failures_of(results: Sequence[StepResult] | None) -> tuple[tuple[Failure, ..
 
 
 def step_text(step: PlanStep) -> str:
-    """A step as the judgments show it (seed 001, section 5.3)."""
+    """A step as the judgments show it."""
     lines = [f"ID: {step.id}", f"Description: {step.description}"]
     if step.target_files:
         lines.append(f"Target files: {', '.join(step.target_files)}")
@@ -50,7 +50,7 @@ def step_line(step: PlanStep) -> str:
 
 
 def expected_calls(failures: int, remaining: int, executed: int = 0) -> int:
-    """The most calls an adjustment can make (seed 001, section 12, with executed steps as root-cause candidates too):
+    """The most calls an adjustment can make:
 
     one viability call a remaining step, one root-cause call for each failure and each remaining or executed step, one
     new-step call a failure, one finalize call. None when nothing failed or nothing remains (section 13).

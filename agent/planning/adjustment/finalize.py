@@ -1,4 +1,4 @@
-"""From verdicts to the revised steps: one call held to the verdicts, else the verdicts alone (design section 9)."""
+"""From verdicts to the revised steps: one call held to the verdicts, else the verdicts alone."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def changes_of(case: Case) -> tuple[str, ...]:
 
 
 def verdicts_text(case: Case) -> str:
-    """The verdicts in words, as the finalize prompt shows them (seed 001, section 5.6)."""
+    """The verdicts in words, as the finalize prompt shows them."""
     lines = ["Step viability:"]
     for step in case.remaining:
         word = "VALID" if step.id in case.kept else "INVALID, left out"

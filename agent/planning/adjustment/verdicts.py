@@ -1,4 +1,4 @@
-"""The three binary stages of an adjustment (seed 001, sections 5.3 to 5.5). Every verdict is an event as it falls."""
+"""The three binary stages of an adjustment. Every verdict is an event as it falls."""
 
 from __future__ import annotations
 
