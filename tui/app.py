@@ -39,6 +39,8 @@ from tui.presence import Presence
 from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
 
 _RUN_GROUP = "run"
+_MOST_TOASTS = 3
+"""Toasts at a time; an older one gives way. Escape closes them all."""
 
 
 class CraApp(App[int]):
@@ -90,6 +92,10 @@ class CraApp(App[int]):
         if wanted and wanted not in self.available_themes:
             names = ", ".join(sorted(self.available_themes))
             self.notify(f"There is no theme {wanted!r} (ui.theme). Known: {names}.", severity="warning", timeout=10)
+        told = os.environ.get("TEXTUAL_THEME", "")
+        if told and not wanted and told not in self.available_themes:
+            self.notify(f"There is no theme {told!r} (TEXTUAL_THEME), so {self.theme} is used. ctrl+p, Theme lists them.",
+                        severity="warning", timeout=10)  # fmt: skip
         for fault in self.key_faults:
             self.notify(fault, severity="warning", timeout=15)
         self.home = HomeScreen(self.services, task=task, repo=repo)
@@ -100,6 +106,8 @@ class CraApp(App[int]):
 
     def notify(self, message: str, *, markup: bool = False, **rest: Any) -> None:
         """As in Textual, but the text is literal unless asked otherwise: it often quotes code."""
+        for old in list(self._notifications)[: 1 - _MOST_TOASTS]:
+            self._unnotify(old, refresh=False)
         super().notify(message if markup else clean(message), markup=markup, **rest)
 
     def _to_terminal(self, text: str) -> None:
@@ -133,6 +141,8 @@ class CraApp(App[int]):
             event.text, said = pasted(event.text, isinstance(self.focused, Input))
             if said:
                 self.notify(said, severity="warning", timeout=8)
+        if isinstance(event, Key) and event.key == "escape" and not event.is_forwarded:
+            self.clear_notifications()
         await super().on_event(event)
 
     # -- the run

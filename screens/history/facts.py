@@ -73,7 +73,7 @@ _DECIDED = {
 def _change_lines(run: RunSummary) -> list[Content]:
     """What it changed, and what became of that; who has not decided yet is told how."""
     if run.undecided:
-        how = "a applies it, w keeps its branch, D discards it, enter shows it"
+        how = "a applies it, w keeps its branch, d discards it, enter shows it"
         return [
             line(("change ", LABEL), change_counts(run), ("  waits for your word", f"bold {WARN}")),
             line(("       ", ""), (how, MUTED)),

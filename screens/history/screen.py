@@ -142,7 +142,7 @@ class HistoryScreen(Deciding):
         """Mark the selected run, or unmark it."""
         if self.run is not None:
             self.marked = "" if self.marked == self.run.run_id else self.run.run_id
-            self.say(f"{self.marked} is marked; select another run and press d." if self.marked else "")
+            self.say(f"{self.marked} is marked; select another run and press =." if self.marked else "")
             self._show()
 
     def action_diff(self) -> None:

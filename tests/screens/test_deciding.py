@@ -43,7 +43,7 @@ async def test_applying_asks_and_then_the_files_hold_it(repo: Path, toasts: list
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await settle(pilot)
         assert "waits for your word" in facts(pilot) and "1 file, +1 −0" in facts(pilot)
-        assert fits(pilot) and {"a", "w", "D"} <= set(shown(pilot)), shown(pilot)
+        assert fits(pilot) and {"a", "w", "d"} <= set(shown(pilot)), shown(pilot)
         await pilot.press("a")
         assert "1 file, +1 −0 go into" in question(pilot)
         await pilot.press("n")
@@ -52,7 +52,7 @@ async def test_applying_asks_and_then_the_files_hold_it(repo: Path, toasts: list
         await pilot.press("a", "y")
         await settle(pilot)
         assert (repo / "a.c").read_text() == AFTER and "applied to your files" in facts(pilot)
-        assert not {"a", "w", "D"} & set(shown(pilot)) and toasts
+        assert not {"a", "w", "d"} & set(shown(pilot)) and toasts
 
 
 async def test_keeping_and_discarding(repo: Path) -> None:
@@ -63,11 +63,11 @@ async def test_keeping_and_discarding(repo: Path) -> None:
         await pilot.press("w")
         await settle(pilot)
         assert app.screen.run.run_id == "r2" and "git merge cra/r2" in facts(pilot) and has_branch(repo, "r2")
-        await pilot.press("down", "D")
+        await pilot.press("down", "d")
         assert "are lost" in question(pilot)
         await pilot.press("escape")
         assert has_branch(repo)
-        await pilot.press("D", "y")
+        await pilot.press("d", "y")
         await settle(pilot)
         assert not has_branch(repo) and "discarded" in facts(pilot) and (repo / "a.c").read_text() == BEFORE
 
@@ -76,12 +76,12 @@ async def test_deleting_says_what_is_lost(repo: Path) -> None:
     app = history(repo)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await settle(pilot)
-        await pilot.press("x")
+        await pilot.press("delete")
         assert "You have not decided on its change yet: 1 file, +1 −0 would be lost" in question(pilot)
         assert app.focused is app.screen.query_one("#no")
         await pilot.press("n", "w")
         await settle(pilot)
-        await pilot.press("x")
+        await pilot.press("delete")
         assert "not decided" not in question(pilot) and "cra/r1 that was kept stays" in question(pilot)
         await pilot.press("y")
         await settle(pilot)
@@ -94,7 +94,7 @@ async def test_a_run_that_goes_on_elsewhere_is_left_alone(repo: Path, toasts: li
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settle(pilot)
         assert "going on, here or in another window" in facts(pilot)
-        await pilot.press("a", "w", "D", "R", "x")
+        await pilot.press("a", "w", "d", "R", "delete")
         await settle(pilot)
         assert isinstance(app.screen, HistoryScreen) and any("Stop it first" in text for text in toasts)
         assert len(app.screen.runs) == 1 and has_branch(repo)

@@ -143,7 +143,7 @@ async def test_blind_mode_hides_everything_the_model_said(filled: Filled) -> Non
         await settle(pilot)
         screen = app.screen
         assert isinstance(screen, RelabelScreen)
-        await pilot.press("b")
+        await pilot.press("h")
         assert "model said" not in screen.card.plain and "hidden" in screen.card.plain
         row = screen.rows.row_of(3, 60).plain
         assert "yes" not in row and "no" not in row.split()
@@ -165,7 +165,7 @@ async def test_skipping_and_filtering_drop_nothing(filled: Filled) -> None:
         await settle(pilot)
         screen = app.screen
         assert isinstance(screen, RelabelScreen) and screen.labels is not None
-        await pilot.press("s", "s")
+        await pilot.press("space", "space")
         assert len(screen.labels.queue) == 21 and screen.labels.place == 2
         await pilot.press("3")
         assert len(screen.labels.queue) == 1
@@ -191,7 +191,7 @@ async def test_comment_and_guidelines(filled: Filled) -> None:
         await pilot.press("g")
         assert "read or change this file" in screen.query_one("#guidelines").plain
         item = screen.item
-        await pilot.press("c", *"too far", "enter")
+        await pilot.press("f", *"too far", "enter")
         await settle(pilot)
         assert "comment for your label: too far" in screen.card.plain
         await pilot.press("n")
@@ -309,7 +309,7 @@ async def test_two_runs_are_compared(recorded: Filled) -> None:
     app = history(recorded)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        await pilot.press("down", "m", "down", "d")
+        await pilot.press("down", "m", "down", "equals_sign")
         await settle(pilot)
         text = app.screen.query_one("#run-facts").plain
         for part in ("before a1   after a2", "1 verdict changed", "yes .60 → no  .60", "asked only after", "buf[i] a[/b]",
@@ -325,11 +325,11 @@ async def test_delete_asks_and_deletes(recorded: Filled) -> None:
     app = history(recorded)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
-        await pilot.press("down", "x")
+        await pilot.press("down", "delete")
         await pilot.press("n")
         await settle(pilot)
         assert len(app.screen.runs) == 3
-        await pilot.press("x")
+        await pilot.press("delete")
         await pilot.press("y")
         await settle(pilot)
         assert [run.run_id for run in app.screen.runs] == ["a3", "a1"]
