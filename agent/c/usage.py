@@ -214,7 +214,7 @@ class _Uses:
             self.results.setdefault(name, Counter())[result] += 1
 
     def _is_macro(self, name: str) -> bool:
-        return bool(_CONSTANT.match(name)) or name == "assert" or not self.unknown(name)
+        return bool(re.match(r"[A-Z][A-Z0-9]*(?:_|$)", name)) or name == "assert" or not self.unknown(name)
 
     def _compared(self, name: str, arguments: list[tree_sitter.Node]) -> None:
         """Constants that an assertion compares with a value whose type is known."""

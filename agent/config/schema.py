@@ -124,6 +124,7 @@ class Retrieval(Section, frozen=True):
     max_symbols: Annotated[int, _doc("Symbols judged at most.", ge=1)] = 60
     min_co_change: Annotated[int, _doc("Commits two files must share to count as changed together.", ge=1)] = 2
     reserved_tokens: Annotated[int, _doc("Tokens kept free for reply and framing.", ge=64)] = 2048
+    always_ask: Annotated[bool, _doc("Judge files and symbols even where all of them fit the context window.")] = False
     routing: Annotated[bool, _doc("Ask once which optional stages to run; off: none of them.")] = False
 
 

@@ -25,7 +25,7 @@ def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, .
         for call, said in _assertions(function, values):
             for name in found:
                 if _calls(call, name) and len(said) <= LONGEST:
-                    found[name].setdefault(said, not _free_names(call) - values.keys())
+                    found[name].setdefault(said, not _free_names(call) - values.keys() - {name})
     return {name: tuple(sorted(said, key=lambda one: not said[one]))[:MOST] for name, said in found.items() if said}
 
 
@@ -108,5 +108,4 @@ def _calls(node: ast.expr, name: str) -> bool:
 
 
 def _free_names(node: ast.expr) -> set[str]:
-    called = {id(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and id(one) not in called}
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}

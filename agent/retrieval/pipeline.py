@@ -25,6 +25,7 @@ from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
 from agent.retrieval.task import analyse
 from agent.retrieval.types import TaskFacts
+from agent.retrieval.whole import all_that_fits, take_all
 from agent.task.intent import read_intent
 from agent.task.kind import settle_kind
 
@@ -65,7 +66,10 @@ async def retrieve(
         ctx.notice("warning", "No C or Python source file was found that fits the task.", "scope")
     allowance = previous.allowance if previous is not None else Allowance(limits.max_calls)
     groups: tuple[tuple[str, ...], ...] = ()
-    if judge:
+    whole = await asyncio.to_thread(all_that_fits, ctx, index, facts, found.files) if judge else None
+    if whole is not None:
+        files = await take_all(ctx, whole)
+    elif judge:
         stages = await route(ctx, facts, len(found.files), sum(file.seed for file in found.files))
         files = await judge_scope(ctx, found.files, facts, allowance, _known(previous))
         if "similarity" in stages:
@@ -74,12 +78,14 @@ async def retrieve(
     else:
         files = [msgspec.structs.replace(file, included=True) for file in found.files]
     symbols, there = await asyncio.to_thread(ranked.symbols_of, index, facts, files, limits)
+    if whole is not None:
+        symbols = list(whole.symbols)
     if there > limits.max_symbols:
         text = f"Of {there} symbols in scope the {limits.max_symbols} best-ranked are looked at (retrieval.max_symbols)."
         ctx.notice("info", text, "precision_pass1")
-    if judge:
+    if judge and whole is None:
         symbols = await classify_symbols(ctx, symbols, facts, allowance)
-    else:
+    elif whole is None:
         symbols = [msgspec.structs.replace(s, detail_level=_level_by_rank(s.rank, s.library)) for s in symbols]
     blocks = await asyncio.to_thread(blocks_of, index, symbols, texts_of(index, files))
     budget = context_budget(ctx)

@@ -1,0 +1,66 @@
+"""What fits is taken: where the plan follows from facts and every candidate fits the window, no question would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agent.events import FileScoped, SymbolClassified
+from agent.retrieval import ranked
+from agent.retrieval.assembly import context_budget, tokens_of
+from agent.retrieval.rendering import blocks_of, texts_of
+from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
+from agent.task.intent import read_intent
+from agent.values import DetailLevel
+
+if TYPE_CHECKING:
+    from agent.context import RunContext
+    from agent.index import Index
+
+REASON = "all of it fits, not asked"
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """Every candidate, with its symbols and the tokens that they come to."""
+
+    files: tuple[ScopedFile, ...]
+    symbols: tuple[ScopedSymbol, ...]
+    tokens: int
+
+
+def all_that_fits(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole | None:
+    """All candidates, if the task is to implement what is declared and their full text fits the context budget; else None.
+
+    Other tasks choose among symbols by their classes, so there the questions decide something. Blocking: reads the index.
+    """
+    limits = ctx.config.retrieval
+    intent = read_intent(facts.text)
+    follows = facts.kind == "implement" or (intent.completes and facts.kind == "feature" and not intent.other_work)
+    if limits.always_ask or not follows or not files:
+        return None
+    chosen = [msgspec.structs.replace(file, included=True) for file in files]
+    found, there = ranked.symbols_of(index, facts, chosen, limits)
+    if there > limits.max_symbols:
+        return None
+    symbols = tuple(msgspec.structs.replace(one, detail_level=_level(one), reason=REASON) for one in found)
+    tokens = tokens_of(index, blocks_of(index, list(symbols), texts_of(index, chosen)))
+    return Whole(tuple(chosen), symbols, tokens) if tokens <= context_budget(ctx) else None
+
+
+async def take_all(ctx: RunContext, whole: Whole) -> list[ScopedFile]:
+    """Tell that everything is taken. Returns the files."""
+    count = len(whole.files)
+    async with ctx.stage("scope", 0) as report:
+        for file in whole.files:
+            ctx.emit(FileScoped(file.path, file.tier, REASON, True, False))
+        for one in whole.symbols:
+            ctx.emit(SymbolClassified(one.name, _level(one), one.path, one.kind, REASON))
+        report.counts = {"files": count}
+        report.note = f"{count} {'file' if count == 1 else 'files'}, {whole.tokens:,} tokens: all fit, not asked"
+    return list(whole.files)
+
+
+def _level(symbol: ScopedSymbol) -> DetailLevel:
+    return "type_context" if symbol.library else "supporting"
