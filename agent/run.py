@@ -10,6 +10,7 @@ from agent.context import RunContext
 from agent.events import DiffReady, RunFinished, RunStarted
 from agent.flow.change import Change
 from agent.flow.checks import Checks
+from agent.flow.combinations import combine_versions
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
 from agent.flow.linking import link_changed
@@ -127,6 +128,7 @@ class Run:
             await runner.run(plan)
             await link_changed(runner)
             await Repair(runner).run()
+            await combine_versions(runner)
             if self.ctx.config.orchestrator.documentation_pass:
                 await document_changes(runner)
             await write_planned_tests(runner)

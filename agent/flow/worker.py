@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
-from agent.coding.writing.candidates import Compiled, FunctionResult, Measured, compile_trouble
+from agent.coding.writing.candidates import Candidate, Compiled, FunctionResult, Measured, compile_trouble
 from agent.coding.writing.edit_step import StepOutcome, implement_step
 from agent.coding.writing.functions import Kept, Waiting, implement_function
 from agent.coding.writing.scaffold import Callers, scaffold
@@ -54,6 +54,8 @@ class Worker:
         self.checks = checks
         self.contract = TestContract(found)
         self.waiting = Waiting(lambda name: self.step_for(name) is not None)
+        self.versions: dict[str, tuple[OpenFunction, list[Candidate]]] = {}
+        """Every version of a C function that compiled in this run."""
         self._functions: dict[tuple[str, str], OpenFunction] = {}
         self._types: dict[tuple[str, str], OpenType] = {}
         self.remember_open()
@@ -115,7 +117,9 @@ class Worker:
             return _of_function(await self._type(self._types[key]))
         wanted = self._functions.get(key)
         if step.kind == "function_implement" and wanted is not None and is_compiled(wanted.path):
-            return _of_function(await self._function(wanted, failure, anew, lock, kept))
+            written = await self._function(wanted, failure, anew, lock, kept)
+            self.versions.setdefault(wanted.name, (wanted, []))[1].extend(written.versions)
+            return _of_function(written)
         return await self._edit(step, failure, anew)
 
     async def _function(

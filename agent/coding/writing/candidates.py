@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from agent.c.writing.extract import Extracted
 from agent.models.types import ModelTarget
 from agent.textfile import lines_of
 from agent.values import Diagnostic, FailureCategory
@@ -107,6 +108,11 @@ class Candidate(msgspec.Struct, frozen=True):
     bugs: int = 0
 
     @property
+    def extracted(self) -> Extracted:
+        """It as a reply gave it, to be put into its file."""
+        return Extracted(self.text, self.helpers)
+
+    @property
     def rank(self) -> tuple[float, int, int, int]:
         """Greater is better: checks passed, then fewer signs of a bug, fewer warnings, asked earlier."""
         return (self.score if self.score is not None else 0.0, -self.bugs, -self.warnings, -self.order)
@@ -128,6 +134,8 @@ class FunctionResult(msgspec.Struct, frozen=True):
     score: float | None = None
     calls: tuple[int, ...] = ()
     kind: FailureCategory = "unknown"
+    versions: tuple[Candidate, ...] = ()
+    """Every candidate that compiled."""
 
 
 def temperature_for(attempt: int, base: float) -> float:

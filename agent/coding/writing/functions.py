@@ -320,6 +320,7 @@ class _Writer:
             len(self.compiled),
             best.score,
             tuple(self.calls),
+            versions=tuple(self.compiled),
         )
 
     def _failed(self, attempts: int) -> FunctionResult:

@@ -1,0 +1,32 @@
+"""What fits the window is taken without a question, where the plan follows from facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent import events as ev
+from agent.retrieval.whole import REASON
+from tests.fakes.server import ScriptedServer
+from tests.flow.coder import Coder, small_ring
+from tests.flow.test_run import RING, TASK, of, play
+
+
+@pytest.mark.parametrize("ask", [False, True])
+async def test_nothing_is_asked_that_changes_nothing_unless_wanted(tmp_path: Path, ask: bool) -> None:
+    async with ScriptedServer(Coder(RING)) as server:
+        sections = {"retrieval": {"always_ask": ask}}
+        finished, heard, _ = await play(small_ring(tmp_path / "ring"), server, TASK, sections=sections)
+    stages = {call.stage for call in of(heard, ev.CallStarted)}
+    notes = [stage.note for stage in of(heard, ev.StageFinished) if stage.stage == "scope"]
+    assert finished.status == "complete"
+    assert bool(stages & {"scope", "precision_pass1"}) is ask
+    assert ("all fit, not asked" in notes[0]) is not ask
+    assert any(one.reason == REASON for one in of(heard, ev.FileScoped)) is not ask
+
+
+async def test_a_repair_is_asked_about_since_its_answers_choose_the_suspects(tmp_path: Path) -> None:
+    async with ScriptedServer(Coder(RING)) as server:
+        _, heard, _ = await play(small_ring(tmp_path / "ring"), server, "Fix ring_max: it returns the smallest element")
+    assert {call.stage for call in of(heard, ev.CallStarted)} & {"scope", "precision_pass1"}
