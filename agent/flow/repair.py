@@ -103,7 +103,8 @@ class Repair:
         return False
 
     async def _blamed(self, now: CheckResult, signals: tuple[FailureSignal, ...]) -> list[PlanStep]:
-        """Executed steps to do anew: by root-cause verdicts where they are on, else by the failures' own words."""
+        """Executed steps to do anew: by root-cause verdicts where they are on, else by the failures' own words; where
+        nothing tells one function from the other, those that the tests call."""
         done = [step for step in self.runner.executed if step.id in self.runner.outcome.steps_done]
         if now.passed or now.failed:  # the tests compile and run, so the headers that were laid down are right
             done = [step for step in done if step.kind != "scaffold"]
@@ -117,7 +118,10 @@ class Repair:
         )
         by_id = {step.id: step for step in done}
         blamed = [by_id[name] for name in found.rework if name in by_id]
-        return blamed or (done if len(done) == 1 else [])  # where one step did all there is nobody else to blame
+        if blamed or len(done) == 1:
+            return blamed or done  # where one step did all there is nobody else to blame
+        tested = self.runner.worker.contract.calls
+        return [step for step in done if step.kind == "function_implement" and any(map(tested, step.target_symbols))]
 
 
 def _about(reasons: tuple[str, ...], signals: tuple[FailureSignal, ...]) -> tuple[FailureSignal, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
@@ -40,6 +41,11 @@ class TestContract:
         self.found = found
         sources = found.sources()
         self.tests = {path: data for path, data in sources.items() if is_test_file(path)}
+
+    def calls(self, name: str) -> bool:
+        """Whether a test holds a call of the function."""
+        word = re.compile(rb"\b" + re.escape(name.rpartition(".")[2].encode()) + rb"\s*\(")
+        return any(word.search(data) for data in self.tests.values())
 
     def examples(self, name: str, language: str) -> tuple[str, ...]:
         """What the tests say of a function or method, bounded; () when they do not call it. Blocking."""

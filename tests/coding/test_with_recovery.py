@@ -54,7 +54,7 @@ async def test_includes_of_a_failed_candidate_are_gone_and_come_again_with_the_n
     (root / "w.c").write_text(SOURCE)
     [wanted] = find_open_functions({"w.h": HEADER.encode(), "w.c": SOURCE.encode()})
     bad = BODY.replace("return made", "return mode")
-    script = [("is wrong", f"```c\n{BODY}\n```"), ("copy", f"```c\n{bad}\n```")]
+    script = [("earlier version", f"```c\n{BODY}\n```"), ("copy", f"```c\n{bad}\n```")]
     async with ScriptedServer(script) as server, run_context(tmp_path, server) as ctx:
         build = Build(root, emit=ctx.emit)
         try:
