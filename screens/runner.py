@@ -11,10 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from textual.message import Message
+
 from agent.audit.reader import CallTexts
 from agent.config.schema import Config
 from agent.events import CallProgress, Envelope, RunFinished
 from agent.gate import Gate
+
+
+class RunRequested(Message):
+    """The person wants this task done there; ``resume`` is the run to go on with, if it is not a new one."""
+
+    def __init__(self, task: str, repo: Path, resume: str = "") -> None:
+        super().__init__()
+        self.task, self.repo, self.resume = task, repo, resume
 
 
 class RunHandle(Protocol):

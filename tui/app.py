@@ -28,7 +28,7 @@ from screens.panes.pane_help import pane_help
 from screens.pasting import pasted
 from screens.run.screen import Chosen, RunScreen
 from screens.run.session import RunSession
-from screens.runner import RunHandle, Services
+from screens.runner import RunHandle, RunRequested, Services
 from screens.table import has_screen, make_screen
 from screens.text import clean
 from screens.workers import start as run_work
@@ -233,8 +233,8 @@ class CraApp(App[int]):
         elif event.state == WorkerState.SUCCESS:
             self.session.flush()
 
-    @on(HomeScreen.Start)
-    def _start(self, event: HomeScreen.Start) -> None:
+    @on(RunRequested)
+    def _start(self, event: RunRequested) -> None:
         self.start_task(event.task, event.repo, event.resume)
 
     @on(HomeScreen.Return)

@@ -42,13 +42,14 @@ def refusal(section: str, key: str, value: Any) -> str:
     return ""
 
 
-def limited(layer: Layer, own: Layer) -> tuple[Layer, tuple[str, ...]]:
-    """What of a repository's layer counts over the person's ``own``, and a sentence for each value that does not."""
+def limited(layer: Layer, own: Layer, walls: dict[str, Any]) -> tuple[Layer, tuple[str, ...]]:
+    """What of a repository's layer counts over the person's ``own``, and a sentence for each value that does not. ``walls``
+    is the sandbox section that holds without the repository's file."""
     kept: Layer = {}
     said: list[str] = []
     for section, table in layer.items():
         for key, value in table.items():
-            why = refusal(section, key, value) or _looser(section, key, value, own) or _borrows_key(section, key, own)
+            why = refusal(section, key, value) or _looser(section, key, value, walls) or _borrows_key(section, key, own)
             if why:
                 said.append(f"{section}.{key} of the repository's own configuration is not used, since it {why}.")
             else:
@@ -88,12 +89,10 @@ def _is_harmless(flag: Any) -> bool:
     return isinstance(flag, str) and (_HARMLESS_FLAG.fullmatch(flag) is not None or not flag.startswith(("-", "@")))
 
 
-def _looser(section: str, key: str, value: Any, own: Layer) -> str:
+def _looser(section: str, key: str, value: Any, walls: dict[str, Any]) -> str:
     if section != "sandbox" or key not in _LIMITS:
         return ""
-    from agent.config.schema import Sandbox
-
-    allowed = own.get("sandbox", {}).get(key, getattr(Sandbox(), key))
+    allowed = walls[key]
     looser = value == 0 != allowed or (allowed != 0 and isinstance(value, int) and value > allowed)
     return f"loosens the limit of {allowed}" if looser else ""
 

@@ -351,7 +351,7 @@ def load_with_notes(
         if is_own_demo(repo):
             theirs = read_layer(path)
         elif is_trusted(repo) if trusted is None else trusted:
-            theirs, notes = limited(read_layer(path), own)
+            theirs, notes = limited(read_layer(path), own, msgspec.structs.asdict(Sandbox()) | own.get("sandbox", {}))
         else:
             notes = (f"{path} is not used as long as you do not trust this repository. Trust it with: cra trust {repo}",)
     return merge(own, theirs, extra or {}), notes

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from agent.models.answers import drop_thinking
+from agent.thinking import drop_thinking
 
 _FENCE_LINE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
 

@@ -18,10 +18,9 @@ from screens.dialogs import Confirm
 from screens.history.deciding import Deciding
 from screens.history.facts import diff_lines, history_heading, history_row, may_resume, run_facts
 from screens.history.replay import Replay, ReplayScreen
-from screens.home.screen import HomeScreen
 from screens.panes.rows import RowList
 from screens.run.session import RunSession
-from screens.runner import RecentRun, Services
+from screens.runner import RecentRun, RunRequested, Services
 from screens.table import make_screen
 from screens.text import MUTED, one_line, plural
 
@@ -186,21 +185,21 @@ class HistoryScreen(Deciding):
         if run is None or not may_resume(run):
             return
         if run.place:
-            self.post_message(HomeScreen.Start(run.task, self.repo, run.run_id))
+            self.post_message(RunRequested(run.task, self.repo, run.run_id))
             return
         why = "its worktree is gone"
         text = f"The task is started anew, since {why}. Every verdict it had is reused, so that it soon is where it was."
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self.post_message(HomeScreen.Start(run.task, self.repo))
+                self.post_message(RunRequested(run.task, self.repo))
 
         self.app.push_screen(Confirm("Start the task again?", text, "Start", "Not now"), answered)
 
     def action_again(self) -> None:
         """The same task, from the start, with the settings of today."""
         if self.run is not None:
-            self.post_message(HomeScreen.Start(self.run.task, self.repo.resolve()))
+            self.post_message(RunRequested(self.run.task, self.repo.resolve()))
 
     def action_back(self) -> None:
         """From a comparison to the run, or leave."""

@@ -25,7 +25,7 @@ from screens.home.lines import GUIDE, demo_entry, earlier_run, home_title, left_
 from screens.home.model_box import ModelBox
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.run.session import RunSession
-from screens.runner import DemoTask, RecentRun, Services
+from screens.runner import DemoTask, RecentRun, RunRequested, Services
 from screens.text import clean, line
 from screens.workers import start
 
@@ -90,13 +90,6 @@ class HomeScreen(KeyedScreen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
     ACTION_GROUP = "home"
     AUTO_FOCUS = ""
-
-    class Start(Message):
-        """The person wants this task done there; ``resume`` is the run to go on with, if it is not a new one."""
-
-        def __init__(self, task: str, repo: Path, resume: str = "") -> None:
-            super().__init__()
-            self.task, self.repo, self.resume = task, repo, resume
 
     class Return(Message):
         """Back to the run that goes on."""
@@ -242,7 +235,7 @@ class HomeScreen(KeyedScreen[None]):
         if run is None:
             return
         if run.resumable:
-            self.post_message(self.Start(run.task, self.repo_path.resolve(), run.run_id))
+            self.post_message(RunRequested(run.task, self.repo_path.resolve(), run.run_id))
         else:
             self.post_message(self.OpenRun(run))
 
@@ -272,13 +265,13 @@ class HomeScreen(KeyedScreen[None]):
         """Start a task; where there is no model that can be fetched, offer that first."""
         box = self.query_one(ModelBox)
         if not box.can_fetch:
-            self.post_message(self.Start(task, repo))
+            self.post_message(RunRequested(task, repo))
             return
 
         def answered(ready: bool | None) -> None:
             box.check()
             if ready:
-                self.post_message(self.Start(task, repo))
+                self.post_message(RunRequested(task, repo))
 
         self.app.push_screen(FetchDialog(self.services, box.state.text if box.state is not None else ""), answered)
 

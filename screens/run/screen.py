@@ -19,7 +19,6 @@ from agent.gate import Breakpoint
 from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
-from screens.home.screen import HomeScreen
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.lines import LinesView
 from screens.panes.base import Pane
@@ -34,7 +33,7 @@ from screens.run.ending import explaining_pane, may_retry, may_undo
 from screens.run.prompt import Prompt
 from screens.run.session import RunSession
 from screens.run.status import StatusBar
-from screens.runner import Services
+from screens.runner import RunRequested, Services
 from screens.table import has_screen, make_screen
 from screens.text import plural
 from screens.workers import start
@@ -411,7 +410,7 @@ class RunScreen(KeyedScreen[None]):
         """Go on where the run stopped, or start its task again."""
         session = self.session
         task, run_id = session.state.task or session.task, session.state.run_id if session.resumable else ""
-        self.app.post_message(HomeScreen.Start(task, session.repo, run_id))
+        self.app.post_message(RunRequested(task, session.repo, run_id))
         self.dismiss()
 
     def action_model(self) -> None:

@@ -178,7 +178,8 @@ def test_the_persons_own_file_says_all_of_it() -> None:
     user_config_path().write_text("[sandbox]\nnetwork = true\nmemory_mib = 0\n[models]\napi_key_env = 'K'\n")
     config = load()
     assert config.sandbox.network and config.sandbox.memory_mib == 0 and config.models.api_key_env == "K"
-    kept, said = limited({"sandbox": {"memory_mib": 9 * Sandbox().memory_mib}}, {"sandbox": {"memory_mib": 0}})
+    theirs = {"sandbox": {"memory_mib": 9 * Sandbox().memory_mib}}
+    kept, said = limited(theirs, {"sandbox": {"memory_mib": 0}}, {"memory_mib": 0})
     assert kept and not said
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.answers import extract_json, parse_yes_no, strip_thinking, unwrap_fence
+from agent.models.answers import extract_json, parse_yes_no, unwrap_fence
+from agent.thinking import strip_thinking
 
 YES = [
     "yes", "Yes", "YES", " yes\n", "Yes.", "yes!", "**yes**", "*Yes*", "_yes_", "`yes`", '"yes"', "'Yes'", "“yes”",

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from agent.models import http
-from agent.models.answers import extract_json, parse_yes_no, strip_thinking, unwrap_fence
+from agent.models.answers import extract_json, parse_yes_no, unwrap_fence
 from agent.models.server import LONGEST_START, LONGEST_TOKEN
 from agent.models.types import Completion, ModelError
+from agent.thinking import strip_thinking
 from tests.fakes import ScriptedServer
 from tests.fakes.script import Answer, drip, raw
 from tests.models.asking import ollama, openai, systemone, target_of, yes_no
