@@ -9,7 +9,7 @@ _WRITTEN_ESCAPE = re.compile(r"(?:\^\[|␛|\\(?:x1[bB]|0?33|u001[bB]|e))(?=[\[\]
 """An escape character as ``cat -v``, editors and string literals write it."""
 _WRITTEN_BELL = re.compile(r"(?:\^G|␇|\\(?:x07|007|u0007|a))")
 _LOST_COLOUR = re.compile(r"\[\d{1,3}(?:;\d{1,3})*m(?:(?=\[K)|(?!\]))")
-_LOST = re.compile(r"\[(?:\d{0,3}(?:;\d{1,3})*m|K)(?!\])")
+_LOST = re.compile(r"\[\d{0,3}(?:;\d{1,3})*m\[K|\[(?:\d{0,3}(?:;\d{1,3})*m|K)(?!\])")
 _LOST_LINK = re.compile(r"\]8;[\w=:]*;[^\\\x07\s]*(?:\\|\x07)?")
 """What is left of a hyperlink (OSC 8) whose escape characters were lost."""
 
