@@ -105,7 +105,9 @@ COLOURED = (
 
 
 @pytest.mark.parametrize(
-    "escape", ["\x1b", "", "^[", "\\x1b", "\\033", "\\u001b", "\\e", "␛"], ids=["real", "lost", "cat-v", "x1b", "033", "u", "e", "␛"]
+    "escape",
+    ["\x1b", "", "^[", "\\x1b", "\\033", "\\u001b", "\\e", "␛"],
+    ids=["real", "lost", "cat-v", "x1b", "033", "u", "e", "picture"],
 )
 def test_colour_codes_in_every_state(escape: str) -> None:
     bell = "\x07" if escape in ("\x1b", "") else "^G" if escape == "^[" else "\\x07"
