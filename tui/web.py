@@ -7,6 +7,7 @@ rebinding), and must not come from a page of another origin (RFC 6454).
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import logging
@@ -45,13 +46,17 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class GuardedServer(Server):
-    """Serves ``command`` on ``host``:``port`` to at most ``sessions`` browsers at once. ``address`` is what to open."""
+    """Serves ``command`` on ``host``:``port`` to at most ``sessions`` browsers at once. ``address`` is what to open;
+    ``patience`` the seconds that another window waits for room."""
+
+    patience = 5.0
 
     def __init__(self, command: str, *, host: str, port: int, title: str, sessions: int = 1) -> None:
         super().__init__(command, host=host, port=port, title=title)
         self.sessions = sessions
         self._token, self._cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._open = 0
+        self._room = asyncio.Condition()
 
     @property
     def address(self) -> str:
@@ -138,13 +143,18 @@ class GuardedServer(Server):
         sizes = [to_int(request.query.get(name, "1"), 0) for name in ("width", "height")]
         if not all(1 <= size <= LARGEST_SCREEN for size in sizes):
             return _refused("No terminal is that large.", 400)
-        if self._open >= self.sessions:
+        try:
+            async with asyncio.timeout(self.patience), self._room:  # a page that is loaded again leaves its old one first
+                await self._room.wait_for(lambda: self._open < self.sessions)
+                self._open += 1
+        except TimeoutError:
             return _refused("The application is open in another window. Close it there, or serve with --sessions.", 409)
-        self._open += 1
         try:
             return await self.handle_websocket(request)
         finally:
-            self._open -= 1
+            async with self._room:
+                self._open -= 1
+                self._room.notify()
 
 
 def _is_address(host: str) -> bool:

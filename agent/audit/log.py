@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import os
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -63,6 +64,7 @@ def open_database(path: Path | str) -> Database:
         LogError: if the file is no database or cannot be written.
     """
     try:
+        _make_private(Path(path))
         connection = sqlite3.connect(str(path), isolation_level=None, check_same_thread=False, timeout=5.0)
         db = Database(connection)
         connection.execute("pragma journal_mode=wal")
@@ -72,6 +74,13 @@ def open_database(path: Path | str) -> Database:
     except sqlite3.Error as error:
         raise LogError(f"The audit log {path} cannot be opened ({error}). Move the file away to start a new one.") from error
     return db
+
+
+def _make_private(path: Path) -> None:
+    """The log holds prompts, and so source code: it is its owner's alone. SQLite gives its other files the same mode."""
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.chmod(path, 0o600)
 
 
 class LogError(Exception):
@@ -95,6 +104,7 @@ class AuditLog:
         self.path = Path(path)
         self.db = open_database(path)
         self._connection = self.db.conn
+        self._identity = _identity(self.path)
         self._pending: list[tuple[Listener, Envelope]] = []
         self._waiters: list[asyncio.Future[None]] = []
         self._scheduled = False
@@ -225,6 +235,11 @@ class AuditLog:
             self._in_transaction = False
             with contextlib.suppress(LogError):
                 self._execute("commit")
+            if self._failure is None and _identity(self.path) != self._identity:
+                self._failure = LogError(
+                    f"The audit log {self.path} was removed or replaced while it was written to, so nothing more can be "
+                    "logged and the run ends. Put it back, or start again with a new one."
+                )
         pending, self._pending = self._pending, []
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
@@ -305,6 +320,15 @@ class AuditLog:
                     " calls = max(?, (select count(*) from calls where run_id = runs.id and cached = 0)) where id = ?",
                     (now_text(), event.status, event.reason, event.seconds, event.calls, envelope.run_id),
                 )
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Device and inode of a file; zeros when there is none."""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return info.st_dev, info.st_ino
 
 
 def _tell(listener: Listener, envelope: Envelope) -> None:

@@ -11,15 +11,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.workspace.environment import is_passed
+
 MAX_OUTPUT = 4_000_000
 """Bytes of compiler output that are kept; the rest is read and dropped."""
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of a compiler: ours, in the C locale, without what changes its words or colours. ccache stands aside:
-    each version of a file is compiled once, and its cache cannot be written where a compiler is shut in."""
+    """The environment of a compiler: what commands may see of ours, in the C locale, without what changes its words or
+    colours. ccache stands aside: each version of a file is compiled once, and its cache cannot be written where a compiler
+    is shut in."""
     dropped = {"LANGUAGE", "GCC_COLORS", "GCC_URLS", "TERM_URLS", "CCACHE_PREFIX", "LC_MESSAGES", "CLICOLOR_FORCE"}
-    kept = {k: v for k, v in os.environ.items() if k not in dropped and not k.startswith("LC_")}
+    wanted = {name: value for name, value in os.environ.items() if is_passed(name) or name in ("HOME", "TMPDIR")}
+    kept = {k: v for k, v in wanted.items() if k not in dropped and not k.startswith("LC_")}
     return {**kept, "LC_ALL": "C", "LANG": "C", "TERM": "dumb", "NO_COLOR": "1", "CCACHE_DISABLE": "1"}
 
 

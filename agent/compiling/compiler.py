@@ -235,14 +235,26 @@ def without_private(diagnostics: Sequence[Diagnostic], cwd: Path) -> tuple[Diagn
     """Diagnostics without the words of those in files that are neither the project's nor the system's: an ``#include`` that
     a model wrote can name any file, and the compiler quotes what it cannot read as C."""
     inside = cwd.resolve()
-    return tuple(
-        msgspec.structs.replace(
-            d, message="This file lies outside of the project, and what is in it is not shown.", source_line=""
-        )
-        if d.file and not d.file.startswith("<") and (cwd / d.file).exists() and not _is_public(cwd / d.file, inside)
-        else d
-        for d in diagnostics
-    )
+
+    def is_private(file: str) -> bool:
+        return bool(file) and not file.startswith("<") and (cwd / file).exists() and not _is_public(cwd / file, inside)
+
+    found = []
+    for one in diagnostics:
+        if is_private(one.file):
+            one = msgspec.structs.replace(one, message=_NOT_SHOWN, source_line="", notes=(), includes=())
+        elif one.notes:
+            one = msgspec.structs.replace(one, notes=tuple(note for note in one.notes if not is_private(_file_of(note))))
+        found.append(one)
+    return tuple(found)
+
+
+_NOT_SHOWN = "This file lies outside of the project, and what is in it is not shown."
+
+
+def _file_of(note: str) -> str:
+    match = re.match(r"(.+?):\d+", note)
+    return match[1] if match else ""
 
 
 def _lines_of(path: Path, inside: Path) -> list[str]:
@@ -284,7 +296,7 @@ async def _run(
     text = done.stderr.decode("utf-8", "replace")
     said = compiler.read(text)
     found = with_source_lines(without_private(said, cwd), cwd)
-    if any(one.message != other.message for one, other in zip(found, said, strict=True)):
+    if any(one.message != other.message or one.notes != other.notes for one, other in zip(found, said, strict=True)):
         text = render(found)
     if done.timed_out:
         problem = Diagnostic("fatal", f"The compiler took longer than {timeout:g} s and was ended.")

@@ -131,8 +131,14 @@ def encode_rows(rows: Sequence[Row], format: Format) -> bytes:
     # Every text is quoted: a bare CR in code would otherwise end the record for readers.
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    writer.writerows([row[name] for name in CSV_COLUMNS] for row in rows)
+    writer.writerows([_as_cell(row[name]) for name in CSV_COLUMNS] for row in rows)
     return out.getvalue().encode("utf-8", "replace")
+
+
+def _as_cell(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula gets an apostrophe in front, which spreadsheets take for a mark of
+    text (OWASP, "CSV Injection"); numbers stay as they are."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 _SEPARATORS = {char.encode(): rf"\u{ord(char):04x}".encode() for char in "\x85\u2028\u2029"}

@@ -86,6 +86,12 @@ def unreachable(provider: str, url: str, why: str) -> ModelError:
     return ModelError("unreachable", f"No model server answers at {url} ({why}).", hint)
 
 
+def cut_off(url: str, why: str) -> ModelError:
+    """Somebody answered, and the connection broke in the middle of it, again and again."""
+    hint = "Look at the server's own log: it may have crashed, or run out of memory."
+    return ModelError("unreachable", f"The model server at {url} answered, but was cut off ({why}).", hint)
+
+
 def too_slow(url: str, seconds: float) -> ModelError:
     """Connected, but no byte of an answer came in time."""
     text = f"The model server at {url} took the request but sent nothing for {seconds:.0f} seconds."

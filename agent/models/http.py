@@ -34,6 +34,10 @@ _BUSY_STATUS = frozenset((429, 503, 504))
 _BROKEN = (httpx.ConnectError, httpx.ConnectTimeout, httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
 
 
+class _CutOff(httpx.ReadError):
+    """The connection broke behind the head of an answer."""
+
+
 def key_headers(key_env: str) -> dict[str, str]:
     """The authorisation header for the key in the environment variable ``key_env``; nothing when it is empty.
 
@@ -109,6 +113,8 @@ class JsonClient:
                 heard = pieces() if pieces is not None else None
                 status, raw, headers = await self._send("POST", path, body, target.api_key_env, timeout, heard)
                 whole = heard.reply() if heard is not None and status == 200 else None
+            except _CutOff as error:
+                failure = faults.cut_off(self.base_url, _why(error))
             except _BROKEN as error:
                 failure = faults.unreachable(self.provider, self.base_url, _why(error))
             except httpx.TimeoutException:
@@ -173,6 +179,8 @@ class JsonClient:
         try:
             async with asyncio.timeout(patience):
                 raw = await self._read(response, path, heard if response.status_code == 200 else None)
+        except (httpx.RemoteProtocolError, httpx.ReadError) as error:
+            raise _CutOff(str(error)) from error
         except TimeoutError:
             raise faults.never_ends(self.base_url + path, patience) from None
         finally:

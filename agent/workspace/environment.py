@@ -21,12 +21,17 @@ _KEPT_START = ("LC_", "ASAN_", "UBSAN_", "LSAN_", "TSAN_")
 _BELOW_HOME = {"PYENV_ROOT": ".pyenv", "RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}
 
 
+def is_passed(name: str) -> bool:
+    """Whether a command may see the variable ``name`` of the person's environment."""
+    return name in _KEPT or name.startswith(_KEPT_START)
+
+
 def sandbox_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """A new environment with ``home`` as HOME and the temporary folder; tokens, keys and agents' sockets are not in it.
 
     Bytecode is not written, so that a file changed twice within a second is read anew.
     """
-    env = {k: v for k, v in os.environ.items() if k in _KEPT or k.startswith(_KEPT_START)}
+    env = {name: value for name, value in os.environ.items() if is_passed(name)}
     env.setdefault("PATH", os.defpath)
     real_home = Path(os.path.expanduser("~"))
     for name, folder in _BELOW_HOME.items():

@@ -45,6 +45,10 @@ _KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_C
 _FILTER_KEYS = ("clean", "smudge", "process")
 
 
+WHOLE = "core.sparseCheckout=false"
+"""The place of a run has every file, also where the person's checkout is sparse (git-sparse-checkout(1))."""
+
+
 class WorkspaceError(Exception):
     """Something in the working place went wrong; the text is a sentence for the person who can fix it."""
 
@@ -66,8 +70,8 @@ class Checkout(msgspec.Struct, frozen=True):
 
     ``top`` is the folder, ``git_dir`` the repository's (of a linked worktree: its part below ``worktrees``). ``link`` is
     what the file ``.git`` in ``top`` must hold, byte by byte; "" for a folder without such a file. ``identity`` is device
-    and inode of ``top``. ``silenced`` are the settings that switch off the filter drivers (gitattributes(5)) that may not
-    run. ``ours``: the place of a run, which code under check can write.
+    and inode of ``top``. ``silenced`` are settings for each call: those that switch off the filter drivers
+    (gitattributes(5)) that may not run. ``ours``: the place of a run, which code under check can write.
     """
 
     top: Path
@@ -126,7 +130,8 @@ def register(top: Path, git_dir: Path, *, filters: Sequence[str] = ()) -> Checko
         CheckoutChanged: ``top`` is no folder.
     """
     info = os.lstat(top)
-    made = Checkout(top, git_dir, (info.st_dev, info.st_ino), _link_in(top), _other_filters(git_dir, filters), True)
+    settings = (*_other_filters(git_dir, filters), WHOLE)
+    made = Checkout(top, git_dir, (info.st_dev, info.st_ino), _link_in(top), settings, True)
     made.verify()
     _checkouts[top] = made
     return made

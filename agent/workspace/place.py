@@ -10,6 +10,7 @@ from pathlib import Path
 from agent.workspace import carry, copying, leftovers, record
 from agent.workspace.clean_room import untold, work_folder
 from agent.workspace.git import (
+    WHOLE,
     GitError,
     WorkspaceError,
     allow_filters,
@@ -266,7 +267,7 @@ def _add_worktree(top: Path, place: Path, entry: Record) -> None:
 
 def _check_out(repo: Path, place: Path, entry: Record) -> None:
     """Make the worktree of the run's branch at ``place``, and remember it."""
-    run_git(repo, "worktree", "add", "-q", "-f", "-f", str(place), entry.branch)
+    run_git(repo, "-c", WHOLE, "worktree", "add", "-q", "-f", "-f", str(place), entry.branch)
     note = _note_of(repo, place)
     if note is None:
         raise WorkspaceError(f"git made no worktree in {place}.")

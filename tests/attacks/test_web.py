@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -23,7 +22,8 @@ async def server() -> AsyncIterator[Any]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    made = GuardedServer(f"{sys.executable} -c 'input()'", host="127.0.0.1", port=port, title="Clean Room")
+    made = GuardedServer("head -c 5", host="127.0.0.1", port=port, title="Clean Room")
+    made.patience = 0.2
     runner = aiohttp.web.AppRunner(await made._make_app())
     await runner.setup()
     await aiohttp.web.TCPSite(runner, "127.0.0.1", port).start()
