@@ -29,6 +29,7 @@ from agent.verdict.in_force import thresholds_of
 from agent.workspace.git import shown, top_level
 from agent.workspace.isolation import isolation
 from agent.workspace.lease import Lease
+from agent.workspace.leftovers import sweep_temporary
 from agent.workspace.trust import is_trusted, test_command, was_trusted
 from agent.workspace.worktree import Workspace
 
@@ -100,6 +101,7 @@ async def open_run(
     if "c" in languages:
         await _require_compiler(config)
     guard(_key_names(config))
+    await asyncio.to_thread(sweep_temporary)
     status = StatusRelay()
     router = Router(config.models, status=status)
     lease: Lease | None = None

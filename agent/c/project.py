@@ -13,6 +13,7 @@ from agent.c.preprocessor.include_resolution import IncludeResolver, clean_path
 from agent.c.preprocessor.includes import active_include, analyse, write_atomically
 from agent.c.preprocessor.text import CText
 from agent.c.words import holds_word
+from agent.walking import walk
 
 MAX_FILE = 2_000_000
 _NEIGHBOURS = 12
@@ -49,7 +50,7 @@ class ProjectFiles:
         if self.root is None:
             return
         self._files, self._resolver = {}, None
-        for folder, dirs, names in os.walk(self.root):
+        for folder, dirs, names in walk(self.root):
             dirs[:] = sorted(d for d in dirs if not d.startswith(".") and d not in _SKIPPED_DIRS)
             for name in sorted(names):
                 if name.endswith((*SOURCE_SUFFIXES, *INCLUDED_SUFFIXES)):

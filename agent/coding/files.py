@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agent.atomic import replace_file
 from agent.languages import is_code
+from agent.walking import files_below
 
 
 class Files(Protocol):
@@ -93,7 +94,7 @@ class FolderFiles:
         """The C and Python files below the root, hidden folders left out."""
         if self._paths is not None:
             return sorted(set(self._paths()))
-        found = (one.relative_to(self.root) for one in self.root.rglob("*") if is_code(one.name))
+        found = (one.relative_to(self.root) for one in files_below(self.root) if is_code(one.name))
         return sorted(str(one) for one in found if not any(part.startswith(".") for part in one.parts))
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from agent.c.project import ProjectFiles
 from agent.compiling.build_systems import MAKEFILES, TIMEOUT
 from agent.compiling.child import child_environment
+from agent.workspace.compiler_walls import shutting_in
 
 _HEAD = 6000
 _TOOLS = (
@@ -85,7 +86,7 @@ def _with_command(root: Path, path: str, source: str, tool: str) -> Generated:
     for folder in (root, (root / path).parent):
         if any((folder / name).is_file() for name in MAKEFILES) and shutil.which("make"):
             goal, origin = (str((root / p).relative_to(folder)) for p in (path, source))
-            if _MAKERS.search(_dry_run(folder, goal)):
+            if _MAKERS.search(_dry_run(root, folder, goal)):
                 inside = str(folder.relative_to(root))
                 return Generated(path, source, ("make", "-W", origin, goal), "" if inside == "." else inside, "")
     if not tool:
@@ -96,10 +97,11 @@ def _with_command(root: Path, path: str, source: str, tool: str) -> Generated:
     return Generated(path, source, (tool, *header, "-o", path, source), "", "")
 
 
-def _dry_run(folder: Path, goal: str) -> str:
+def _dry_run(root: Path, folder: Path, goal: str) -> str:
+    command = shutting_in(root)(["make", "-n", "-B", goal], folder)  # even a dry run carries out $(shell …)
     try:
         done = subprocess.run(
-            ["make", "-n", "-B", goal], cwd=folder, env={**child_environment(), "MAKEFLAGS": ""}, timeout=TIMEOUT,
+            command, cwd=folder, env={**child_environment(), "MAKEFLAGS": ""}, timeout=TIMEOUT,
             stdin=subprocess.DEVNULL, capture_output=True, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from agent.walking import walk
 from agent.workspace.clean_room import FOLDER
 from agent.workspace.git import CheckoutChanged, GitError, discover, run_git
 
@@ -103,7 +104,7 @@ def _ls_without_repository(root: Path, limits: list[str]) -> bytes | None:
 
 def _walk(root: Path) -> list[str]:
     found: list[str] = []
-    for folder, folders, files in os.walk(root, onerror=lambda _: None, followlinks=False):
+    for folder, folders, files in walk(root):
         folders[:] = sorted(f for f in folders if f not in _CLUTTER and f not in _NEVER)
         inside = os.path.relpath(folder, root)
         prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"

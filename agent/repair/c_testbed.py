@@ -20,6 +20,7 @@ from agent.repair.localize import Place, Trace
 from agent.repair.testbed import Baseline, NoBed, Trial
 from agent.repair.workers import Reply, WorkerLost, Workers
 from agent.values import CheckResult
+from agent.walking import files_below
 from agent.workspace.protected import is_test_file
 from agent.workspace.stopped import further, stopped_at
 from agent.workspace.testoutput import read_outcome
@@ -121,7 +122,7 @@ class CommandBed:
 
     def _c_files(self) -> dict[str, bytes]:
         found = {}
-        for path in sorted(self.root.rglob("*.c")):
+        for path in sorted(one for one in files_below(self.root) if one.suffix == ".c"):
             name = path.relative_to(self.root).as_posix()
             if not name.startswith(".") and path.is_file() and not path.is_symlink():
                 found[name] = path.read_bytes()

@@ -36,6 +36,7 @@ from agent.repair.localize import Suspect, Trace, clusters, line_scores, rank_fu
 from agent.repair.search import Counts, Found, Search, candidates_of
 from agent.repair.testbed import CheckBed, NoBed, PythonBed
 from agent.repair.workers import Workers
+from agent.walking import files_below
 from agent.workspace.sandbox import Limits
 from agent.workspace.worktree import Workspace
 
@@ -160,7 +161,7 @@ class RepairPhase:
         root = self.workspace.root
         paths = list(executed) or [
             path.relative_to(root).as_posix()
-            for path in sorted(root.rglob("*"))[: 50 * _MOST_SOURCES]
+            for path in sorted(files_below(root))[: 50 * _MOST_SOURCES]
             if language_of(path.name) and ".clean_room" not in path.parts and ".git" not in path.parts
         ]
         found = {}

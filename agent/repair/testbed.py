@@ -17,6 +17,7 @@ from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate
 from agent.repair.localize import Place, Trace
 from agent.repair.workers import Reply, WorkerLost, Workers
+from agent.walking import files_below
 from agent.workspace.protected import is_test_file
 
 BASE_SECONDS = 120.0
@@ -90,7 +91,8 @@ class PythonBed:
         self.batch = 1
         self._cpu = FIRST_CPU
         self._limit = BASE_SECONDS
-        self._skip = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py") if _is_test(root, path))
+        modules = (path for path in files_below(root) if path.suffix == ".py")
+        self._skip = sorted(path.relative_to(root).as_posix() for path in modules if _is_test(root, path))
 
     async def open(self) -> None:
         """Start the workers and run all tests once.

@@ -16,6 +16,7 @@ import msgspec
 
 from agent.repair import warm_worker
 from agent.repair.commands import CheckCommand
+from agent.walking import walk
 from agent.workspace.sandbox import Limits, run_command
 
 LARGEST = 200 << 20
@@ -193,14 +194,17 @@ class Workers:
 
 def _copy(root: Path, target: Path) -> None:
     size = 0
-    for folder, names, files in os.walk(root):
+    for folder, names, files in walk(root):
         names[:] = [name for name in names if name not in (".git", ".clean_room", "__pycache__", "node_modules", ".venv")]
         for name in files:
             with contextlib.suppress(OSError):
                 size += os.lstat(os.path.join(folder, name)).st_size
         if size > LARGEST:
             raise WorkerLost(f"The repository holds more than {LARGEST >> 20} MB, so it is not copied for trying edits.")
-    shutil.copytree(root, target, symlinks=True, ignore=_LEFT_OUT)
+    try:
+        shutil.copytree(root, target, symlinks=True, ignore=_LEFT_OUT)
+    except RecursionError:
+        raise WorkerLost("Folders are nested too deep here, so the repository is not copied for trying edits.") from None
 
 
 def _write_all(fd: int, data: bytes) -> None:

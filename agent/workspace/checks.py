@@ -12,11 +12,13 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Collection
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
 
 from agent.values import CheckResult
+from agent.walking import files_below
 from agent.workspace.junit import OPTIONS, read_junit
 from agent.workspace.sandbox import CommandResult, Limits, needs_shell, run_command
 from agent.workspace.stopped import further
@@ -241,7 +243,7 @@ def _uses_pytest(root: Path) -> bool:
         return True
     folders = [root, *(root / name for name in ("tests", "test") if (root / name).is_dir())]
     return any(next(folder.glob(pattern), None) for folder in folders for pattern in ("test_*.py", "*_test.py")) or any(
-        next(folder.rglob("test_*.py"), None) for folder in folders[1:]
+        fnmatchcase(path.name, "test_*.py") for folder in folders[1:] for path in files_below(folder)
     )
 
 

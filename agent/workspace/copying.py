@@ -7,6 +7,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from agent.walking import walk
 from agent.workspace.git import WorkspaceError, forget, register, run_git, shown
 
 LARGEST_COPY = 1024 * 1024 * 1024
@@ -33,13 +34,11 @@ def copy_tree(source: Path, partial: Path) -> list[str]:
     size = count = 0
     skipped: list[str] = []
     try:
-        for folder, names, files in os.walk(source):
-            here = Path(folder)
+        for here, names, files in walk(source):
             relative = here.relative_to(source)
-            links = [name for name in names if (here / name).is_symlink()]
-            names[:] = sorted(name for name in names if name not in SKIPPED_FOLDERS and name not in links)
+            names[:] = [name for name in names if name not in SKIPPED_FOLDERS]
             (partial / relative).mkdir(parents=True, exist_ok=True)
-            for name in (*files, *links):
+            for name in files:
                 path = here / name
                 info = path.lstat()
                 if not stat.S_ISREG(info.st_mode) and not stat.S_ISLNK(info.st_mode):

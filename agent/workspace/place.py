@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from agent.workspace import carry, copying, leftovers, record
@@ -181,8 +182,11 @@ def _remove_tree(place: Path) -> None:
     """Remove a folder of ours. A link that was put in its place goes itself, never what it leads to."""
     if place.is_symlink():
         place.unlink()
-    else:
+        return
+    try:
         shutil.rmtree(place, ignore_errors=True)
+    except RecursionError:  # folders nested deeper than Python goes
+        subprocess.run(["rm", "-rf", "--", str(place)], check=False, capture_output=True)
 
 
 def _branched(

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -346,13 +346,14 @@ def main() -> int:
             os.environ[f"CRA_{name}_DIR"] = str(folder / name.lower())
         trust(folder, below=True)
         rows = []
-        for made in (
-            replies(folder, given.replies),
-            [git_states(folder)],
-            kills(folder, given.kills),
-            [resumes(folder, given.stride)],
-        ):
-            for row in made:
+        parts: tuple[Callable[[], Iterable[Row]], ...] = (
+            lambda: replies(folder, given.replies),
+            lambda: [git_states(folder)],
+            lambda: kills(folder, given.kills),
+            lambda: [resumes(folder, given.stride)],
+        )
+        for part in parts:
+            for row in part():
                 rows.append(row)
                 print(f"{row.what:<68} {row.tried:>7} tried {row.held:>7} held", flush=True)
                 for fault in row.faults:

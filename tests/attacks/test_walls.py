@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from agent.compiling.build import Build
-from agent.flow.compiling import shutting_in
 from agent.models import keys
+from agent.workspace.compiler_walls import shutting_in
 from agent.workspace.isolation import Isolation, isolation, toolchains
 from agent.workspace.sandbox import Limits, run_command
 from agent.workspace.worktree import Workspace

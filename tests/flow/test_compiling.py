@@ -6,8 +6,8 @@ import pytest
 
 from agent.compiling.build import Build
 from agent.compiling.compiler import with_source_lines
-from agent.flow.compiling import shutting_in
 from agent.values import Diagnostic
+from agent.workspace.compiler_walls import shutting_in
 from agent.workspace.isolation import isolation
 
 SECRET = "Host hidden-bastion\n"

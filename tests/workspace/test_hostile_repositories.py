@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.index import Index
 from agent.workspace import carry
+from agent.workspace.checks import find_test_command
 from agent.workspace.clean_room import work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
@@ -107,3 +109,29 @@ async def test_bare_repositories_and_broken_ones(tmp_path):
     (repo / ".git" / "HEAD").write_text("garbage\n")
     space = await Workspace.create(repo, "r1")
     assert space.mode == "copy" and space.notes[0].startswith("git cannot read the repository in")
+
+
+async def test_folders_nested_deeper_than_python_recurses(tmp_path, monkeypatch):
+    repo = make_repo(tmp_path / "repo")
+    with monkeypatch.context() as inside:
+        inside.chdir(repo)
+        for name in ["tests", *["d"] * 1500]:
+            os.mkdir(name)
+            os.chdir(name)
+        Path("test_x.py").write_text("def test_x(): pass\n")
+        os.chdir(repo)
+    assert find_test_command(repo) == ""
+    assert "a.c" in {entry.path for entry in _indexed(repo, tmp_path)}
+    space = await Workspace.create(repo, "r1")
+    space.write("a.c", "int b;\n")
+    await space.commit("Change")
+    assert (await space.apply_to_user_tree()).files == ("a.c",)
+    await space.discard()
+    assert not space.top.exists()
+    subprocess.run(["rm", "-rf", str(repo)], check=True)  # pytest's own sweep recurses
+
+
+def _indexed(repo, folder):
+    index = Index.open(repo, db_path=folder / "index.sqlite")
+    index.refresh()
+    return index.files()

@@ -32,6 +32,7 @@ from agent.compiling.generated import generated_file
 from agent.compiling.reading.diagnostics import ordered, parse_text
 from agent.compiling.system_headers import system_headers
 from agent.values import Rung
+from agent.workspace.compiler_walls import shutting_in
 
 MAX_ROW_BYTES = 20_000_000
 _COMPILER_NAME = re.compile(r"^(?:[\w.-]*-)?(?:gcc|clang|cc|c99|c11|tcc|musl-gcc|gnu)(?:-[\d.]+)?(?:\.exe)?$")
@@ -188,7 +189,8 @@ async def _verified(
 
         async def again() -> CompileOutcome:
             if generated:
-                await run_child(generated.command, cwd=root / generated.folder, timeout=20)
+                shut_in = shutting_in(root)
+                await run_child(shut_in(list(generated.command), root), cwd=root / generated.folder, timeout=20)
             return await _run_commands(commands, root)
 
         before = await _run_commands(commands, root)
@@ -282,8 +284,9 @@ def _local_compiler(name: str) -> Compiler | None:
 async def _run_commands(commands: list[list[str]], root: Path) -> CompileOutcome:
     """Run a row's commands in order until one fails; the diagnostics of all that ran."""
     text, code, ms, timed_out = "", 0, 0.0, False
+    shut_in = await asyncio.to_thread(shutting_in, root)
     for command in commands:
-        done = await run_child(command, cwd=root, timeout=20)
+        done = await run_child(shut_in(command, root), cwd=root, timeout=20)
         text += done.stderr.decode("utf-8", "replace") + done.stdout.decode("utf-8", "replace")
         code, ms, timed_out = done.exit_code, ms + done.ms, timed_out or done.timed_out
         if code:

@@ -1,0 +1,53 @@
+"""The compiler behind the same walls and limits as checks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+from agent.workspace.isolation import isolation, walls_for, wrap
+from agent.workspace.sandbox import Limits, limited
+
+_DEFAULT_LIMITS = Limits()
+
+
+def shutting_in(
+    root: Path, limits: Limits = _DEFAULT_LIMITS, origin: Path | None = None
+) -> Callable[[list[str], Path], list[str]]:
+    """How the compiler is kept within walls and limits, as checks are: an ``#include`` that a model wrote would show the
+    lines of any file in its errors, and one of ``/dev/zero`` takes all memory there is.
+
+    Include folders of the person's own checkout ``origin`` that a command names can be read, since headers that a build
+    made are only there. Costs some 10 ms a compile. Blocking the first time.
+    """
+    kind = isolation()
+    settings = [f"AS={limits.memory}"] if limits.memory else []
+    settings += [f"FSIZE={limits.file_size}", "CORE=0", *([f"CPU={limits.cpu}"] if limits.cpu else [])]
+
+    def shut_in(command: list[str], objects: Path) -> list[str]:
+        written = {objects, *(Path(after).parent for before, after in pairwise(command) if before == "-o")}
+        readable = [*map(Path, limits.readable), *_include_folders(command, origin)]
+        walls = walls_for(root, [place for place in written if place.is_absolute()], readable=readable)
+        return wrap(kind, _within_limits(command, settings), root, walls)
+
+    return shut_in
+
+
+def _within_limits(command: list[str], settings: list[str]) -> list[str]:
+    """prlimit(1) starts twenty times as fast as our own script, and a run compiles often."""
+    prlimit = shutil.which("prlimit")
+    if prlimit is None:
+        return limited(command, settings)
+    return [prlimit, *(f"--{setting.lower()}" for setting in settings), "--", *command]
+
+
+def _include_folders(command: list[str], origin: Path | None) -> list[Path]:
+    if origin is None:
+        return []
+    named = [word[2:] for word in command if word.startswith("-I") and len(word) > 2]
+    named += [after for before, after in pairwise(command) if before in ("-I", "-isystem", "-iquote", "-include")]
+    real = [Path(os.path.realpath(name)) for name in named if os.path.isabs(name)]
+    return [place for place in real if place.is_relative_to(origin) and place != origin]
