@@ -19,7 +19,7 @@ from agent.index.store import IndexUnavailable, Store, remove_file
 from agent.index.update import Progress, Updater
 from agent.languages import language_of, parser_for
 from agent.workspace.clean_room import claim
-from agent.workspace.git import WorkspaceError
+from agent.workspace.git import WorkspaceError, discover
 
 _FILE_COLUMNS = (
     "f.path, f.language, f.lines, f.size, f.is_test, coalesce(e.purpose, f.purpose), coalesce(e.domain, f.domain), "
@@ -66,6 +66,7 @@ class Index:
         if not root.is_dir():
             raise IndexUnavailable(f"{root} is not a folder. Name the repository to index.")
         try:
+            discover(root)  # refuses a bare repository and one that git does not trust, with what to do
             store = Store(Path(db_path) if db_path else claim(root).folder / "index.sqlite")
         except WorkspaceError as error:
             raise IndexUnavailable(str(error)) from error
