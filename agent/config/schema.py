@@ -131,6 +131,7 @@ class Retrieval(Section, frozen=True):
 class Coding(Section, frozen=True):
     """How code is written."""
 
+    cards: Annotated[bool, _doc("Show at most two cards of knowledge where a function's contract calls for them.")] = True
     samples: Annotated[int, _doc("Candidates per function; compiler and tests choose.", ge=1, le=8)] = 1
     max_attempts: Annotated[int, _doc("Tries per function or step before it counts as failed.", ge=1, le=10)] = 3
     signature_source: Annotated[Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")] = (

@@ -14,6 +14,7 @@ from agent.coding.writing.edit_step import StepOutcome, implement_step
 from agent.coding.writing.functions import Kept, Waiting, implement_function
 from agent.coding.writing.scaffold import Callers, scaffold
 from agent.coding.writing.type_definition import implement_type
+from agent.config.schema import user_config_path
 from agent.context import RunContext
 from agent.flow.checks import Checks
 from agent.flow.compiling import RunCompiler
@@ -21,6 +22,7 @@ from agent.flow.survey import Survey
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
 from agent.flow.worktree_files import WorkTree
+from agent.knowledge.cards import cards_of, fitting
 from agent.languages import is_compiled
 from agent.planning.signals import as_shown
 from agent.values import FailureCategory, PlanStep
@@ -126,6 +128,7 @@ class Worker:
         self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
     ) -> FunctionResult:
         samples = max(self.ctx.config.coding.samples, REWORK_SAMPLES if anew or self._tests_decide() else 1)
+        examples = await asyncio.to_thread(self.contract.examples, wanted.name, "c")
         return await implement_function(
             self.ctx,
             wanted,
@@ -137,9 +140,21 @@ class Worker:
             lock=lock,
             kept=kept,
             samples=samples,
-            examples=await asyncio.to_thread(self.contract.examples, wanted.name, "c"),
+            examples=examples,
+            cards=self._cards(wanted, examples),
             waiting=self.waiting,
         )
+
+    def _cards(self, wanted: OpenFunction, examples: Sequence[str]) -> tuple[str, ...]:
+        """The cards of knowledge that fit a function, by the words of its contract, signature and examples."""
+        if not self.ctx.config.coding.cards:
+            return ()
+        about = "\n".join([wanted.signature, wanted.doc or self.found.task, *examples])
+        found = fitting(cards_of(wanted.language, user_config_path().parent / "knowledge"), about)
+        if found:
+            names = ", ".join(card.name for card in found)
+            self.ctx.notice("info", f"Knowledge cards shown with {wanted.name}: {names}.", "function_implement")
+        return tuple(card.text for card in found)
 
     def _tests_decide(self) -> bool:
         """Whether nothing else is open, so that the checks tell of every candidate whether it is right."""

@@ -31,15 +31,16 @@ def question(
     *,
     written: Sequence[str] = (),
     examples: Sequence[str] = (),
+    cards: Sequence[str] = (),
     order: int = 1,
     trouble: str = "",
 ) -> str:
     """The function that is wanted now.
 
-    ``written`` are definitions that stand in the file already, ``examples`` what the tests say of the function, and
-    ``trouble`` what the compiler or a test said of an earlier version. That version itself is never shown: a small model
-    copies it. ``order`` (from 1) varies what comes first, so that samples differ: the contract, the tests, or the tests and
-    the signature alone.
+    ``written`` are definitions that stand in the file already, ``examples`` what the tests say of the function, ``cards``
+    advice for its kind, and ``trouble`` what the compiler or a test said of an earlier version. That version itself is never
+    shown: a small model copies it. ``order`` (from 1) varies what comes first, so that samples differ: the contract, the
+    tests, or the tests and the signature alone.
     """
     parts = []
     if written:
@@ -48,6 +49,7 @@ def question(
     alone = order % 3 == 0 and bool(told)
     declared = f"{contract.strip()}\n{signature};" if contract.strip() and not alone else f"{signature};"
     asked = f"Write the function {name} of {path}:\n```c\n{declared}\n```"
+    parts += [f"Keep in mind: {card}" for card in cards]
     parts += [told, asked] if told and order % 3 != 1 else [asked, told] if told else [asked]
     if trouble:
         parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct function {name}.")

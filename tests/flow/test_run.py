@@ -64,6 +64,7 @@ def small(tmp_path: Path) -> Path:
 
 
 TASK = load_demo("ring_buffer").task
+ASKING = {"retrieval": {"always_ask": True}}
 
 
 async def test_a_c_task_ends_complete_with_includes_found_without_a_model(ring: Path) -> None:
@@ -136,8 +137,8 @@ async def test_independent_functions_are_written_at_once_with_a_commit_each(ring
 
 async def test_a_second_run_reuses_the_verdicts(small: Path) -> None:
     async with ScriptedServer(Coder(RING)) as server:
-        first, _, _ = await play(small, server, TASK)
-        second, heard, _ = await play(small, server, TASK)
+        first, _, _ = await play(small, server, TASK, sections=ASKING)
+        second, heard, _ = await play(small, server, TASK, sections=ASKING)
     binary = [call for call in of(heard, ev.CallFinished) if call.verdict is not None]
     assert binary and all(call.cached for call in binary)
     assert second.cached_calls == len(binary) and second.calls < first.calls
@@ -147,7 +148,7 @@ async def test_a_second_run_reuses_the_verdicts(small: Path) -> None:
 async def test_a_model_that_answers_garbage_ends_the_run_with_a_sentence(small: Path, reply: str) -> None:
     content = (small / "ring_buffer.c").read_bytes()
     async with ScriptedServer(Answer(reply, logprobs=False)) as server:
-        finished, heard, _ = await play(small, server, TASK, sections={"coding": {"max_attempts": 2}})
+        finished, heard, _ = await play(small, server, TASK, sections={"coding": {"max_attempts": 2}, **ASKING})
     assert finished.status in ("failed", "partial") and finished.reason and finished.stubs_left == 3
     assert (small / "ring_buffer.c").read_bytes() == content
     assert [notice for notice in of(heard, ev.Notice) if notice.level == "warning"]
@@ -202,6 +203,9 @@ asyncio.run(main())
 
 async def test_a_killed_run_loses_nothing_shown_and_its_verdicts_are_reused(small: Path) -> None:
     coder = Coder(RING)
+    path = repo_config_path(small)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("[retrieval]\nalways_ask = true\n")
     async with ScriptedServer(coder, latency=0.01) as server:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", _PROGRAM, str(small), TASK, server.base_url, stdout=asyncio.subprocess.PIPE

@@ -56,6 +56,7 @@ async def implement_function(
     max_attempts: int | None = None,
     samples: int | None = None,
     examples: Sequence[str] = (),
+    cards: Sequence[str] = (),
     waiting: Waiting | None = None,
 ) -> FunctionResult:
     """Write ``wanted`` into its file. On success its new body stands there and compiles; on failure the file is as before
@@ -66,6 +67,7 @@ async def implement_function(
         compile: the compiler with its recoveries.
         failure: what a failing check said, when a function that compiles is to be written anew.
         examples: what the tests say of it, one a line.
+        cards: advice for functions of its kind, shown with it.
         score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
         lock: guards the files while functions are written concurrently; the model is asked outside of it.
         kept: awaited under the lock as soon as the version to keep stands in its file.
@@ -76,7 +78,7 @@ async def implement_function(
         ModelError: if the model cannot answer.
     """
     writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept, waiting or Waiting())
-    writer.examples = tuple(examples)
+    writer.examples, writer.cards = tuple(examples), tuple(cards)
     return await writer.run(
         ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
         ctx.config.coding.samples if samples is None else samples,
@@ -140,6 +142,7 @@ class _Writer:
         self.trouble = ""
         self.kind: FailureCategory = "unknown"
         self.examples: tuple[str, ...] = ()
+        self.cards: tuple[str, ...] = ()
         self.seen: set[str] = set()
         self.calls: list[int] = []
         self.compiled: list[Candidate] = []
@@ -239,6 +242,7 @@ class _Writer:
                 wanted.path,
                 written=around.written,
                 examples=self.examples,
+                cards=self.cards,
                 order=attempt,
                 trouble="\n".join(filter(None, [self.failure, self.trouble])),
             ),

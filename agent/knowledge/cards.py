@@ -1,0 +1,63 @@
+"""Cards read from their folders, and the few that fit one function. Words decide; no model is asked."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+
+MOST = 2
+"""Cards in one prompt."""
+
+LONGEST = 600
+"""Characters of one card that are shown, about 150 tokens."""
+
+
+class Card(msgspec.Struct, frozen=True):
+    """One card: its name is that of its file."""
+
+    name: str
+    needs: tuple[str, ...]
+    text: str
+
+
+def read_card(name: str, text: str) -> Card | None:
+    """The card of a file; None when it has no ``needs:`` line or no text."""
+    lines = text.strip().splitlines()
+    needs = next((line[len("needs:") :] for line in lines if line.startswith("needs:")), "")
+    words = tuple(word.strip() for word in needs.split(",") if word.strip())
+    body = " ".join(line.strip() for line in lines if line.strip() and not line.startswith(("needs:", "# ")))
+    return Card(name, words, body[:LONGEST]) if words and body else None
+
+
+@lru_cache(maxsize=8)
+def cards_of(language: str, own: Path | None = None) -> tuple[Card, ...]:
+    """The cards of a language: a person's ``own`` folder first (a card of the same name takes the place of ours)."""
+    found: dict[str, Card] = {}
+    texts = []
+    if own is not None and (own / language).is_dir():
+        mine = sorted((own / language).glob("*.md"))
+        texts += [(path.stem, path.read_text(encoding="utf-8", errors="replace")) for path in mine]
+    folder = resources.files("agent.knowledge").joinpath("cards", language)
+    if folder.is_dir():
+        ours = sorted((one for one in folder.iterdir() if one.name.endswith(".md")), key=lambda one: one.name)
+        texts += [(one.name.removesuffix(".md"), one.read_text(encoding="utf-8")) for one in ours]
+    for name, text in texts:
+        if name not in found and (card := read_card(name, text)) is not None:
+            found[name] = card
+    return tuple(found.values())
+
+
+def fitting(cards: tuple[Card, ...], about: str) -> tuple[Card, ...]:
+    """The cards whose words ``about`` (signature, contract, examples) holds, at most :data:`MOST`, most hits first. One hit
+    of a plain word is chance; a card needs two, or one that is code."""
+    scored = []
+    for place, card in enumerate(cards):
+        hits = [word for word in card.needs if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", about, re.I)]
+        strong = sum(bool(re.search(r"[_*=(]|[a-z][A-Z]|^str|printf|alloc|^is[a-z]+$|^q?sort$", word)) for word in hits)
+        if len(hits) >= 2 or strong:
+            scored.append((-len(hits) - strong, place, card))
+    return tuple(card for _, _, card in sorted(scored, key=lambda one: one[:2])[:MOST])

@@ -1,0 +1,57 @@
+"""Cards of knowledge: short, whole, and chosen by facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.knowledge.cards import LONGEST, MOST, cards_of, fitting, read_card
+from agent.models.budget import estimate_tokens
+
+ALL = [(language, card) for language in ("c", "python") for card in cards_of(language)]
+
+
+@pytest.mark.parametrize(("language", "card"), ALL, ids=lambda one: getattr(one, "name", one))
+def test_a_card_is_short_and_not_cut(language: str, card) -> None:  # type: ignore[no-untyped-def]
+    assert estimate_tokens(card.text) <= 150 and len(card.text) < LONGEST
+    assert card.needs and card.text.rstrip().endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("language", "about", "name"),
+    [
+        ("c", "/* The oldest element of the ring buffer. */ bool ring_pop(ring_t *r, int *out)", "ring-arithmetic"),
+        ("c", "int compare; sorts the items in ascending order with qsort", "sorting"),
+        ("c", "Reads a number; uses strtol", "parsing-numbers"),
+        ("c", "the set bits of the bitset's last word", "bit-masks"),
+        ("python", "f(-1) raises ValueError: invalid input, an error", "errors-with-messages"),
+        ("python", "counts the occurrences of each word; the count of duplicates", "counting"),
+    ],
+)
+def test_the_words_of_a_contract_choose(language: str, about: str, name: str) -> None:
+    assert name in [card.name for card in fitting(cards_of(language), about)]
+
+
+@pytest.mark.parametrize("about", ["", "int add(int a, int b)", "The list of things"])
+def test_one_word_by_chance_chooses_none(about: str) -> None:
+    assert fitting(cards_of("c"), about) == ()
+
+
+def test_at_most_a_few_are_shown() -> None:
+    everything = " ".join(word for card in cards_of("c") for word in card.needs)
+    assert len(fitting(cards_of("c"), everything)) == MOST
+
+
+def test_a_persons_own_cards_come_first_and_take_the_place_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "sorting.md").write_text("# Mine\nneeds: sort, order\n\nUse our_sort().\n")
+    (tmp_path / "c" / "broken.md").write_text("no needs here")
+    cards = cards_of("c", tmp_path)
+    assert cards[0].text == "Use our_sort()." and [card.name for card in cards].count("sorting") == 1
+    assert "broken" not in [card.name for card in cards]
+
+
+@pytest.mark.parametrize("text", ["", "# Title", "needs: a", "needs:\n\ntext"])
+def test_a_file_without_words_or_text_is_no_card(text: str) -> None:
+    assert read_card("x", text) is None
