@@ -2,8 +2,10 @@
 
     python -m benchmarks.screenshots OUT
 
-Writes one SVG a state into the folder OUT: 120 columns by 40 lines, and the run screen at 80 by 24 too. No model is asked;
-what is shown was recorded event by event (``tests/screens/recorded.py``).
+Writes one SVG a state into the folder OUT: 120 columns by 40 lines, the run screen at 80 by 24 and 200 by 50 too, and a run
+as a moving picture (``run-moving.svg``). No model is asked: the runs were recorded with the default model
+(``benchmarks/recordings``, made by ``benchmarks.recorded_run``); only the adjustment, which neither of them needed, is
+written by hand.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from typing import TYPE_CHECKING
 from textual.pilot import Pilot
 
 if TYPE_CHECKING:
+    from tests.screens.recorded import Recorder
     from tui.app import CraApp
 
-WIDE, SMALL = (120, 40), (80, 24)
+WIDE, SMALL, LARGE = (120, 40), (80, 24), (200, 50)
 _HOME = "/home/ada/ring_buffer"
 _UNIQUE = re.compile(r"terminal-\d+")
 
@@ -83,23 +86,88 @@ async def _settings(pilot: Pilot[int]) -> None:
 
 async def pictures(out: Path) -> None:
     """Take them all. Each is taken in an application of its own."""
+    from benchmarks.recorded_run import load
     from tests.screens.driving import ReplayApp, home_services
-    from tests.screens.recorded import failing, ring_buffer, worked_example
+    from tests.screens.recorded import failing
     from tui.app import CraApp
 
     def home() -> CraApp:
         return CraApp(home_services(), repo=Path(_HOME), task="Implement the functions declared in ring_buffer.h")
 
+    def ring(until: str = "", live: bool = False) -> Callable[[], CraApp]:
+        return lambda: ReplayApp(_up_to(load("ring_buffer"), until), live=live)
+
     await _take(out, "home", home, WIDE)
     await _take(out, "settings", home, WIDE, _settings)
-    await _take(out, "cascade", lambda: ReplayApp(worked_example()), WIDE, _keys("1"))
-    await _take(out, "run", lambda: ReplayApp(ring_buffer("compile")), WIDE)
-    await _take(out, "compile", lambda: ReplayApp(ring_buffer("compile")), WIDE, _keys("2"))
-    await _take(out, "decide", lambda: ReplayApp(ring_buffer("diff"), live=True), WIDE, _keys("5"))
-    await _take(out, "finished", lambda: ReplayApp(ring_buffer()), WIDE)
+    await _take(out, "cascade", lambda: ReplayApp(_up_to(load("token_budget"), "PlanMade")), WIDE, _keys("1"))
+    await _take(out, "run", ring("RecoveryDone"), WIDE)
+    await _take(out, "compile", ring("RecoveryDone"), WIDE, _keys("2"))
+    await _take(out, "decide", ring(live=True), WIDE, _keys("5"))
+    await _take(out, "finished", ring(), WIDE)
     await _take(out, "adjust", lambda: ReplayApp(failing()), WIDE, _keys("4"))
-    await _take(out, "run-80x24", lambda: ReplayApp(ring_buffer("compile")), SMALL)
+    await _take(out, "run-80x24", ring("RecoveryDone"), SMALL)
+    await _take(out, "run-200x50", ring("RecoveryDone"), LARGE)
+    await _moving(out / "run-moving.svg", load("ring_buffer"))
     await _labelled(out)
+
+
+def _up_to(recorder: Recorder, kind: str) -> Recorder:
+    """The recording up to the last event of a kind but one: in the middle of the work; whole without a kind."""
+    places = [place for place, each in enumerate(recorder.envelopes, 1) if type(each.event).__name__ == kind]
+    if places:
+        del recorder.envelopes[places[max(0, len(places) - 2)] :]
+    return recorder
+
+
+_FRAMES, _FRAME_SECONDS = 28, 1.1
+
+
+async def _moving(out: Path, recorder: Recorder) -> None:
+    """A run from its first event to its end, as one SVG whose frames are shown in turn."""
+    from agent.state.run_state import RunState
+    from tests.screens.driving import ReplayApp
+
+    whole, recorder.envelopes = recorder.envelopes, recorder.envelopes[:1]
+    app = ReplayApp(recorder)
+    frames: list[str] = []
+    async with app.run_test(size=(110, 32)) as pilot:
+        session = app.session
+        while session is None:
+            await pilot.pause()
+            session = app.session
+        now, done = 1000.0, 1
+        session._clock = lambda: now
+        session.state = RunState()
+        for number in range(1, _FRAMES + 1):
+            now += 2.6  # of a moving picture every frame is looked at long enough
+            until = len(whole) * number // _FRAMES
+            for envelope in whole[done - 1 : until]:
+                session.receive(envelope)
+            done = until + 1
+            session.flush()
+            for _ in range(4):
+                await pilot.pause(0.03)
+            svg = app.export_screenshot(title="Clean Room", simplify=True)
+            frames.append(_UNIQUE.sub(f"f{number}", svg))
+    out.write_text(_shown_in_turn(frames), encoding="utf-8")
+    print(out, flush=True)
+
+
+def _shown_in_turn(frames: list[str]) -> str:
+    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', frames[0])
+    assert size is not None
+    length = len(frames) * _FRAME_SECONDS + 3
+    parts = []
+    for number, frame in enumerate(frames):
+        start, end = number * _FRAME_SECONDS / length, (number + 1) * _FRAME_SECONDS / length
+        times = f"0;{start:.4f};{end if number + 1 < len(frames) else 1:.4f}"
+        values = "hidden;visible;hidden" if number else "visible;visible;hidden"
+        turn = (f'<animate attributeName="visibility" calcMode="discrete" dur="{length}s" repeatCount="indefinite"'
+                f' keyTimes="{times}" values="{values}"/>')  # fmt: skip
+        inner = re.sub(r"^<svg[^>]*>", "", frame.strip()).removesuffix("</svg>")
+        parts.append(f'<g visibility="hidden">{turn}{inner}</g>')
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="rich-terminal" viewBox="0 0 {size[1]} {size[2]}">'
+    return head + "".join(parts) + "</svg>\n"
 
 
 async def _labelled(out: Path) -> None:
