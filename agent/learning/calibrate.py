@@ -132,6 +132,25 @@ def refusal(worth: Estimate, aim: Aim) -> str:
     return ""
 
 
+def still_missing(items: Iterable[Item], stage: str, model: str, question: str) -> str:
+    """What the labels of a stage, model and question version are worth so far, in a line: what is missing for a fit, or that
+    one can be made."""
+    mine = [
+        item for item in items
+        if (item.stage, item.model, item.question) == (stage, model, question) and item.p_yes is not None
+    ]  # fmt: skip
+    known = {item.judgment: item for item in labelled(mine)}.values()
+    name = stage_of(stage).question or stage
+    yes, tasks = sum(bool(item.label) for item in known), len({item.task for item in known})
+    if len(known) < MIN_LABELS:
+        return f"{MIN_LABELS - len(known)} more labels and {name} can be fitted" if mine else ""
+    if min(yes, len(known) - yes) < MIN_EACH:
+        return f"{name} needs more labels that say {'yes' if yes < MIN_EACH else 'no'} before it can be fitted"
+    if tasks < MIN_TASKS:
+        return f"labels of {MIN_TASKS - tasks} more tasks and {name} can be fitted"
+    return f"{name} can be fitted: F10"
+
+
 def _problem(points: Sequence[Point], items: Sequence[Item]) -> tuple[str, int]:
     """What is missing for a fit, in words, and how many labels more it takes at least."""
     if not points:

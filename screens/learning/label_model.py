@@ -15,6 +15,7 @@ from agent.labels.book import LabelBook, LabelRow
 from agent.labels.guidelines import Guideline, guideline
 from agent.labels.items import Item, load_items, one_each, searched
 from agent.labels.queue import Filter, Order, in_order, passing
+from agent.learning.calibrate import still_missing
 from screens.actions import QUEUES as NAMES
 from screens.learning.label_pace import Written, sitting
 
@@ -197,6 +198,10 @@ class LabelSession:
         note = self.notes.pop(item.call_id, "")
         self.book.add(item.call_id, label, "person", note, self.guideline(item.stage).version)
         self._remember(item, before, self.clock())
+
+    def worth(self, item: Item) -> str:
+        """What the labels given so far are good for, in the stage of a call."""
+        return still_missing(self.items, item.stage, item.model, item.question)
 
     def comment(self, item: Item, note: str) -> None:
         """Put a comment on the label that is there, whoever gave it, or keep it for the one to come."""

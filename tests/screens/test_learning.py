@@ -211,23 +211,22 @@ async def test_no_log_is_a_sentence(tmp_path: Path) -> None:
             await settle(pilot)
 
 
-def label_run(filled: Filled) -> None:
-    """f0 to f6 of the first run are wrong, the rest right: the model has it the wrong way round below 0.5."""
-    for item in items(filled):
-        if item.run_id == "r1":
-            filled.label(item.call_id, item.p_yes > 0.3)
-
-
-async def test_calibrate_draws_and_applies(filled: Filled) -> None:
-    label_run(filled)
+async def test_calibrate_draws_and_applies(tmp_path: Path) -> None:
+    """A shy model on six tasks: the words say no to everything, the order is right."""
+    filled = Filled(tmp_path / "repo")
+    for task in range(6):
+        filled.run(f"r{task}", repo=str(filled.repo), model="m1")
+        for number in range(5):
+            call = filled.call(f"r{task}", f"f{number}.c", False, 0.05 + number / 12, state=f"Task: {task}\n\n")
+            filled.label(call, number > 2)
     app = LearningApp(lambda made: CalibrateScreen(made, repo=filled.repo))
-    async with app.run_test(size=(120, 36)) as pilot:
+    async with app.run_test(size=(120, 50)) as pilot:
         await settle(pilot)
         screen = app.screen
         assert isinstance(screen, CalibrateScreen)
         text = screen.query_one("#fit").plain
-        drawn = ("balanced accuracy by threshold", "█", "▲ 0.28", "right: yes", "ECE")
-        for part in (*drawn, "rests on 10 labels, 7 yes and 3 no"):
+        drawn = ("balanced accuracy by threshold", "█", "▲", "right: yes", "ECE", "none, the words decide", "rank alone")
+        for part in (*drawn[:-1], "rests on 30 labels of 6 tasks, 12 yes", "better than what is in force"):
             assert part in text, part
         await pilot.press("a")
         await pilot.press("n")
@@ -236,8 +235,10 @@ async def test_calibrate_draws_and_applies(filled: Filled) -> None:
         await pilot.press("y")
         await settle(pilot)
         (entry,) = load_thresholds(thresholds_path(filled.repo))
-        assert (entry.stage, entry.model, entry.n) == ("scope", "m1", 10)
-        assert f"in force: {entry.threshold:.2f}" in screen.query_one("#fit").plain
+        assert (entry.stage, entry.model, entry.n, entry.tasks) == ("scope", "m1", 30, 6)
+        assert f"≥ {entry.threshold:.2f}, fitted to 30 labels" in screen.query_one("#fit").plain
+        assert not screen.check_action("apply", ()), "what is in force already is not offered again"
+    filled.log.close()
 
 
 def record(filled: Filled, run_id: str, verdicts: dict[str, bool], *more: Event, end: bool = True) -> list[Envelope]:

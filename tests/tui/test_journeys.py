@@ -13,10 +13,14 @@ from textual.widgets import Input
 
 from agent.config.schema import load
 from agent.events import GateWaiting
+from agent.prompts import precision_pass1
+from agent.retrieval.precision import symbol_facts
+from agent.verdict.threshold import thresholds_path
 from agent.workspace.demo import create_demo, load_demo
 from screens.history.replay import ReplayScreen
 from screens.history.screen import HistoryScreen
 from screens.home.screen import HomeScreen
+from screens.learning.calibrate import CalibrateScreen
 from screens.learning.export_dialog import ExportDialog
 from screens.learning.label_model import LabelSession
 from screens.learning.relabel import RelabelScreen
@@ -26,8 +30,11 @@ from screens.run.session import RunSession
 from screens.settings.dialogs import OverrideDialog, SaveDialog
 from screens.settings.overrides import OverrideTable
 from screens.settings.screen import SettingsScreen
+from screens.table import make_screen
+from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run_other_demos import fixes_budget
+from tests.labels.filled import Filled
 from tests.tui.journey import SIZE, application, calls_of, configure, ended, logged, until
 
 pytestmark = pytest.mark.timeout(400)  # seconds each on a quiet machine
@@ -213,3 +220,69 @@ async def test_ten_calls_of_a_run_are_relabelled_two_taken_back_and_the_rest_exp
     expected = [(texts[n].system, texts[n].state + texts[n].question, "yes" if yes else "no") for n, yes in given.items()]
     read = [tuple(message["content"] for message in row["prompt"] + row["completion"]) for row in rows]
     assert sorted(read) == sorted(expected)
+
+
+def shy(call: RecordedCall) -> Answer:
+    """Says no to every symbol; P(yes) is a little higher for those of the budget."""
+    if call.system == precision_pass1.SYSTEM:
+        return Answer("no", p_yes=0.36 if "in budget.py" in call.prompt.split("Symbol:")[-1] else 0.08)
+    return fixes_budget(call)
+
+
+def earlier_labels(repo: Path, tasks: int = 6) -> None:
+    """Labels of earlier sittings on other tasks: the same shy model, right in order, below one half throughout."""
+    filled = Filled(repo)
+    for task in range(tasks):
+        filled.run(f"earlier{task}", repo=str(repo))
+        for number in range(6):
+            yes = number % 3 == 0
+            call = filled.call(
+                f"earlier{task}", f"f{task}.py:s{number}", False, 0.3 + number / 100 if yes else 0.05 + number / 100,
+                stage="precision_pass1", model="m1", system=precision_pass1.SYSTEM, state=f"Task: {task}\n\n",
+                rank=(number * 5) % 6 + 1, facts=symbol_facts("function", 5 + number),
+            )  # fmt: skip
+            filled.label(call, yes)
+    filled.log.close()
+
+
+async def test_labels_become_a_threshold_that_decides_the_next_run(budget: Path) -> None:
+    """Run, relabel, calibrate, apply, run again: the item comes out right without an override, and the card says by what."""
+    earlier_labels(budget)
+    async with ScriptedServer(shy) as server:
+        configure(budget, server, models={"coding": "m1", "reasoning": "m1"})
+        app = application(budget, TASK)
+        async with app.run_test(size=SIZE) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            session = await ended(pilot, app)
+            before = next(c for c in session.state.calls if (c.stage, c.item) == ("precision_pass1", REMAINING))
+            assert (before.verdict, before.source) == (False, "parsed")
+            wanted = make_screen("relabel", app.services, repo=budget, call_id=before.call_id)
+            app.push_screen(wanted)
+            await until(pilot, lambda: isinstance(app.screen, RelabelScreen) and app.screen.item is not None)
+            screen = app.screen
+            assert isinstance(screen, RelabelScreen) and screen.labels is not None
+            assert screen.item is not None and screen.item.call_id == before.call_id
+            await pilot.press("y")
+            await until(pilot, partial(_labelled_yes, screen.labels, before.call_id))
+            await until(pilot, lambda: "relevant? can be fitted" in screen.said)
+            await pilot.press("f10")
+            await until(pilot, lambda: isinstance(app.screen, CalibrateScreen) and app.screen.fits)
+            fits = app.screen
+            assert isinstance(fits, CalibrateScreen) and fits.fit is not None and fits.fit.offered, fits.fit
+            await pilot.press("a")
+            await until(pilot, lambda: not isinstance(app.screen, CalibrateScreen))
+            await pilot.press("y")
+            await until(pilot, lambda: thresholds_path(budget).is_file())
+        again = application(budget, f"{TASK} Keep its interface.")
+        async with again.run_test(size=SIZE) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            session = await ended(pilot, again)
+    after = next(c for c in session.state.calls if (c.stage, c.item) == ("precision_pass1", REMAINING))
+    assert (after.verdict, after.source, after.overruled) == (True, "threshold", False)
+    assert "fitted to 37 labels" in after.explanation and "P(yes) 0.36" in after.explanation
+
+
+def _labelled_yes(labels: LabelSession, call_id: int) -> bool:
+    return any(item.call_id == call_id and item.own and item.label for item in labels.items)
