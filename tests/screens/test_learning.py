@@ -393,7 +393,8 @@ async def test_f_keys_open_them_from_home(recorded: Filled) -> None:
 
 @pytest.mark.parametrize("which", ["relabel", "calibrate", "history", "replay"])
 async def test_tiny_terminals_do_not_crash(filled: Filled, which: str) -> None:
-    label_run(filled)
+    for item in items(filled):
+        filled.label(item.call_id, item.item < "f3")
     record(filled, "a1", {f"x.c {HOSTILE}": True})
     makers: dict[str, Callable[[Any], Screen[None]]] = {
         "relabel": lambda made: RelabelScreen(made, repo=filled.repo),

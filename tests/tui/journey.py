@@ -14,6 +14,7 @@ from agent.audit.history import events_of, fold
 from agent.audit.reader import CallTexts, LogReader
 from agent.config.schema import load, repo_config_path
 from agent.state.run_state import RunState
+from agent.workspace.trust import trust
 from screens.run.session import RunSession
 from tests.fakes.server import ScriptedServer
 from tui.app import CraApp
@@ -28,6 +29,7 @@ def configure(repo: Path, server: ScriptedServer, **sections: dict[str, Any]) ->
     path = repo_config_path(repo)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(tomli_w.dumps({"models": models, **sections}), encoding="utf-8")
+    trust(repo)
 
 
 def application(repo: Path, task: str) -> CraApp:
