@@ -222,6 +222,10 @@ async def test_ten_calls_of_a_run_are_relabelled_two_taken_back_and_the_rest_exp
     assert sorted(read) == sorted(expected)
 
 
+ASKED: dict[str, dict[str, bool]] = {"retrieval": {"always_ask": True}, "orchestrator": {"decomposed_repair": False}}
+"""Every file and symbol is judged, although the checks alone could lead to the fault."""
+
+
 def shy(call: RecordedCall) -> Answer:
     """Says no to every symbol; P(yes) is a little higher for those of the budget."""
     if call.system == precision_pass1.SYSTEM:
@@ -249,7 +253,7 @@ async def test_labels_become_a_threshold_that_decides_the_next_run(budget: Path)
     """Run, relabel, calibrate, apply, run again: the item comes out right without an override, and the card says by what."""
     earlier_labels(budget)
     async with ScriptedServer(shy) as server:
-        configure(budget, server, models={"coding": "m1", "reasoning": "m1"})
+        configure(budget, server, models={"coding": "m1", "reasoning": "m1"}, **ASKED)
         app = application(budget, TASK)
         async with app.run_test(size=SIZE) as pilot:
             await pilot.pause()
