@@ -13,9 +13,11 @@ from typing import Any
 import msgspec
 
 from agent.atomic import mode_for, replace_file
+from agent.config.authority import refusal
 from agent.config.errors import ConfigError, nearest
-from agent.config.schema import Config, Override, check_value, merge, parse, sections
+from agent.config.schema import Config, Override, check_value, merge, parse, repo_config_path, sections
 from agent.config.toml_text import KeyPath, put, take
+from agent.workspace.trust import is_own_demo
 
 UNSET = msgspec.UNSET
 """As a value: take the key out of the file, so that the inherited one counts."""
@@ -62,9 +64,12 @@ class ConfigDraft:
         """Set a value.
 
         Raises:
-            ConfigError: there is no such key, or the value is not of its kind or outside its limits.
+            ConfigError: there is no such key, the value is not of its kind or outside its limits, or it is one that a
+                repository's file may not set.
         """
-        self._change((section, key), check_value(str(self.path), f"{section}.{key}", self._kind(section, key), value))
+        checked = check_value(str(self.path), f"{section}.{key}", self._kind(section, key), value)
+        self._require_authority(section, key, value)
+        self._change((section, key), checked)
 
     def unset(self, section: str, key: str) -> None:
         """Take a key out of the file. Raises ConfigError if there is no such key."""
@@ -75,6 +80,7 @@ class ConfigDraft:
         """Give a stage or group its own model. An entry that says nothing takes the override out."""
         table = {key: value for key, value in msgspec.structs.asdict(entry).items() if value}
         value: Any = table["model"] if list(table) == ["model"] else table or UNSET
+        self._require_authority("models", "overrides", {stage: table})
         self._change((*OVERRIDES, stage), value)
 
     def remove_override(self, stage: str) -> None:
@@ -158,6 +164,15 @@ class ConfigDraft:
         self.reload()
 
     # -- inside
+
+    def _require_authority(self, section: str, key: str, value: Any) -> None:
+        """A repository's own file would not be heard in everything; better said now than found out later."""
+        repo = self.path.parent.parent
+        if self.path != repo_config_path(repo) or is_own_demo(repo):
+            return
+        if why := refusal(section, key, value):
+            fault = f"a repository's file may not set this, since it {why}; set it in your own file"
+            raise ConfigError(str(self.path), f"{section}.{key}", fault)
 
     def _kind(self, section: str, key: str) -> Any:
         known = sections()

@@ -240,9 +240,19 @@ def _move_aside(repo: Path, home: Path) -> None:
     )
 
 
+_untracked: dict[Path, int] = {}
+"""Repositories that were found to track nothing of ours, with the time of their index then (nanoseconds)."""
+
+
 def _refuse_tracked(repo: Path, home: Path) -> None:
-    top = discover(repo)
-    if top is None:
+    found = discover(repo)
+    if found is None:
+        return
+    try:
+        stamp = (found.git_dir / "index").stat().st_mtime_ns
+    except OSError:
+        stamp = 0
+    if _untracked.get(repo) == stamp:  # asked often, and the answer is in the index
         return
     listed = paths(run_git(repo, "--literal-pathspecs", "ls-files", "-z", "--", FOLDER, check=False))
     names = [name for name in listed if name.removeprefix(f"{FOLDER}/") not in _NOT_STATE]
@@ -252,6 +262,7 @@ def _refuse_tracked(repo: Path, home: Path) -> None:
             "with the repository. Nothing there is read or written. Take them out of git with: "
             f"git rm -r --cached {FOLDER}"
         )
+    _untracked[repo] = stamp
 
 
 def _refuse_links(folder: Path, skip: str = _ASIDE) -> None:

@@ -10,6 +10,7 @@ import tomli_w
 
 from agent.config import schema as cfg
 from agent.config.template import template
+from tui.commands.settings import settings_of
 
 
 @click.group()
@@ -44,7 +45,7 @@ def init(repo: Path | None, force: bool) -> None:
 @click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
 def show(repo: Path) -> None:
     """Print the configuration in force, defaults included."""
-    values = msgspec.to_builtins(cfg.load(repo))
+    values = msgspec.to_builtins(settings_of(repo))
     click.echo(tomli_w.dumps(values), nl=False)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tui.commands.settings import settings_of
+
 if TYPE_CHECKING:
     from agent.events import Envelope
     from agent.index import Index
@@ -31,10 +33,9 @@ def index(repo: Path, enrich: bool) -> None:
 
 
 async def _index(repo: Path, enrich: bool) -> None:
-    from agent.config.schema import load
     from agent.index import Index
 
-    config = load(repo)
+    config = settings_of(repo)
     opened = Index.open(repo, max_file_bytes=config.index.max_file_kib * 1024)
     try:
         report = await asyncio.to_thread(opened.refresh, _progress if sys.stderr.isatty() else None)

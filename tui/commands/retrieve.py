@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from tui.commands.settings import settings_of
+
 
 @click.command()
 @click.argument("task")
@@ -39,14 +41,13 @@ def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
 
 
 async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
-    from agent.config.schema import load
     from agent.index import Index
     from agent.retrieval.pipeline import retrieve as judge
     from agent.retrieval.pipeline import retrieve_unjudged
     from agent.session import asking_session
 
     began = time.perf_counter()
-    config = load(repo)
+    config = settings_of(repo)
     index = Index.open(repo, max_file_bytes=config.index.max_file_kib * 1024)
     try:
         await asyncio.to_thread(index.refresh)

@@ -1,12 +1,15 @@
-"""The option ``--set`` of the commands that carry out a task."""
+"""The configuration as commands read it, and the option ``--set`` of those that carry out a task."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from agent.config.schema import Config
 
 
 def _read(_ctx: click.Context, _option: click.Parameter, words: tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -29,6 +32,20 @@ def set_option(where: str) -> Callable[[Any], Any]:
         callback=_read,
         help=f"A setting of the configuration for {where}, such as coding.samples=2. May be repeated.",
     )
+
+
+def settings_of(repo: Path) -> Config:
+    """The configuration for a repository; what of its own file does not count is said on standard error.
+
+    Raises:
+        ConfigError: a file is wrong.
+    """
+    from agent.config.schema import load_with_notes
+
+    config, notes = load_with_notes(repo)
+    for note in notes:
+        click.echo(f"cra: {note}", err=True)
+    return config
 
 
 def write_settings(repo: Path, settings: dict[str, dict[str, Any]]) -> None:
