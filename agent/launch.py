@@ -12,6 +12,7 @@ import msgspec
 
 from agent import __version__
 from agent.audit.log import AuditLog, Mark, log_path
+from agent.audit.recording import recording
 from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.config.schema import Config, load, load_with_notes
 from agent.context import RunContext
@@ -103,7 +104,7 @@ async def open_run(
     guard(_key_names(config))
     await asyncio.to_thread(sweep_temporary)
     status = StatusRelay()
-    router = Router(config.models, status=status)
+    router = Router(config.models, status=status, lookup=recording(config.models.replay))
     lease: Lease | None = None
     try:
         if with_model:

@@ -10,6 +10,7 @@ import msgspec
 
 from agent import __version__
 from agent.audit.log import AuditLog, log_path
+from agent.audit.recording import recording
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
@@ -28,7 +29,7 @@ async def asking_session(task: str, folder: Path, config: Config, *, need_model:
         LogError: if the log cannot be opened.
     """
     status = StatusRelay()
-    router = Router(config.models, status=status)
+    router = Router(config.models, status=status, lookup=recording(config.models.replay))
     try:
         if need_model:
             await require_models(router)

@@ -156,10 +156,11 @@ def hidden_files(repo: Path) -> tuple[str, ...]:
 
 async def look_at_models(config: Config) -> ModelState:
     """Whether every model in use can answer, and what to do about the first that cannot."""
+    from agent.audit.recording import recording
     from agent.models.router import Router
     from agent.models.store import entry_of
 
-    router = Router(config.models)
+    router = Router(config.models, lookup=recording(config.models.replay))
     try:
         found = await router.check()
     finally:

@@ -68,6 +68,9 @@ class Models(Section, frozen=True):
     seed: Annotated[int, _doc("Sampling seed.", ge=0)] = 42
     thinking: Annotated[bool, _doc("Let the model think before it answers, where it can.")] = False
     keep_alive: Annotated[str, _doc("How long Ollama keeps the model loaded.")] = "30m"
+    replay: Annotated[
+        str, _doc("Recording that the provider replay answers from: a raw.sqlite, or the repository that it belongs to.")
+    ] = ""
     adapter: Annotated[
         str, _doc("LoRA adapter on top of both models: a GGUF file for a llama.cpp server, else a served name.")
     ] = ""

@@ -16,6 +16,7 @@ import msgspec
 from agent import __version__
 from agent.audit.log import AuditLog, known_log
 from agent.audit.reader import LogReader
+from agent.audit.recording import recording
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
@@ -185,7 +186,7 @@ async def run_evaluation(
     reader = LogReader(path)
     try:
         pairs = labelled_set(reader, stages, judgments, outcomes=outcomes)
-        router = Router(config.models)
+        router = Router(config.models, lookup=recording(config.models.replay))
         log = AuditLog(path)
         try:
             model = ", ".join(sorted({router.target(pair.stage).known_as for pair in pairs}))

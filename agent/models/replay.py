@@ -65,7 +65,8 @@ class ReplayProvider:
     async def check(self, target: ModelTarget) -> ModelInfo:
         """Whether there is a recording to answer from."""
         if self._lookup is None:
-            return ModelInfo(ok=False, text="No recording was given to replay.", hint="Open a recorded run in History.")
+            hint = 'Name one: models.replay = "PATH", a raw.sqlite or its repository.'
+            return ModelInfo(ok=False, text="No recording was given to replay.", hint=hint)
         return ModelInfo(ok=True, text="Answers come from a recording.")
 
     async def aclose(self) -> None:
