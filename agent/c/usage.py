@@ -34,6 +34,9 @@ _SHOWN = 6
 """Lines that show how types are used, of at most :data:`_LINE` characters."""
 
 _LINE = 200
+_BY_POSITION = ("x", "y", "z")
+"""Names of members that tests never name."""
+
 _KEYWORDS = frozenset({"true", "false", "NULL", "stdin", "stdout", "stderr", "errno"})
 _CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*$")
 _PLAIN = re.compile(
@@ -404,6 +407,9 @@ class _Uses:
         arrays = {field for owner, field in self.subscripted if owner == name}
         if known and all(known.values()) and not arrays and not (order and len(order) != len(known)):
             members = [_declare(kind, field) for field, kind in known.items()]
+        if not known and order and all(order):  # only ever initialised by position: any names will do
+            names = _BY_POSITION if len(order) <= len(_BY_POSITION) else [f"m{number}" for number in range(len(order))]
+            members = [_declare(kind, field) for kind, field in zip(order, names, strict=False)]
         pointer = bool(self.behind[name]) and not self.plain[name]
         kept = () if members or known else values
         return UsedType(name, tuple(members), kept, pointer and not known, tuple(known))

@@ -31,14 +31,24 @@ class Whole(msgspec.Struct, frozen=True):
 
 
 def all_that_fits(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole | None:
-    """All candidates, if the task is to implement what is declared and their full text fits the context budget; else None.
+    """All candidates, if the task is to implement what is declared and their full text fits the context budget; else those
+    that the task names, if these fit; else None.
 
-    Other tasks choose among symbols by their classes, so there the questions decide something. Blocking: reads the index.
+    Such a task is planned from facts, and a function is written from its headers, so that no further file would change it.
+    Other tasks choose among symbols by their classes: there the questions decide something. Blocking: reads the index.
     """
     limits = ctx.config.retrieval
     intent = read_intent(facts.text)
     follows = facts.kind == "implement" or (intent.completes and facts.kind == "feature" and not intent.other_work)
     if limits.always_ask or not follows or not files:
+        return None
+    return _taken(ctx, index, facts, files) or _taken(ctx, index, facts, [file for file in files if file.seed])
+
+
+def _taken(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole | None:
+    """These files whole, if there are any and they fit."""
+    limits = ctx.config.retrieval
+    if not files:
         return None
     chosen = [msgspec.structs.replace(file, included=True) for file in files]
     found, there = ranked.symbols_of(index, facts, chosen, limits)

@@ -51,8 +51,13 @@ def test_a_struct_is_made_of_the_members_that_are_used() -> None:
     assert usage.types[0].definition == "typedef struct {\n    int x;\n    double y;\n} point_t;"
 
 
+def test_members_that_no_test_names_are_named_by_position() -> None:
+    usage = undeclared_usage([b"void t(void) { point_t p = { 1.0F, 2.0F }; TEST_ASSERT_EQUAL_INT(1, norm(p)); }"], [HEADER])
+    assert usage.sure and usage.types[0].definition == "typedef struct {\n    float x;\n    float y;\n} point_t;"
+
+
 def test_what_the_uses_leave_open_is_not_sure() -> None:
-    for body in ("point_t p = { 1, 2 }; TEST_ASSERT_EQUAL_INT(1, norm(p));", "TEST_ASSERT_EQUAL(FINE, check(1));"):
+    for body in ("TEST_ASSERT_EQUAL_INT(1, norm(made.p));", "TEST_ASSERT_EQUAL(FINE, check(1));"):
         usage = undeclared_usage([f"void t(void) {{ {body} }}".encode()], [HEADER])
         assert usage.functions and not usage.sure
 
