@@ -14,6 +14,7 @@ from agent import __version__
 from agent.audit.log import AuditLog, Mark, log_path
 from agent.audit.recording import recording
 from agent.compiling.compiler import Compiler, CompilerMissing
+from agent.config.authority import is_loopback
 from agent.config.schema import Config, load, load_with_notes
 from agent.context import RunContext
 from agent.events import ModelStatus
@@ -132,6 +133,11 @@ def _key_names(config: Config) -> set[str]:
     return {config.models.api_key_env, *(one.api_key_env for one in overrides if not isinstance(one, str))}
 
 
+def _server(provider: str, address: str) -> str:
+    shown_address = without_credentials(address)[0]
+    return f"{provider} {shown_address}".strip() + (", on this machine" if is_loopback(address) else "")
+
+
 def trust_question(repo: Path, extra: dict[str, dict[str, Any]] | None = None) -> str:
     """What a person decides on when they trust ``repo``: what would run and how it is shut in, where prompts would go, and
     which settings of the repository do not count. Blocking."""
@@ -148,7 +154,7 @@ def trust_question(repo: Path, extra: dict[str, dict[str, Any]] | None = None) -
     if config.sandbox.network:
         walls = walls.replace("without network", "with network")
     targets = Router(config.models).targets()
-    where = ", ".join(sorted({f"{provider} {without_credentials(address)[0]}".strip() for provider, address, _ in targets}))
+    where = ", ".join(sorted({_server(provider, address) for provider, address, _ in targets}))
     lines = [f"{again}{runs} in a copy of it, {walls}.", f"The task and parts of the source go to: {shown(where)}."]
     return " ".join((*lines, *ignored))
 

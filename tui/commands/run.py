@@ -45,9 +45,14 @@ def run(
     sys.exit(asyncio.run(done))
 
 
+def _is_asked() -> bool:
+    """Whether somebody sits at the terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _trusts(repo: Path, question: str) -> bool:
     """The answer of whoever sits at the terminal; no where nobody does."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _is_asked():
         return False
     click.echo(f"Do you trust {repo}? {question}", err=True)
     return click.confirm("Trust it", default=False, err=True)
@@ -82,7 +87,8 @@ async def run_task(
             started = await opened()
         except NotTrusted as error:
             if as_json or not _trusts(error.repo, error.question):
-                click.echo(f"cra: {error} {error.question} Run it with --trust, or: cra trust {error.repo}", err=True)
+                said = "" if _is_asked() and not as_json else f" {error.question}"
+                click.echo(f"cra: {error}{said} Run it with --trust, or: cra trust {error.repo}", err=True)
                 return error.exit_code
             trust(error.repo)
             started = await opened()
