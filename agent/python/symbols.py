@@ -33,9 +33,12 @@ _KEYWORDS = frozenset(
 )
 _PROPERTY = re.compile(rb"(?:^|\.)(?:property|cached_property|setter|getter|deleter)\b")
 _CONSTANT = re.compile(r"_*[A-Z][A-Z0-9_]*\Z")
+_PATTERNS = frozenset(
+    ("pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "parenthesized_expression", "tuple", "list")
+)
 _BLOCKS = frozenset(
     "module block if_statement else_clause elif_clause try_statement except_clause except_group_clause finally_clause "
-    "with_statement for_statement while_statement ERROR".split()
+    "with_statement for_statement while_statement match_statement case_clause ERROR".split()
 )
 
 
@@ -130,30 +133,21 @@ class _Reader:
         return []
 
     def assignment(self, node: Node, parent: str) -> None:
-        target = node
-        if node.type == "expression_statement" and node.named_child_count:
-            target = node.named_children[0]
-        left = target.child_by_field_name("left")
-        if left is None or target.type not in ("assignment", "type_alias_statement"):
-            return
-        names = [left] if left.type != "pattern_list" else list(left.named_children)
-        for item in names:
-            if item.type not in ("identifier", "type") or not item.text:
-                continue
-            label = text_of(item.text)
-            constant = bool(_CONSTANT.match(label))
-            if parent and not constant:
-                continue  # a field: part of its class, not a symbol of its own
-            doc, doc_start = self.comment_above(node.start_byte)
-            self.add(
-                label,
-                "constant" if constant else "global",
-                node,
-                parent,
-                one_line(self.source[node.start_byte : node.end_byte], 160),
-                doc,
-                doc_start,
-            )
+        """Adds what an assignment at the left margin of a module or class binds: chained, in tuples, or a ``type``."""
+        inner = node.named_children[0] if node.type == "expression_statement" and node.named_child_count else node
+        whole: Node | None = inner
+        while whole is not None and whole.type in ("assignment", "type_alias_statement"):
+            for item in _bound(whole.child_by_field_name("left")):
+                self.bind(text_of(item.text or b""), node, parent)
+            whole = whole.child_by_field_name("right")
+
+    def bind(self, label: str, node: Node, parent: str) -> None:
+        constant = bool(_CONSTANT.match(label))
+        if parent and not constant:
+            return  # a field: part of its class, not a symbol of its own
+        doc, doc_start = self.comment_above(node.start_byte)
+        signature = one_line(self.source[node.start_byte : node.end_byte], 160)
+        self.add(label, "constant" if constant else "global", node, parent, signature, doc, doc_start)
 
     def docstring(self, body: Node | None) -> tuple[str, int]:
         first = next((c for c in body.named_children if c.type != "comment"), None) if body is not None else None
@@ -204,6 +198,21 @@ class _Reader:
                 doc_start=doc_start,
             )
         )
+
+
+def _bound(target: Node | None) -> list[Node]:
+    """The names that the target of an assignment binds, in order."""
+    found: list[Node] = []
+    stack = [target] if target is not None else []
+    while stack:
+        node = stack.pop()
+        if node.type == "identifier":
+            found.append(node)
+        elif node.type in ("type", "generic_type"):  # ``type Pair[T]``: what is in the brackets is bound inside only
+            stack.extend(node.named_children[:1])
+        elif node.type in _PATTERNS:
+            stack.extend(reversed(node.named_children))
+    return found
 
 
 def _string_text(node: Node) -> str:

@@ -1,6 +1,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,3 +124,18 @@ def test_cutting_the_source_anywhere_never_raises_and_keeps_ranges_inside(data: 
 def test_methods_of_containers_are_not_taken_for_the_projects_own() -> None:
     parsed = parse(b"def f(xs):\n    xs.append(1)\n    self.append(2)\n    xs.send(3)\n    join(4)\n")
     assert [r.target for r in parsed.references if r.kind == "call"] == ["append", "send", "join"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("match x:\n    case 1:\n        def f(): pass\n    case _:\n        Y = 2\n", ["f", "Y"]),
+        ("a = b = 1\n", ["a", "b"]),
+        ("(x, y) = 1, 2\nm, (n, *rest) = v\n[p, q] = v\n", ["x", "y", "m", "n", "rest", "p", "q"]),
+        ("type Pair[T] = tuple[T, T]\ntype Alias = int\n", ["Pair", "Alias"]),
+        ("a.b = c[0] = d = 1\n", ["d"]),
+        ("class A:\n    K = L = 1\n    field = other = 2\n", ["A", "K", "L"]),
+    ],
+)
+def test_every_name_that_a_statement_binds(text: str, expected: list[str]) -> None:
+    assert [symbol.name for symbol in parse(text.encode()).symbols] == expected

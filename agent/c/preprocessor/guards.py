@@ -52,6 +52,14 @@ def guard_opening(directives: Sequence[Directive], masked: str) -> int | None:
     return None
 
 
+def opening_macro(head: str) -> str:
+    """The macro of the guard that a file begins with, "" when it has none. ``head`` holds its first directives, comments and
+    literals blanked."""
+    directives = read_directives(head, head)
+    opened = guard_opening(directives, head)
+    return _asked(directives[opened]) if opened is not None else ""
+
+
 def _opens_guard(pair: Sequence[Directive], masked: str) -> bool:
     if len(pair) < 2 or pair[1].keyword != "define" or masked[pair[0].end : pair[1].start].strip():
         return False

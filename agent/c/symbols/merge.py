@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import accumulate
@@ -35,6 +35,34 @@ class _Functions:
         return found
 
 
+class _Known:
+    """Symbols by what they are: the same one is not added twice."""
+
+    def __init__(self, symbols: list[Symbol]) -> None:
+        self._kinds: set[tuple[str, str]] = set()
+        self._places: dict[tuple[str, str, int], list[Symbol]] = defaultdict(list)
+        self._spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for symbol in sorted(symbols, key=lambda s: s.start):
+            self.add(symbol)
+
+    def add(self, symbol: Symbol) -> None:
+        self._kinds.add((symbol.name, symbol.kind))
+        self._places[symbol.name, symbol.kind, symbol.start].append(symbol)
+        insort(self._spans[symbol.name], (symbol.start, symbol.end))
+
+    def at(self, item: Found) -> list[Symbol]:
+        """Those of the same name and kind that begin where ``item`` does."""
+        return self._places.get((item.name, item.kind, item.start), [])
+
+    def has(self, item: Found) -> bool:
+        """Whether ``item`` is known: a prototype at its place, anything else by name and kind."""
+        if item.kind != "prototype":
+            return (item.name, item.kind) in self._kinds
+        spans = self._spans[item.name]
+        before = bisect_left(spans, (item.end, 0)) - 1
+        return before >= 0 and spans[before][1] > item.start
+
+
 def merge(symbols: list[Symbol], found: list[Found], make: Callable[[Found], Symbol]) -> list[Symbol]:
     """Adds what the tree missed; where the tree stumbled inside a function or type, the scan's range is the true one.
 
@@ -43,18 +71,16 @@ def merge(symbols: list[Symbol], found: list[Found], make: Callable[[Found], Sym
     functions = _Functions(symbols)
     loose = sorted((s for s in symbols if s.kind in ("global", "prototype")), key=lambda s: s.start)
     loose_starts = [s.start for s in loose]
-    by_name: dict[str, list[Symbol]] = defaultdict(list)
-    for symbol in symbols:
-        by_name[symbol.name].append(symbol)
+    known = _Known(symbols)
     dropped: set[Key] = set()
     added: list[Symbol] = []
     for item in found:
         if item.kind != "function":
-            beyond = [s for s in by_name[item.name] if s.kind == item.kind and s.start == item.start and s.end > item.end]
+            beyond = [s for s in known.at(item) if s.end > item.end]
             dropped.update(_key(symbol) for symbol in beyond)  # a macro among its members hid the closing brace
-            if beyond or not any(_same(symbol, item) for symbol in by_name[item.name]):
+            if beyond or not known.has(item):
                 added.append(make(item))
-                by_name[item.name].append(added[-1])
+                known.add(added[-1])
             continue
         overlapping = functions.overlapping(item.body_start, item.end)
         if any(s.name == item.name and s.body_start != item.body_start for s in overlapping):
@@ -64,8 +90,3 @@ def merge(symbols: list[Symbol], found: list[Found], make: Callable[[Found], Sym
         dropped.update(_key(s) for s in inside)
         added.append(make(item))
     return [s for s in symbols if _key(s) not in dropped] + added
-
-
-def _same(symbol: Symbol, item: Found) -> bool:
-    apart = symbol.start >= item.end or item.start >= symbol.end
-    return not apart if item.kind == "prototype" else symbol.kind == item.kind

@@ -24,11 +24,11 @@ def static(node: Node) -> bool:
 def declared_name(node: Node | None) -> Node | None:
     """The identifier at the heart of a declarator."""
     while node is not None:
-        if node.type in ("identifier", "type_identifier", "field_identifier"):
+        if node.type in ("identifier", "type_identifier", "field_identifier", "primitive_type"):
             return node
         inner = node.child_by_field_name("declarator")
         if inner is None:
-            named = [c for c in node.named_children if c.type.endswith(("declarator", "identifier"))]
+            named = [c for c in node.named_children if c.type.endswith(("declarator", "identifier", "primitive_type"))]
             inner = named[0] if named else None
         node = inner
     return None

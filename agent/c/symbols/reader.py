@@ -10,7 +10,9 @@ from functools import cache
 import tree_sitter_c
 from tree_sitter import Language, Node, Parser
 
+from agent.c.preprocessor.guards import opening_macro
 from agent.c.symbols.branches import one_branch
+from agent.c.symbols.hindrances import blanked_at, dead_branches, enumerators, hindrances, misleads, within
 from agent.c.symbols.merge import merge
 from agent.c.symbols.nodes import declared_name, errors, is_prototype, static
 from agent.c.symbols.scan import Found, blanked, declarations, directives
@@ -24,7 +26,7 @@ EXTENSIONS = (".c", ".h")
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ \t]*(\S?)")
 _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
 _INCLUDES = frozenset((b"include", b"import", b"include_next"))
-_GUARD = re.compile(rb"_H_*\Z|_INCLUDED_*\Z|_HPP_*\Z", re.I)
+_CONSTANT_IF = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+[01]\b", re.M)
 _NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?P<call>\s*\((?!\s*\*))?")  # a member is no use of a name
 _CONTAINERS = frozenset(
     "translation_unit preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification "
@@ -43,17 +45,22 @@ def parse(source: bytes) -> ParsedFile:
     if source.startswith(b"\xef\xbb\xbf"):
         source = b"   " + source[3:]
     code, comments = blanked(source)
-    tree = Parser(_language()).parse(source)
-    faults = 0
-    if tree.root_node.has_error:
-        mended = one_branch(code, source)
-        tree = Parser(_language()).parse(mended) if mended != source else tree
-    if tree.root_node.has_error:
-        faults = max(1, len(errors(tree.root_node)))
+    dead = dead_branches(code) if _CONSTANT_IF.search(code) else []
+    code, readable = (blanked_at(code, dead), blanked_at(source, dead)) if dead else (code, source)
     reader = _Reader(source, code, comments)
+    tree = Parser(_language()).parse(readable)
+    mended = False
+    plain = blanked_at(code, [line.span() for line in reader.directives])
+    if tree.root_node.has_error or misleads(plain):
+        spans, reader.wrapped = hindrances(code, plain)
+        reader.heads = blanked_at(code, spans) if spans else code
+        better = one_branch(reader.heads, blanked_at(readable, spans) if spans else readable)
+        mended = better != readable
+        tree = Parser(_language()).parse(better) if mended else tree
+    faults = max(1, len(errors(tree.root_node))) if tree.root_node.has_error else 0
     reader.walk(tree.root_node)
-    if faults:
-        reader.second_look(declarations(code))
+    if faults or mended:
+        reader.second_look(declarations(reader.heads))
     reader.macros()
     symbols = reader.finish()
     references = reader.includes() + uses(reader.used_code(), symbols, _NAME, NEVER_USED.__contains__)
@@ -61,10 +68,13 @@ def parse(source: bytes) -> ParsedFile:
 
 
 class _Reader:
-    """Collects the symbols of one file."""
+    """Collects the symbols of one file. ``heads`` is ``code`` as the heads of declarations are read in it; ``wrapped`` maps
+    a declaration to the macro around it."""
 
     def __init__(self, source: bytes, code: bytes, comments: list[tuple[int, int]]) -> None:
         self.source, self.code, self.comments = source, code, comments
+        self.heads = code
+        self.wrapped: dict[int, int] = {}
         self.comment_ends = [end for _, end in comments]
         self.lines = Lines(source)
         self.directives = directives(code)
@@ -142,6 +152,16 @@ class _Reader:
     def second_look(self, found: list[Found]) -> None:
         self.drop_inside_directives()
         self.symbols = merge(self.symbols, found, self.make)
+        self.enumerators()
+
+    def enumerators(self) -> None:
+        """Adds those that stand behind an error; what a function keeps to itself is no symbol."""
+        bodies = sorted((s.body_start, s.body_end) for s in self.symbols if s.body_start >= 0)
+        known = {s.start for s in self.symbols if s.kind == "enumerator"}
+        for name, start, end in enumerators(self.heads):
+            if start not in known and not within(bodies, start):
+                item = Found(text_of(name), "enumerator", start, start + len(self.heads[start:end].rstrip()))
+                self.add(item)
 
     def drop_inside_directives(self) -> None:
         """Takes out what the tree misread in the lines of a macro."""
@@ -155,9 +175,11 @@ class _Reader:
         self.symbols = [s for s in self.symbols if not inside(s.start)]
 
     def macros(self) -> None:
+        head = self.code[: self.directives[7].end()] if len(self.directives) > 7 else self.code
+        guard = opening_macro(head.decode("latin-1")).encode("latin-1")
         for line in self.directives:
             match = _DEFINE.match(line.group())
-            if match and not (_GUARD.search(match.group(1)) and not match.group(2) and not match.group(3)):
+            if match and match.group(1) != guard:
                 start = line.start() + len(line.group()) - len(line.group().lstrip())
                 end = line.start() + len(line.group().rstrip())
                 self.add(Found(text_of(match.group(1)), "macro", start, end))
@@ -187,13 +209,15 @@ class _Reader:
 
     def make(self, item: Found, parent: str = "") -> Symbol:
         """The symbol of a found thing: its place in lines, its head on one line, the comment above it."""
-        start, end = item.start, item.end
+        end = item.end
+        start = self.wrapped.get(item.start, item.start)
         doc, doc_start = self.doc_above(start)
         head_end = item.body_start if item.body_start >= 0 else end
         if item.kind in ("struct", "union", "enum"):
             brace = self.code.find(b"{", start, end)
             head_end = brace if brace >= 0 else end
-        signature = one_line((self.source if item.kind == "macro" else self.code)[start:head_end])
+        text = self.source if item.kind == "macro" else self.heads if item.start in self.wrapped else self.code
+        signature = one_line(text[start:head_end])
         return Symbol(
             name=item.name,
             kind=item.kind,

@@ -126,7 +126,7 @@ def test_a_macro_among_the_members_does_not_stretch_the_type() -> None:
         b"union any {\n  HANDLES(XX)\n};\ntypedef struct {\n  int x;\n  MORE\n} pair_t;\nEXTERN int last(void);\n"
     )
     parsed = parse(source)
-    assert source[find(parsed, "loop", "struct").start : find(parsed, "loop", "struct").end].endswith(b"FIELDS\n};")
+    assert source[find(parsed, "loop", "struct").start : find(parsed, "loop", "struct").end].endswith(b"FIELDS\n}")
     assert source[: find(parsed, "pair_t", "typedef").end].endswith(b"MORE\n} pair_t;")
     assert find(parsed, "any", "union").end_line == 12
     assert {s.name for s in parsed.symbols if s.kind == "prototype"} == {"loop_data", "loop_stop", "last"}

@@ -54,6 +54,6 @@ def test_the_words_of_directives_are_no_names_but_functions_may_be_called_like_t
 
 
 def test_the_calls_of_a_demo_are_those_it_makes() -> None:
-    source = Path(__file__).resolve().parents[2] / "demo_repos/ring_buffer/examples/demo.c"
+    source = Path(__file__).resolve().parents[3] / "demo_repos/ring_buffer/examples/demo.c"
     calls = {r.target for r in parse(source.read_bytes()).references if r.kind == "call"}
     assert calls == {"ring_create", "log_line", "scanf", "ring_push", "ring_pop", "printf", "ring_destroy"}
