@@ -254,7 +254,8 @@ async def test_a_repair_that_is_done_changes_nothing_else(tmp_path: Path) -> Non
         return Answer("Keep digits.")
 
     async with ScriptedServer(answer) as server:
-        finished, heard, _ = await play(root, server, "slug drops digits from titles. It should keep them.")
+        task = "slug drops digits from titles. It should keep them."
+        finished, heard, _ = await play(root, server, task, sections={"orchestrator": {"decomposed_repair": False}})
     assert finished.status == "complete", finished.reason
     plan = of(heard, ev.PlanMade)[0]
     assert (plan.how, [step.target_symbols for step in plan.steps]) == ("facts", [("slug", "short")])

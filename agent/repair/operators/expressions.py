@@ -146,7 +146,7 @@ def arguments(site: Site) -> Iterator[Change]:
                     yield site.swap(args[first], args[second], 1.0 if second == first + 1 else 0.7)
 
 
-@operator("operand-added", "a term with another name added to a value", weight=0.35)
+@operator("operand-added", "a term with another name added to a value", weight=0.45)
 def operand_added(site: Site) -> Iterator[Change]:
     """``x - y``, ``x + y``, ``y + x`` or ``x * y`` for ``x`` in what is returned, passed on, indexed by or assigned."""
     signs = ("+", "-", "*")
@@ -171,7 +171,8 @@ def operand_added(site: Site) -> Iterator[Change]:
             if name == text:
                 continue
             for sign in signs:
-                weight = 0.6 if parent.type == "binary_operator" or sign == "*" else 1.0
+                told = parent.type in ("argument_list", "return_statement", "subscript", "subscript_expression")
+                weight = (1.0 if told else 0.6) * (0.5 if sign == "*" else 1.0)
                 yield site.replace(node, f"{site.grouped(node)} {sign} {name}", weight)
                 if sign == "+" and site.python and node.type in ("list", "list_comprehension", "call", "string"):
                     yield site.replace(node, f"{name} + {text}")

@@ -79,7 +79,7 @@ def unwrapped(site: Site) -> Iterator[Change]:
             yield site.replace(call.node, call.receiver, 0.6)
 
 
-@operator("wrapped", "a value goes through a call of a function with one argument", weight=0.3)
+@operator("wrapped", "a value goes through a call of a function with one argument", weight=0.25)
 def wrapped(site: Site) -> Iterator[Change]:
     """Functions of one argument that the function uses already, and itself where it has one parameter."""
     own = site.function.name.rpartition(".")[2]

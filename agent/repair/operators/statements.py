@@ -47,7 +47,9 @@ def moved(site: Site) -> Iterator[Change]:
         cut = site.remove(one).parts[0]
         if owner is not None and len(block) > 1 and site.begins_line(owner):
             indent = site.indent(owner)
-            if place == len(block) - 1:
+            if place == len(block) - 1 and one.end_byte == owner.end_byte:
+                yield Change(((cut[0], one.end_byte, f"{indent}{text}"),), site.line(one))
+            elif place == len(block) - 1:
                 yield Change((cut, (owner.end_byte, owner.end_byte, f"\n{indent}{text}")), site.line(one))
             if place == 0:
                 yield Change((cut, (owner.start_byte, owner.start_byte, f"{text}\n{indent}")), site.line(one))

@@ -1,0 +1,133 @@
+"""Where the fault is: Ochiai, names, causes; checks of one main told apart."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agent.repair.c_testbed import CommandBed
+from agent.repair.commands import read_command
+from agent.repair.functions import functions_of
+from agent.repair.localize import Trace, clusters, line_scores, rank_functions
+from agent.repair.workers import Workers
+from agent.workspace.sandbox import Limits
+
+COUNTERS = """#include "walk.h"
+
+int count(const int *a, int n, int value) {
+    int found = 0;
+    for (int i = 0; i < n; i++)
+        if (a[i] == value) found++;
+    return found;
+}
+
+int next(const int *a, int n, int value) {
+    for (int i = 0; i < n; i++)
+        if (a[i] >= value) return a[i];
+    return -1;
+}
+
+int total(const int *a, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i];
+    return sum;
+}
+"""
+HEADER = """int count(const int *a, int n, int value);
+int next(const int *a, int n, int value);
+int total(const int *a, int n);
+"""
+CHECKS = "".join(f"    CHECK(count(a, 4, {n}) == 0);\n    CHECK(total(a, {n % 4}) >= 0);\n" for n in range(9))
+TEST = f"""#include <stdio.h>
+#include "../walk.h"
+static int bad;
+#define CHECK(x) do {{ if (!(x)) {{ bad++; printf("tests/test_walk.c:%d: CHECK(%s) failed\\n", __LINE__, #x); }} }} while (0)
+int main(void) {{
+    int a[] = {{10, 40, 70, 90}};
+{CHECKS}    CHECK(count(a, 4, 70) == 1);
+    CHECK(next(a, 4, 40) == 70);
+    printf("%d failed\\n", bad);
+    return bad != 0;
+}}
+"""
+MAKE = """test: tests/test_walk
+	./tests/test_walk
+tests/test_walk: walk.o tests/test_walk.c
+	$(CC) -o $@ $^
+walk.o: walk.c walk.h
+"""
+
+needs_cc = pytest.mark.skipif(not shutil.which("cc") or not shutil.which("make"), reason="no C compiler")
+
+
+def walk(folder: Path) -> Path:
+    """A small C project with twenty checks in one main; one of them fails."""
+    (folder / "tests").mkdir()
+    (folder / "walk.c").write_text(COUNTERS)
+    (folder / "walk.h").write_text(HEADER)
+    (folder / "tests/test_walk.c").write_text(TEST)
+    (folder / "Makefile").write_text(MAKE)
+    return folder
+
+
+async def bed_on(root: Path) -> CommandBed:
+    """A command bed with one worker."""
+    check = await read_command("make test", root)
+    return CommandBed(root, check, Workers(root, Limits(), {}, 1), 120.0)
+
+
+@needs_cc
+async def test_twenty_checks_in_one_main(tmp_path: Path) -> None:
+    root = walk(tmp_path)
+    bed = await bed_on(root)
+    try:
+        await bed.open()
+        traces, _, note = await bed.traces()
+    finally:
+        await bed.close()
+    assert note == ""
+    assert sum(trace.passed for trace in traces) >= 18 and sum(not trace.passed for trace in traces) == 1
+    suspects = rank_functions(functions_of("walk.c", COUNTERS.encode()), line_scores(traces))
+    assert suspects[0].function.name == "next"
+    assert all(one.score < suspects[0].score for one in suspects[1:])
+
+
+def test_ochiai_of_a_line_that_only_failing_checks_run() -> None:
+    traces = [Trace("a", False, frozenset({("m.py", 1), ("m.py", 2)})), Trace("b", True, frozenset({("m.py", 1)}))]
+    scores = line_scores(traces)
+    assert scores["m.py", 2] == 1.0
+    assert scores["m.py", 1] == pytest.approx(0.7071, abs=1e-4)
+
+
+def test_two_causes_are_told_apart() -> None:
+    def trace(name: str, passed: bool, *lines: int) -> Trace:
+        return Trace(name, passed, frozenset(("m.py", line) for line in lines))
+
+    traces = [trace("p1", True, 1, 2), trace("p2", True, 1, 3), trace("f1", False, 1, 10, 11), trace("f2", False, 1, 10, 12),
+              trace("f3", False, 1, 20, 21)]  # fmt: skip
+    assert clusters(traces) == [("f1", "f2"), ("f3",)]
+
+
+def test_without_traces_names_and_places_decide() -> None:
+    source = b"def first(a):\n    return a\n\n\ndef second(a):\n    return a\n"
+    functions = functions_of("m.py", source)
+    ranked = rank_functions(functions, {}, task="second gives the wrong result")
+    assert [one.function.name for one in ranked] == ["second", "first"]
+    ranked = rank_functions(functions, {}, blamed={("m.py", 2)})
+    assert ranked[0].function.name == "first"
+
+
+@needs_cc
+async def test_an_instrumented_build_that_fails_is_said(tmp_path: Path) -> None:
+    root = walk(tmp_path)
+    (root / "Makefile").write_text(MAKE.replace("$(CC) -o $@ $^", "grep -q cra_note walk.c && exit 1 || $(CC) -o $@ $^"))
+    bed = await bed_on(root)
+    try:
+        await bed.open()
+        traces, _, note = await bed.traces()
+    finally:
+        await bed.close()
+    assert traces == []
+    assert note.endswith("functions are ranked by names and by what the checks say.")

@@ -1,0 +1,144 @@
+"""Each edit operator alone, on code of its own: the right text is among what it proposes, and all of it parses."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.repair.edits import Edit, apply_edits, normal_text
+from agent.repair.functions import functions_of, parses
+from agent.repair.operators import OPERATORS, Site
+
+PYTHON = [
+    ("comparison", "def f(a, b):\n    return a < b\n", "def f(a, b):\n    return a <= b\n"),
+    ("comparison-constant", "def f(n):\n    if n == 0:\n        return n\n",
+     "def f(n):\n    if n <= 1:\n        return n\n"),
+    ("arithmetic", "def f(a, b):\n    return a // b\n", "def f(a, b):\n    return a / b\n"),
+    ("assignment", "def f(a):\n    t = 0\n    t -= a\n    return t\n", "def f(a):\n    t = 0\n    t += a\n    return t\n"),
+    ("constant", "def f(a):\n    return a[2]\n", "def f(a):\n    return a[1]\n"),
+    ("off-by-one", "def f(a, n):\n    return a[n]\n", "def f(a, n):\n    return a[n - 1]\n"),
+    ("operand", "def f(a, b):\n    return a - b\n", "def f(a, b):\n    return b - a\n"),
+    ("arguments", "def f(a, b):\n    return g(a, b)\n", "def f(a, b):\n    return g(b, a)\n"),
+    ("operand-added", "def f(a, b):\n    return g(a)\n", "def f(a, b):\n    return g(a - b)\n"),
+    ("slice", "def f(a):\n    return g(a)\n", "def f(a):\n    return g(a[1:])\n"),
+    ("constant-result", "def f(a):\n    return True\n", "def f(a):\n    return a == 0\n"),
+    ("conditional", "def f(a):\n    return 1 if a else 2\n", "def f(a):\n    return 2 if a else 1\n"),
+    ("near-pair", "def f(a):\n    if 1 < a and a < 9:\n        return a\n",
+     "def f(a):\n    if 1 <= a and a <= 9:\n        return a\n"),
+    ("connective", "def f(a, b):\n    return a and b\n", "def f(a, b):\n    return a or b\n"),
+    ("negation", "def f(a):\n    if a:\n        return 1\n", "def f(a):\n    if not a:\n        return 1\n"),
+    ("condition-part", "def f(a, b):\n    if a > 1:\n        return b\n",
+     "def f(a, b):\n    if a > 1 or not b:\n        return b\n"),
+    ("unchecked-null", "def f(a):\n    if a.next:\n        return 1\n",
+     "def f(a):\n    if a is not None and a.next:\n        return 1\n"),
+    ("fixed-condition", "def f(a):\n    if a:\n        return 1\n", "def f(a):\n    if True:\n        return 1\n"),
+    ("guard", "def f(a):\n    return a[0]\n", "def f(a):\n    if not a:\n        return None\n    return a[0]\n"),
+    ("guard-removed", "def f(a):\n    if a:\n        a = 1\n    return a\n", "def f(a):\n    a = 1\n    return a\n"),
+    ("missing-else",
+     "def f(a):\n    if a > 1:\n        b = 1\n    else:\n        b = 2\n    if a > 2:\n        b = 3\n    return b\n",
+     None),
+    ("name", "def f(a, b):\n    return a\n", "def f(a, b):\n    return b\n"),
+    ("field", "def f(a):\n    return a.left\n", "def f(a):\n    return a.right\n"),
+    ("called", "def f(a):\n    return min(a)\n", "def f(a):\n    return max(a)\n"),
+    ("unwrapped", "def f(a):\n    return list(a)\n", "def f(a):\n    return a\n"),
+    ("wrapped", "def f(a):\n    return a\n", "def f(a):\n    return sorted(a)\n"),
+    ("key", "def f(a, i, j):\n    return a[i] + a[j]\n", "def f(a, i, j):\n    return a[j] + a[j]\n"),
+    ("statement-removed", "def f(a):\n    a += 1\n    return a\n", "def f(a):\n    return a\n"),
+    ("statement-moved", "def f(a):\n    for x in a:\n        g(x)\n        return x\n",
+     "def f(a):\n    for x in a:\n        g(x)\n    return x\n"),
+    ("statement-repeated", "def f(a):\n    for x in a:\n        g(x)\n    return a\n",
+     "def f(a):\n    for x in a:\n        g(x)\n    g(x)\n    return a\n"),
+    ("call-added", "def f(a, seen):\n    if a in seen:\n        return\n    g(a)\n",
+     "def f(a, seen):\n    if a in seen:\n        return\n    seen.add(a)\n    g(a)\n"),
+    ("assignment-added", "def f(a):\n    b = 0\n    for x in a:\n        g(b)\n    return b\n",
+     "def f(a):\n    b = 0\n    for x in a:\n        g(b)\n        b = x\n    return b\n"),
+    ("early-exit", "def f(a):\n    for x in a:\n        if x:\n            break\n",
+     "def f(a):\n    for x in a:\n        if x:\n            continue\n"),
+    ("missing-return", "def f(a):\n    g(a)\n", "def f(a):\n    return g(a)\n"),
+    ("result", "def f(a):\n    return []\n", "def f(a):\n    return [a]\n"),
+    ("mutable-default", "def f(a=[]):\n    a.append(1)\n    return a\n",
+     "def f(a=None):\n    if a is None:\n        a = []\n    a.append(1)\n    return a\n"),
+    ("alias", "def f(a, b):\n    b.append(a)\n", "def f(a, b):\n    b.append(list(a))\n"),
+    ("literal", "def f(a):\n    return True\n", "def f(a):\n    return False\n"),
+    ("default-value", "def f(a, k):\n    return a[k]\n", "def f(a, k):\n    return a.get(k, 0)\n"),
+    ("range", "def f(n):\n    return range(n)\n", "def f(n):\n    return range(1, n + 1)\n"),
+    ("method-result", "def f(a):\n    a.strip()\n    return a\n", "def f(a):\n    a = a.strip()\n    return a\n"),
+    ("pop-end", "def f(a):\n    return a.pop()\n", "def f(a):\n    return a.pop(0)\n"),
+    ("ordering", "def f(a):\n    return sorted(a)\n", "def f(a):\n    return sorted(a, reverse=True)\n"),
+    ("own-attribute", "def f(self, n):\n    self.n = 1\n    return n\n",
+     "def f(self, n):\n    self.n = 1\n    return self.n\n"),
+    ("power", "def f(a, b):\n    return a - b\n", "def f(a, b):\n    return a - b ** 2\n"),
+    ("exception", "def f(a):\n    try:\n        return a[0]\n    except KeyError:\n        return 0\n",
+     "def f(a):\n    try:\n        return a[0]\n    except IndexError:\n        return 0\n"),
+]  # fmt: skip
+
+C = [
+    ("comparison", "int f(int a) { return a < 3; }", "int f(int a) { return a <= 3; }"),
+    ("arithmetic", "int f(int a) { return a + 3; }", "int f(int a) { return a - 3; }"),
+    ("connective", "int f(int a, int b) { return a && b; }", "int f(int a, int b) { return a || b; }"),
+    ("missing-else", "void f(int a) { if (a > 1) g(); if (a > 2) h(); }",
+     "void f(int a) { if (a > 1) g(); else if (a > 2) h(); }"),
+    ("missing-break", "void f(int a) { switch (a) {\n  case 1:\n    g();\n  case 2:\n    h(); } }",
+     "void f(int a) { switch (a) {\n  case 1:\n    g();\n    break;\n  case 2:\n    h(); } }"),
+    ("sizeof", "void f(int *p) { memset(p, 0, sizeof(p)); }", "void f(int *p) { memset(p, 0, sizeof(*p)); }"),
+    ("allocation", "char *f(int n) { return malloc(n); }", "char *f(int n) { return malloc(n + 1); }"),
+    ("assigned-condition", "void f(int a) { if (a = 1) g(); }", "void f(int a) { if (a == 1) g(); }"),
+    ("declared-type", "int f(void) { char c = getchar(); return c; }", "int f(void) { int c = getchar(); return c; }"),
+    ("initial-value", "int f(int a) { int n; n += a; return n; }", "int f(int a) { int n = 0; n += a; return n; }"),
+    ("cast", "double f(int a, int b) { return a / b; }", "double f(int a, int b) { return (double)a / b; }"),
+    ("pointer", "void f(int a) { g(a); }", "void f(int a) { g(&a); }"),
+    ("step", "int f(int *a, int i) { return a[i++]; }", "int f(int *a, int i) { return a[++i]; }"),
+    ("empty-body", "void f(int n) { while (n--); { g(); } }", "void f(int n) { while (n--) { g(); } }"),
+    ("freed", "void f(char *p) {\n  free(p);\n  g(p);\n}", "void f(char *p) {\n  g(p);\n}"),
+    ("null-check", "void f(struct s *p) {\n  p->n = 1;\n}",
+     "void f(struct s *p) {\n  if (!p)\n      return;\n  p->n = 1;\n}"),
+    ("terminator", "void f(char *s, int n) {\n  s[0] = 'a';\n  n = 1;\n}",
+     "void f(char *s, int n) {\n  s[0] = 'a';\n  n = 1;\n  s[n] = '\\0';\n}"),
+    ("mask", "int f(int *a, int i, int size) { return a[i + 1]; }",
+     "int f(int *a, int i, int size) { return a[(i + 1) % size]; }"),
+    ("format", 'void f(long a) { printf("%d", a); }', 'void f(long a) { printf("%ld", a); }'),
+    ("character", "int f(int c) { return c - 0; }", "int f(int c) { return c - '0'; }"),
+    ("early-exit", "int f(int n) { while (n) { if (n > 3) break; n--; } return n; }",
+     "int f(int n) { while (n) { if (n > 3) continue; n--; } return n; }"),
+    ("statement-moved", "void f(void) {\n  a();\n  b();\n}", "void f(void) {\n  b();\n  a();\n}"),
+    ("unchecked-null", "int f(struct s *p) { if (p->n) return 1; return 0; }",
+     "int f(struct s *p) { if (p && p->n) return 1; return 0; }"),
+]  # fmt: skip
+
+CASES = [("a.py", *row) for row in PYTHON] + [("a.c", *row) for row in C]
+
+
+def proposals(path: str, source: str, name: str) -> list[bytes]:
+    """The whole texts that one operator proposes for the first function."""
+    raw = source.encode()
+    site = Site(functions_of(path, raw)[0], ("other",))
+    return [apply_edits(raw, tuple(Edit(path, *part) for part in change.parts)) for change in OPERATORS[name].generate(site)]
+
+
+@pytest.mark.parametrize(("path", "name", "before", "after"), CASES, ids=[f"{path[-2:]}-{name}" for path, name, *_ in CASES])
+def test_an_operator_proposes_the_edit(path: str, name: str, before: str, after: str | None) -> None:
+    found = {normal_text(text) for text in proposals(path, before, name)}
+    if after is not None:
+        assert normal_text(after.encode()) in found
+
+
+@pytest.mark.parametrize("name", sorted(OPERATORS))
+def test_every_operator_has_a_case_of_its_own(name: str) -> None:
+    assert any(case[1] == name for case in CASES)
+    assert OPERATORS[name].what and 0 < OPERATORS[name].weight <= 1
+
+
+def test_nearly_everything_that_is_proposed_parses() -> None:
+    for path, name, before, _ in CASES:
+        texts = proposals(path, before, name)
+        good = sum(parses(path, text) for text in texts)
+        assert good >= 0.8 * len(texts), name
+
+
+def test_what_is_not_changed_keeps_its_spelling() -> None:
+    before = "def f( a,b ):\n\t# why\n\treturn  a<b   # kept\n"
+    assert b"def f( a,b ):\n\t# why\n\treturn  a<=b   # kept\n" in proposals("a.py", before, "comparison")
+
+
+def test_overlapping_edits_are_refused() -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        apply_edits(b"abc", (Edit("a", 0, 2, "x"), Edit("a", 1, 3, "y")))

@@ -1,0 +1,217 @@
+"""Candidates on real beds: pytest in forks, C in one build; what hangs, crashes or is flaky does no harm."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.repair import c_schema
+from agent.repair.c_testbed import CommandBed
+from agent.repair.commands import read_command, usable_python
+from agent.repair.edits import Candidate, Edit
+from agent.repair.functions import functions_of
+from agent.repair.localize import line_scores, rank_functions
+from agent.repair.search import Search, candidates_of
+from agent.repair.testbed import CheckBed, NoBed, PythonBed
+from agent.repair.workers import Workers
+from agent.workspace.sandbox import Limits
+
+CLAMP = (
+    "def clamp(x, low, high):\n    if x < low:\n        return low\n    if x < high:\n        return high\n    return x\n"
+)
+CLAMP_TEST = (
+    "import pytest\nfrom clamp import clamp\n\n\n"
+    "@pytest.mark.parametrize(('x', 'want'), [(0, 1), (5, 5), (12, 9), (9, 9)])\n"
+    "def test_clamp(x, want):\n    assert clamp(x, 1, 9) == want\n"
+)
+COUNT = "def digits(n):\n    found = 1\n    while n > 9:\n        n = n // 10\n        found -= 1\n    return found\n"
+COUNT_TEST = "import unittest\nfrom count import digits\n\n\nclass T(unittest.TestCase):\n" + "".join(
+    f"    def test_{n}(self):\n        self.assertEqual(digits({n}), {len(str(n))})\n" for n in (7, 42, 999)
+)
+MIDDLE = '#include <stdio.h>\nint middle(int a, int b, int c)\n{\n\tif (a < b && b < c)\n\t\treturn b;\n\tif (b < a && a < c)\n\t\treturn a;\n\treturn c;\n}\nint main(void)\n{\n\tint bad = 0;\n\tif (middle(1, 2, 3) != 2) { printf("FAIL one\\n"); bad = 1; } else printf("PASS one\\n");\n\tif (middle(1, 2, 2) != 2) { printf("FAIL two\\n"); bad = 1; } else printf("PASS two\\n");\n\tif (middle(4, 6, 6) != 6) { printf("FAIL three\\n"); bad = 1; } else printf("PASS three\\n");\n\tif (middle(5, 4, 1) != 4) { printf("FAIL four\\n"); bad = 1; } else printf("PASS four\\n");\n\treturn bad;\n}\n'  # noqa: E501
+
+needs_cc = pytest.mark.skipif(not shutil.which("cc") or not shutil.which("make"), reason="no C compiler")
+
+
+async def python_bed(root: Path, command: str = "pytest -q") -> PythonBed:
+    """A bed with two workers on a folder of tests."""
+    check = await read_command(command, root)
+    return PythonBed(root, check, await usable_python(check, root), Workers(root, Limits(), {}, 2), 120.0)
+
+
+async def searched(bed: CheckBed, root: Path, path: str, seconds: float = 40.0) -> Search:
+    """A whole search in one file."""
+    source = (root / path).read_bytes()
+    traces, blamed, _ = await bed.traces()
+    suspects = rank_functions(functions_of(path, source), line_scores(traces), blamed=blamed)
+    search = Search(bed, {path: source}, time.monotonic() + seconds)
+    await search.run(candidates_of(suspects))
+    return search
+
+
+def edit(path: str, source: str, old: str, new: str) -> tuple[Candidate, dict[str, str]]:
+    """One replacement as a candidate, with the whole new text."""
+    at = source.index(old)
+    one = Edit(path, at, at + len(old), new)
+    return Candidate((one,), "test", path, "f", 1), {path: source.replace(old, new, 1)}
+
+
+async def test_pytest_in_forks(tmp_path: Path) -> None:
+    (tmp_path / "clamp.py").write_text(CLAMP)
+    (tmp_path / "test_clamp.py").write_text(CLAMP_TEST)
+    bed = await python_bed(tmp_path)
+    try:
+        await bed.open()
+        assert len(bed.baseline.failing) == 2 and len(bed.baseline.passing) == 2
+        search = await searched(bed, tmp_path, "clamp.py")
+        assert any("x > high" in texts for texts in _texts(search, CLAMP))
+        good, bad, hangs, crashes, broken = await bed.attempts([
+            edit("clamp.py", CLAMP, "x < high", "x > high"),
+            edit("clamp.py", CLAMP, "x < low", "x > low"),
+            edit("clamp.py", CLAMP, "if x < low", "while True:\n        pass\n    if x < low"),
+            edit("clamp.py", CLAMP, "return x", "import os; os.abort()"),
+            edit("clamp.py", CLAMP, "return x", "return ("),
+        ])  # fmt: skip
+        assert good.ok and good.fixed == frozenset(bed.baseline.failing)
+        assert not bad.ok and not hangs.ok and not crashes.ok
+        assert hangs.cut and hangs.seconds < 30
+        assert not broken.built
+        again = (await bed.attempts([edit("clamp.py", CLAMP, "x < high", "x > high")]))[0]
+        assert again.ok  # what hung and what crashed took nothing with it
+    finally:
+        await bed.close()
+    assert (tmp_path / "clamp.py").read_text() == CLAMP
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def _texts(search: Search, source: str) -> list[str]:
+    found = []
+    for one in search.passing:
+        text = source
+        for part in sorted(one.candidate.edits, key=lambda part: -part.start):
+            text = text[: part.start] + part.text + text[part.end :]
+        found.append(text)
+    return found
+
+
+async def test_unittest_behind_make(tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    (tmp_path / "test_count.py").write_text(COUNT_TEST)
+    (tmp_path / "Makefile").write_text("test:\n\tpython3 -m unittest -q test_count\n")
+    bed = await python_bed(tmp_path, "make test")
+    assert bed.check.kind == "unittest"
+    try:
+        await bed.open()
+        search = await searched(bed, tmp_path, "count.py")
+    finally:
+        await bed.close()
+    assert any("found += 1" in text for text in _texts(search, COUNT))
+
+
+async def test_two_edits_where_one_is_not_enough(tmp_path: Path) -> None:
+    source = "def low(x):\n    return x + 1\n\n\ndef high(x):\n    return x - 1\n"
+    test = "from two import high, low\n\n\ndef test_low():\n    assert low(3) == 2\n\n\n"
+    test += "def test_high():\n    assert high(3) == 4\n"
+    (tmp_path / "two.py").write_text(source)
+    (tmp_path / "test_two.py").write_text(test)
+    bed = await python_bed(tmp_path)
+    try:
+        await bed.open()
+        search = await searched(bed, tmp_path, "two.py")
+        assert not search.passing and search.partial
+        await search.run(search.combined())
+    finally:
+        await bed.close()
+    assert search.passing and search.passing[0].candidate.source == "combined"
+
+
+async def test_flaky_tests_are_found_out(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text("def f():\n    return 1\n")
+    (tmp_path / "test_odd.py").write_text(
+        "import os, pathlib\n\n\ndef test_it():\n    mark = pathlib.Path(__file__).with_suffix('.mark')\n"
+        "    if not mark.exists():\n        mark.touch()\n        assert False\n"
+    )
+    bed = await python_bed(tmp_path)
+    bed.workers.count = 1
+    try:
+        with pytest.raises(NoBed, match="flaky"):
+            await bed.open()
+    finally:
+        await bed.close()
+
+
+async def test_nothing_that_fails_is_said(tmp_path: Path) -> None:
+    (tmp_path / "test_ok.py").write_text("def test_it():\n    pass\n")
+    bed = await python_bed(tmp_path)
+    try:
+        with pytest.raises(NoBed, match="no test fails in a copy"):
+            await bed.open()
+    finally:
+        await bed.close()
+
+
+def c_project(folder: Path) -> None:
+    """One C program that tests itself."""
+    (folder / "middle.c").write_text(MIDDLE)
+    (folder / "Makefile").write_text("test: middle\n\t./middle\nmiddle: middle.c\n\t$(CC) -o $@ $<\n")
+
+
+@needs_cc
+async def test_c_mutants_in_one_build(tmp_path: Path) -> None:
+    c_project(tmp_path)
+    check = await read_command("make test", tmp_path)
+    bed = CommandBed(tmp_path, check, Workers(tmp_path, Limits(), {}, 1), 120.0)
+    try:
+        await bed.open()
+        assert bed.baseline.failing == ("four",)
+        found = [
+            edit("middle.c", MIDDLE, "return c", "return b"),
+            edit("middle.c", MIDDLE, "return c", "return nothing"),
+            edit("middle.c", MIDDLE, "return c", "for (;;); return c"),
+            edit("middle.c", MIDDLE, "return c", "*(volatile int *)0 = 1; return c"),
+        ]
+        named = [(Candidate(one.edits, "t", one.path, "middle", 8), texts) for one, texts in found]
+        good, unbuilt, hangs, crashes = await bed.attempts(named)
+    finally:
+        await bed.close()
+    assert good.ok
+    assert not unbuilt.built
+    assert hangs.cut and not hangs.ok
+    assert not crashes.ok and crashes.built
+    assert ("middle.c", "middle") not in bed._single
+
+
+@needs_cc
+async def test_a_search_in_c(tmp_path: Path) -> None:
+    c_project(tmp_path)
+    check = await read_command("make test", tmp_path)
+    bed = CommandBed(tmp_path, check, Workers(tmp_path, Limits(), {}, 1), 120.0)
+    try:
+        await bed.open()
+        search = await searched(bed, tmp_path, "middle.c")
+    finally:
+        await bed.close()
+    assert search.passing
+    assert search.counts.unbuilt < search.counts.tried
+
+
+def test_a_schema_keeps_the_function_as_mutant_zero() -> None:
+    function = functions_of("m.c", MIDDLE.encode())[0]
+    at = MIDDLE.index("return c")
+    text = c_schema.schema(function, [(Edit("m.c", at, at + 8, "return a"),)]).decode()
+    assert "case 1: return middle__cra1(a, b, c);" in text
+    assert text.count("return c;") == 1
+    assert c_schema.refused("m.c:100003:5: error: 'x' undeclared\nm.c:7: error: y", "m.c") == {1, 0}
+
+
+@pytest.mark.parametrize(
+    "code", ["int f(a) int a; { return a; }", "int f(int a, ...) { return a; }", "int f(int) { return 1; }"]
+)
+def test_functions_whose_arguments_cannot_be_handed_on(code: str) -> None:
+    found = functions_of("m.c", code.encode())
+    for function in found:
+        with pytest.raises(c_schema.Unsuited):
+            c_schema.schema(function, [()])
