@@ -25,13 +25,13 @@ _STAMP = re.compile(rf"^{_TIME}(?:[ \t]+{_LEVEL})?[ \t]+(?=\S)(?:>[ \t]+)?", re.
 def without_escapes(text: str) -> str:
     """``text`` without terminal escape sequences, also those that a copy turned into text (``^[[1m``, ``\\x1b[1m``) or
     robbed of their escape character (``[01m[K``)."""
-    if "\x1b" in text or "\x00" in text or "\x0e" in text:
+    if "\x1b" in text or "\x00" in text:
         text = _ESCAPE.sub("", text)
-    if ("[" in text or "]8;" in text) and _WRITTEN_ESCAPE.search(text):
+    if ("^[" in text or "\\" in text or "␛" in text) and _WRITTEN_ESCAPE.search(text):
         text = _ESCAPE.sub("", _WRITTEN_BELL.sub("\x07", _WRITTEN_ESCAPE.sub("\x1b", text)))
     if "]8;" in text:
         text = _LOST_LINK.sub("", text)
-    if "m[K" in text or _LOST_COLOUR.search(text):
+    if "m[K" in text or (("[0" in text or "[1" in text or "[3" in text) and _LOST_COLOUR.search(text)):
         text = _LOST.sub("", text)
     return text
 

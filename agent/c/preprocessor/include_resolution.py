@@ -6,6 +6,7 @@ import os
 import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from agent.c.headers import header_table
 from agent.c.preprocessor.directives import Include
@@ -37,6 +38,8 @@ class IncludeResolver:
         Looked for as a compiler does, beside the includer (quoted only) and in ``folders``; else the nearest file whose path
         ends so, since a build may have folders that nothing here tells.
         """
+        if posixpath.basename(name) not in self._by_name:
+            return ""
         for folder in (*(() if system else (posixpath.dirname(includer),)), *self.folders):
             candidate = posixpath.normpath(posixpath.join(folder, name))
             if candidate in self.paths and candidate != includer:
@@ -112,6 +115,7 @@ class IncludeResolver:
         return ""
 
 
+@lru_cache(maxsize=4096)
 def clean_path(path: str) -> str:
     """A path as people and compilers write it, as the project's paths are written: ``/`` between folders, no ``./``."""
     path = path.replace("\\", "/")

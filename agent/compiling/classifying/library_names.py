@@ -29,7 +29,9 @@ def in_library(at: FailedCompile, sought: Sought) -> Finding | None:
         active = at.project.active_headers(sought.file, sought.line)
         if any(h.header in active for h in homes):
             return None
-    hidden = primary.hidden(strict=at.facts.strict, defined=_feature_macros(at, sought.file))
+    hidden = bool(primary.level) and primary.hidden(
+        strict=at.facts.strict, defined=_feature_macros(at, sought.file)
+    )
     if primary.header in at.project.active_headers(sought.file, sought.line):
         return _although_included(at, sought, primary, hidden)
     if hidden:

@@ -69,7 +69,8 @@ def _to_include(at: FailedCompile, homes: list[str]) -> list[str]:
     private, is reached through the header that includes it."""
     found: dict[str, None] = {}
     for home in homes:
-        private = _PRIVATE.search(at.project.shape(home).text)
+        text = at.project.shape(home).text
+        private = _PRIVATE.search(text) if "IWYU" in text else None
         if private is None and not _refuses(at.project, home):
             found.setdefault(home)
             continue

@@ -55,11 +55,10 @@ def _shared_start(lines: list[str]) -> str:
     return low[: next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]
 
 
-_MESSAGE = re.compile(
-    r"^(?P<prefix>[^\n]*?)(?=(?:[A-Za-z]:[\\/])?[\w./\\+-]*\w\.(?:c|h|cc|hh|cpp|hpp|cxx|y|l|inc|def)"
-    r"(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): ?(?:fatal error|error|warning)\b)",
-    re.MULTILINE,
+_PLACED = re.compile(
+    r"\.(?:c|h|cc|hh|cpp|hpp|cxx|y|l|inc|def)(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): ?(?:fatal error|error|warning)\b"
 )
+_PATH_END = re.compile(r"(?:[A-Za-z]:[\\/])?[\w./\\+-]*$")
 _INCLUSION = re.compile(r"^(?:In file included|\s+from |\S*ld\S*: )")
 _MAX_PREFIXES = 6
 
@@ -67,11 +66,18 @@ _MAX_PREFIXES = 6
 def without_prefixes(text: str) -> str:
     """``text`` without what stands in front of located messages, also where it stands on some lines only (yocto, compose,
     nix, spack): it is read off the messages, then taken from every line that begins so, whatever its numbers are."""
-    prefixes = dict.fromkeys(m["prefix"] for m in _MESSAGE.finditer(text) if m["prefix"])
+    prefixes = dict.fromkeys(filter(None, (_before_path(text, m.start()) for m in _PLACED.finditer(text))))
     kinds = dict.fromkeys(_as_pattern(p) for p in prefixes if not _INCLUSION.match(p))
     for kind in list(kinds)[:_MAX_PREFIXES]:
         text = re.sub(rf"^{kind}", "", text, flags=re.MULTILINE)
     return text
+
+
+def _before_path(text: str, end: int) -> str:
+    """What stands in front of the path that ends at ``end``, from the beginning of its line."""
+    line = text[text.rfind("\n", 0, end) + 1 : end]
+    path = _PATH_END.search(line)
+    return line[: path.start()] if path else line
 
 
 def _as_pattern(prefix: str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 
-_SIGN = re.compile(
-    r'", ?(?:line )?\d|[Ee]rror\[|(?:error|warning|remark) ?(?:#\d|[A-Z]{1,3}\d|\d)|(?:Error|Warning)! |IN LINE|PGC-'
-    r"|: error: \(\d"
-    r"|: syntax error: token|\(\d+\)\s?: (?:error|warning|remark):|^(?:Error|Warning|Fatal) [EWF]\d",
-    re.MULTILINE,
-)
+_SIGNS_BESIDE_GCC = ('", line ', "): error", "): warning", ": error: (")
+"""Pieces of text that gcc and clang do not print and another compiler does in a form that looks like theirs."""
+_SIGNS = (
+    '", line ', "rror[", " IN LINE ", "PGC-", ": error ", ": warning ", ": remark ", "! E", "! W", ": syntax error: ",
+    ") : ", "Error E", "Warning W",
+)  # fmt: skip
+"""Such pieces in a text that holds no message of gcc or clang."""
 _SEVERITY = r"(?P<severity>(?:fatal |catastrophic )?error|warning|remark)"
 _NUMBER = r"(?:\s?\[\w+\]|\s?#?[A-Z]{0,3}\d+(?:-[DE])?)?"
 _FORMS = tuple(
@@ -64,7 +65,8 @@ _NO_FILE = re.compile(
 
 def in_gcc_words(text: str) -> str:
     """``text`` with the lines of other compilers as gcc would print them; the same text where there are none."""
-    if not _SIGN.search(text):
+    signs = _SIGNS_BESIDE_GCC if ": error: " in text or ": warning: " in text else _SIGNS + _SIGNS_BESIDE_GCC
+    if not any(sign in text for sign in signs):
         return text
     return "\n".join(_line(line) for line in text.split("\n"))
 
