@@ -14,7 +14,7 @@ from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import run_child
 from agent.compiling.compiler import CompileOutcome, Compiler, ShutIn, compile_object, link
 from agent.compiling.flags import BuildFlags
-from agent.compiling.generated import Generated
+from agent.compiling.generated import Generated, generated_file
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event, Notice
 
@@ -115,6 +115,10 @@ class Build:
             self.compiler, source, cwd=self.root, flags=flags, output=self.object_path(path), promote=False,
             timeout=self.timeout, shut_in=self._shut_in,
         )  # fmt: skip
+
+    def generated(self, path: str) -> Generated | None:
+        """How a generated file is made, None for one that a person writes. Blocking."""
+        return generated_file(self.project, path)
 
     async def make_again(self, generated: Generated) -> bool:
         """Make a generated file from its source again; whether that worked."""

@@ -57,8 +57,9 @@ class Generated(NamedTuple):
         )
 
 
-def generated_file(project: ProjectFiles, path: str) -> Generated | None:
-    """How ``path`` is made, None for a file that a person writes. Blocking where make is asked."""
+def generated_file(project: ProjectFiles, path: str, *, ask_make: bool = True) -> Generated | None:
+    """How ``path`` is made, None for a file that a person writes. Blocking where make is asked (shut in), which
+    ``ask_make`` can switch off."""
     text = project.source(path).decode("latin-1")
     head = text[:_HEAD]
     tool = next((name for name, mark in _TOOLS if mark.search(head)), "")
@@ -68,7 +69,7 @@ def generated_file(project: ProjectFiles, path: str) -> Generated | None:
         return None
     if not source or project.root is None:
         return Generated(path, source, (), "", made[0].strip(" */") if made else f"by {tool or 'a tool'}, elsewhere")
-    return _with_command(project.root, path, source, tool)
+    return _with_command(project.root, path, source, tool, ask_make)
 
 
 def _source_of(project: ProjectFiles, path: str, text: str) -> str:
@@ -82,8 +83,8 @@ def _source_of(project: ProjectFiles, path: str, text: str) -> str:
     return ""
 
 
-def _with_command(root: Path, path: str, source: str, tool: str) -> Generated:
-    for folder in (root, (root / path).parent):
+def _with_command(root: Path, path: str, source: str, tool: str, ask_make: bool) -> Generated:
+    for folder in (root, (root / path).parent) if ask_make else ():
         if any((folder / name).is_file() for name in MAKEFILES) and shutil.which("make"):
             goal, origin = (str((root / p).relative_to(folder)) for p in (path, source))
             if _MAKERS.search(_dry_run(root, folder, goal)):

@@ -17,7 +17,7 @@ from agent.compiling.compiler import CompileOutcome
 from agent.compiling.curing.include_trials import MAX_RECOMPILES, Proof, fix_includes
 from agent.compiling.curing.link_recovery import LinkRecovered, link_with_recovery
 from agent.compiling.curing.signatures import disagreement, rewrite_head
-from agent.compiling.generated import Generated, generated_file
+from agent.compiling.generated import Generated
 from agent.compiling.reading.diagnostics import render
 from agent.compiling.reading.symptoms import symptom_of
 from agent.events import ErrorClassified, IncludeAdded, RecoveryDone
@@ -107,7 +107,7 @@ class _Run:
         self.generated: Generated | None = None
 
     async def recover(self, outcome: CompileOutcome) -> Recovered:
-        self.generated = await asyncio.to_thread(generated_file, self.build.project, self.path)
+        self.generated = await asyncio.to_thread(self.build.generated, self.path)
         if self.generated and self.generated.command:
             self.build.project.add(self.generated.source)
         first = await asyncio.to_thread(self._check, outcome)
