@@ -285,6 +285,11 @@ class Index:
         """Source files by likelihood for a task in plain words; test files only when ``tests``."""
         return search.rank_files(self._store, query, limit, tests=tests)
 
+    def rankings(self, query: str, *, tests: bool | None = False) -> dict[str, dict[str, float]]:
+        """Source files by each kind of evidence for a task in plain words, best first, with scores that only compare within
+        one kind. ``tests``: False without test files, True only those, None all."""
+        return search.rankings(self._store, query, tests)
+
     def search_symbols(self, query: str, paths: Iterable[str] | None = None, limit: int = 20) -> list[RankedSymbol]:
         """Symbols by likelihood, of ``paths`` or of the best-ranked files."""
         return search.rank_symbols(self._store, self._references, query, limit, paths)

@@ -34,6 +34,9 @@ NAME, HEAD = 3.0, 2.0
 PATH, NAMES, HEADS = 4.0, 2.0, 1.0
 """The same for a file's path, the names in it, and its comments."""
 
+Scores = dict[str, float]
+"""Paths with a score, best first."""
+
 _DEPTH = 200
 _COMMITS = 60
 _NEIGHBOURS_OF = 8
@@ -83,7 +86,7 @@ class Search:
         rows = self._store.rows("SELECT rowid FROM words WHERE words MATCH ?", (f'{column} : "{word}"',))
         return frozenset(row for (row,) in rows if row // MAX_SYMBOLS * MAX_SYMBOLS in self.files)
 
-    def by_names(self) -> list[str]:
+    def by_names(self) -> Scores:
         """Files by path, names and comments."""
         counts: dict[str, Counter[int]] = {}
         for word, hits in self.hits.items():
@@ -95,19 +98,19 @@ class Search:
                 counts[word][_base(row)] += HEADS  # type: ignore[assignment]
         return self._by_counts(counts, {base: file.rows for base, file in self.files.items()})
 
-    def by_text(self) -> list[str]:
+    def by_text(self) -> Scores:
         """Files by everything in them."""
         counts = {word: Counter(_base(row) for row in hits.body | hits.name) for word, hits in self.hits.items()}
         return self._by_counts(counts, {base: file.words for base, file in self.files.items()})
 
-    def _by_counts(self, counts: Mapping[str, Counter[int]], lengths: Mapping[int, int]) -> list[str]:
+    def _by_counts(self, counts: Mapping[str, Counter[int]], lengths: Mapping[int, int]) -> Scores:
         mean = max(1.0, sum(lengths.values()) / max(1, len(lengths)))
         scores: dict[int, float] = defaultdict(float)
         for found in counts.values():
             weight = idf(len(found), len(self.files))
             for base, count in found.items():
                 scores[base] += weight * bm25(count, lengths[base] / mean)
-        return self._ordered(scores)[:_DEPTH]
+        return self._ordered(scores)
 
     def symbol_scores(self) -> dict[int, float]:
         """Row → score of the symbols that have a word of the query."""
@@ -134,15 +137,15 @@ class Search:
             found[base] = lengths + [0] * (self.files[base].rows - len(lengths))
         return found
 
-    def by_best_symbol(self, scores: Mapping[int, float]) -> list[str]:
+    def by_best_symbol(self, scores: Mapping[int, float]) -> Scores:
         """Files by their best symbol: one function that fits says more than many words spread over a file."""
         best: dict[int, float] = {}
         for row, score in scores.items():
             base = _base(row)
             best[base] = max(best.get(base, 0.0), score)
-        return self._ordered(best)[:_DEPTH]
+        return self._ordered(best)
 
-    def by_history(self) -> list[str]:
+    def by_history(self) -> Scores:
         """Files of the commits whose messages match best; a commit's weight is shared among its files."""
         [(commits, words)] = self._store.rows("SELECT count(*), coalesce(avg(words), 1.0) FROM commits WHERE width > 0")
         matching = {
@@ -162,9 +165,9 @@ class Search:
             paths = [path for (path,) in self._store.rows(sql, (commit,)) if path in self.paths]
             for path in paths:
                 scores[path] += weights[commit] / len(paths) ** 0.5
-        return _best(scores)[:_DEPTH]
+        return _best(scores)
 
-    def by_mention(self) -> list[str]:
+    def by_mention(self) -> Scores:
         """Files that define what the request names exactly, rarer names first."""
         scores: dict[str, float] = defaultdict(float)
         sql = "SELECT f.path FROM names n JOIN files f ON f.id = n.file_id WHERE n.name = ? AND n.kinds & 5 ORDER BY f.path"
@@ -175,7 +178,7 @@ class Search:
                 scores[path] += 1 / len(paths)
         return _best(scores)
 
-    def by_neighbours(self, top: Iterable[Ranked]) -> list[str]:
+    def by_neighbours(self, top: Iterable[Ranked]) -> Scores:
         """Files that include, import or are used by the best so far; a file with many neighbours vouches less for each."""
         sql = (
             "SELECT DISTINCT f.path FROM edges e JOIN files f ON f.id = e.source + e.target - ?1 "
@@ -188,7 +191,7 @@ class Search:
                 scores[path] += ranked.score / len(paths) ** 0.5
         return _best(scores)
 
-    def _ordered(self, scores: Mapping[int, float]) -> list[str]:
+    def _ordered(self, scores: Mapping[int, float]) -> Scores:
         return _best({self.files[base].path: score for base, score in scores.items()})
 
 
@@ -206,8 +209,9 @@ def _base(row: int) -> int:
     return row // MAX_SYMBOLS * MAX_SYMBOLS
 
 
-def _best(scores: Mapping[str, float]) -> list[str]:
-    return sorted(scores, key=lambda path: (-scores[path], path))
+def _best(scores: Mapping[str, float]) -> Scores:
+    order = sorted(scores, key=lambda path: (-scores[path], path))
+    return {path: scores[path] for path in order[:_DEPTH]}
 
 
 def rank_files(store: Store, query: str, limit: int, *, tests: bool = False) -> list[Ranked]:
@@ -218,19 +222,31 @@ def rank_files(store: Store, query: str, limit: int, *, tests: bool = False) -> 
     return _rank_files(search, search.symbol_scores())[:limit]
 
 
-def _rank_files(search: Search, symbols: Mapping[int, float]) -> list[Ranked]:
-    lists = {
+def rankings(store: Store, query: str, tests: bool | None) -> dict[str, Scores]:
+    """Files by each kind of evidence, best first: names, text, symbols, history, mentioned. ``tests``: None for both."""
+    if not query_words(query):
+        return {}
+    search = Search(store, query, tests)
+    return _rankings(search, search.symbol_scores())
+
+
+def _rankings(search: Search, symbols: Mapping[int, float]) -> dict[str, Scores]:
+    return {
         "names": search.by_names(),
         "text": search.by_text(),
         "symbols": search.by_best_symbol(symbols),
         "history": search.by_history(),
         "mentioned": search.by_mention(),
     }
+
+
+def _rank_files(search: Search, symbols: Mapping[int, float]) -> list[Ranked]:
+    lists = _rankings(search, symbols)
     lists["neighbours"] = search.by_neighbours(fuse(lists, WEIGHTS)[:_NEIGHBOURS_OF])
     return fuse(lists, WEIGHTS)
 
 
-def fuse(lists: Mapping[str, list[str]], weights: Mapping[str, float]) -> list[Ranked]:
+def fuse(lists: Mapping[str, Iterable[str]], weights: Mapping[str, float]) -> list[Ranked]:
     """Reciprocal rank fusion: Σ weight / (RRF + rank), ties by path. Reasons name each list with the place in it."""
     scores: dict[str, float] = defaultdict(float)
     places: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -238,7 +254,7 @@ def fuse(lists: Mapping[str, list[str]], weights: Mapping[str, float]) -> list[R
         for place, path in enumerate(ranked, 1):
             scores[path] += weights[name] / (RRF + place)
             places[path].append((place, name))
-    order = _best(scores)
+    order = sorted(scores, key=lambda path: (-scores[path], path))
     return [Ranked(p, round(scores[p], 6), tuple(f"{name} #{place}" for place, name in sorted(places[p]))) for p in order]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.languages import is_interface, parser_for
-from agent.retrieval.filerank import rank_files
+from agent.retrieval.filerank import FileRanking, rank_files
 from agent.retrieval.types import ScopedFile, TaskFacts
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def find_candidates(index: Index, facts: TaskFacts, limits: Retrieval, plan_file
     rest = _capped(hits, eligible, tiers, place, limits.max_search - len(tiers[4]), 4, caps)
     tiers[4] = tiers[4] | rest
     files = [
-        _scoped(entries[path], tier, reason, ranking.matching.get(path, ()))
+        _scoped(entries[path], tier, reason, ranking)
         for tier, found in tiers.items()
         for path, reason in found.items()
     ]
@@ -164,8 +164,9 @@ def _without(found: dict[str, str], taken: dict[int, dict[str, str]]) -> dict[st
     return {path: reason for path, reason in found.items() if not any(path in t for t in taken.values())}
 
 
-def _scoped(entry: FileEntry, tier: int, reason: str, matching: tuple[str, ...]) -> ScopedFile:
+def _scoped(entry: FileEntry, tier: int, reason: str, ranking: FileRanking) -> ScopedFile:
     return ScopedFile(
-        entry.path, tier, reason, language=entry.language, purpose=entry.purpose, domain=entry.domain,
-        concepts=tuple(entry.concepts), matching=matching,
+        entry.path, tier, reason, score=round(ranking.scores.get(entry.path, 0.0), 4), language=entry.language,
+        purpose=entry.purpose, domain=entry.domain, concepts=tuple(entry.concepts),
+        matching=ranking.matching.get(entry.path, ()), reasons=ranking.reasons.get(entry.path, ()),
     )  # fmt: skip

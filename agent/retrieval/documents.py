@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from agent.index import Index
     from agent.index.entries import FileEntry, IndexedSymbol
 
-NAME_WEIGHT, DOC_WEIGHT, OWNER_WEIGHT = 4, 2, 1
-"""How often a word in the name, doc or enclosing class counts against one in the body."""
+NAME_WEIGHT, DOC_WEIGHT, OWNER_WEIGHT, PATH_WEIGHT = 4, 2, 1, 6
+"""How often a word in the name, doc or enclosing class counts against one in the body, and one in the file's name."""
 
 KEPT_FILES = 1000
 
@@ -39,12 +41,21 @@ class Document(msgspec.Struct, frozen=True):
     words: Counter[str]
 
 
-_kept: OrderedDict[tuple[str, str, str], tuple[Document, ...]] = OrderedDict()
+_kept: OrderedDict[tuple[str, str, str], tuple[tuple[Document, ...], Counter[str]]] = OrderedDict()
 _lock = threading.Lock()
 
 
 def documents_of(index: Index, entry: FileEntry) -> tuple[Document, ...]:
     """The file's symbols that stand for themselves: no enumerators, each name once (the longest)."""
+    return _read(index, entry)[0]
+
+
+def words_beside(index: Index, entry: FileEntry) -> Counter[str]:
+    """The words of the file's path and of what stands outside of its symbols."""
+    return _read(index, entry)[1]
+
+
+def _read(index: Index, entry: FileEntry) -> tuple[tuple[Document, ...], Counter[str]]:
     key = (str(index.root), entry.path, entry.sha)
     with _lock:
         if key in _kept:
@@ -53,7 +64,8 @@ def documents_of(index: Index, entry: FileEntry) -> tuple[Document, ...]:
     source, symbols = index.source(entry.path), index.symbols(entry.path)
     texts = own_texts(source, symbols)
     bodies = {id(symbol): texts.get(place, "") for place, symbol in enumerate(symbols, 1)}
-    made = tuple(Document(s, _words(s, bodies[id(s)])) for s in _standing(symbols, source, entry.path))
+    documents = tuple(Document(s, _words(s, bodies[id(s)])) for s in _standing(symbols, source, entry.path))
+    made = documents, _counted(((PurePosixPath(entry.path).stem, PATH_WEIGHT), (texts.get(0, ""), 1)))
     with _lock:
         _kept[key] = made
         while len(_kept) > KEPT_FILES:
@@ -86,8 +98,15 @@ def _standing(symbols: list[IndexedSymbol], source: bytes, path: str) -> list[In
 
 def _words(symbol: IndexedSymbol, body: str) -> Counter[str]:
     """A class is read with its fields and without its methods, which are symbols of their own; so are types and tables."""
+    return _counted(
+        ((symbol.name, NAME_WEIGHT), (symbol.parent, OWNER_WEIGHT), (symbol.doc, DOC_WEIGHT), (body, 1))
+    )
+
+
+def _counted(texts: Iterable[tuple[str, int]]) -> Counter[str]:
+    """The stemmed words of weighted texts, identifiers split."""
     words: Counter[str] = Counter()
-    for text, weight in ((symbol.name, NAME_WEIGHT), (symbol.parent, OWNER_WEIGHT), (symbol.doc, DOC_WEIGHT), (body, 1)):
+    for text, weight in texts:
         for word in _WORD.findall(text):
             for part in split_identifier(word):
                 if len(part) > 1:

@@ -1,45 +1,77 @@
-"""Files ranked without a model: fused search, each file's best-matching symbol, import neighbours, and the call graph.
+"""Files ranked without a model, and why each stands where it does.
 
-The rankings are fused by reciprocal rank. The weights were chosen on 59 earlier commits of eight open-source repositories,
-code words taken out of their messages: recall at 10 and 20 was .85 and .92 for the index's search alone, .87 and .92 with
-the rest, its order better at the top (mean reciprocal rank .55, then .61).
+A file's score is a sum over kinds of evidence. Where a kind measures (words in common), a file gets its share of the best
+file's; where it only orders (who calls whom), what its place is worth. The weights were fitted by coordinate ascent on 128
+changes of eight repositories; ``benchmarks/retrieval.py`` prints what they find with each repository left out of the fit.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from agent.index.search import fuse
+from agent.index.words import split_identifier
 from agent.languages import parser_for
-from agent.retrieval.documents import Document, candidates_of
-from agent.retrieval.ranking import best_first
-from agent.retrieval.symbolrank import bm25_of, file_prior, query_weights
+from agent.retrieval.documents import Document, candidates_of, words_beside
+from agent.retrieval.ranking import Bm25, best_first
+from agent.retrieval.stemming import stem
+from agent.retrieval.symbolrank import bm25_of, file_prior, query_weights, reasons_of
+from agent.retrieval.types import Reason
 
 if TYPE_CHECKING:
     from agent.index import Index
     from agent.index.entries import IndexedSymbol
     from agent.retrieval.types import TaskFacts
 
+Scores = dict[str, float]
+
 DEPTH = 80
-"""Search hits looked at."""
+"""Files whose symbols are looked at: the best of the index's own rankings, fused with these weights."""
 
-RRF = 20
-"""The constant of the index's own fusion, so that scores add up."""
+SEARCH = {"names": 1.0, "text": 1.0, "symbols": 1.0, "history": 1.0, "mentioned": 1.5, "path": 0.7}
 
-SYMBOL_WEIGHT, NEIGHBOUR_WEIGHT, CALL_WEIGHT = 1.0, 0.3, 0.6
+STRENGTH = {"symbols": 0.1, "history": 0.4, "words": 0.35, "related": 0.9, "path": 0.2, "twin": 0.1}
+"""What each kind that measures counts, relative to the best file's."""
+
+NEAR, NEAR_HALVES = {"mentioned": 0.1, "edges": 0.1, "calls": 0.25, "names": 0.1, "symbol": 0.1}, 5
+"""For each kind that only orders: its weight, and the place that counts half of the first."""
+
+NAMED = 10.0
+"""Added for a file that the task names: it stands before all others."""
+
+WORDS = {
+    "names": "its names and comments have the task's words",
+    "symbols": "one of its symbols has them",
+    "history": "earlier commits with such messages touched it",
+    "mentioned": "it defines a name that the task spells",
+    "path": "its path has them",
+    "symbol": "its best symbol has them",
+    "related": "its best symbol has them or words related to them",
+    "words": "all its text has them",
+    "edges": "it imports or is imported by files found",
+    "calls": "its symbols call or are called by symbols found",
+    "twin": "it has the name of a file found",
+    "named": "the task names it",
+}
+"""Each kind of evidence in words."""
+
 SPREADING = 15
 """So many of the best files pass evidence on to what they import and what imports them."""
 
 CALLING = 10
-"""So many of the best symbols pass evidence on to the files of their callers and callees."""
+"""So many of the best symbols pass evidence on to the files of their callers and callees; so many files to their twins."""
 
 MATCHING = 3
 """Names of best-matching symbols kept per file: evidence for whoever judges it."""
 
-ASIDE = 0.5
+ASIDE = 0.4
 """Factor for files beside the product itself: examples, docs, benchmarks, tools."""
 
 _ASIDE = re.compile(
@@ -48,30 +80,52 @@ _ASIDE = re.compile(
 
 
 class FileRanking(msgspec.Struct, frozen=True):
-    """Paths, best first, and the names of each file's best-matching symbols."""
+    """Paths, best first, the names of each file's best-matching symbols, and each file's reasons, strongest first."""
 
     paths: list[str]
     matching: dict[str, tuple[str, ...]]
+    scores: dict[str, float] = {}
+    reasons: dict[str, tuple[Reason, ...]] = {}
 
 
 def rank_files(index: Index, facts: TaskFacts) -> FileRanking:
     """Source files without tests; a task about tests gets those too."""
-    hits = {hit.path: hit.score for hit in index.search_files(facts.text, DEPTH)}
-    if facts.kind == "test":
-        hits |= {hit.path: hit.score for hit in index.search_files(facts.text, DEPTH, tests=True)}
-    scores = {path: score * factor(path) for path, score in hits.items()}
-    documents, texts = _symbol_scores(index, facts, list(hits))
-    _add(scores, SYMBOL_WEIGHT, _by_best_symbol(documents, texts))
-    known = {entry.path for entry in index.files() if not entry.is_test and parser_for(entry.language)}
-    order = best_first(scores)
-    _add(scores, NEIGHBOUR_WEIGHT, _neighbours(index, order[:SPREADING], known))
-    _add(scores, CALL_WEIGHT, _by_calls(index, _best_symbols(documents, texts, order), known))
-    return FileRanking(best_first(scores), _matching(documents, texts))
+    evidence: dict[str, Scores] = index.rankings(facts.text, tests=None if facts.kind == "test" else False)
+    known = {e.path for e in index.files() if parser_for(e.language) and (facts.kind == "test" or not e.is_test)}
+    evidence["path"] = _by_path(known, facts)
+    found = [hit.path for hit in fuse(evidence, SEARCH)][:DEPTH]
+    documents, plain, related = _symbol_scores(index, facts, found)
+    evidence["symbol"] = _by_best_symbol(documents, plain)
+    evidence["related"] = _by_best_symbol(documents, related)
+    evidence["words"] = _by_all_words(index, documents, facts, found)
+    order = best_first(_sum(_shares(evidence)))
+    evidence["edges"] = _neighbours(index, order[:SPREADING], known)
+    evidence["calls"] = _by_calls(index, _best_symbols(documents, plain, order), known)
+    evidence["twin"] = _by_twin(order[:CALLING], known)
+    shares = _shares(evidence)
+    for path in facts.mentioned_files:
+        shares[path]["named"] = NAMED
+    scores = {path: math.fsum(parts.values()) for path, parts in shares.items()}
+    reasons = {path: reasons_of(parts) for path, parts in shares.items()}
+    return FileRanking(best_first(scores), _matching(documents, plain), scores, reasons)
 
 
-def _add(scores: dict[str, float], weight: float, ranking: list[str]) -> None:
-    for number, path in enumerate(ranking, 1):
-        scores[path] = scores.get(path, 0.0) + weight * factor(path) / (RRF + number)
+def _shares(evidence: Mapping[str, Scores]) -> defaultdict[str, dict[str, float]]:
+    """Path → kind → what it adds to the score."""
+    parts: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for kind, weight in STRENGTH.items():
+        scores = evidence.get(kind, {})
+        most = max(scores.values(), default=0.0) or 1.0
+        for path, score in scores.items():
+            parts[path][kind] = weight * factor(path) * score / most
+    for kind, weight in NEAR.items():
+        for place, path in enumerate(evidence.get(kind, ()), 1):
+            parts[path][kind] = weight * factor(path) * NEAR_HALVES / (NEAR_HALVES + place)
+    return parts
+
+
+def _sum(parts: Mapping[str, Mapping[str, float]]) -> Scores:
+    return {path: math.fsum(kinds.values()) for path, kinds in parts.items()}
 
 
 def factor(path: str) -> float:
@@ -79,22 +133,50 @@ def factor(path: str) -> float:
     return ASIDE if _ASIDE.search(path) else 1.0
 
 
-def _symbol_scores(index: Index, facts: TaskFacts, paths: list[str]) -> tuple[dict[str, Document], dict[str, float]]:
+def _ranked(scores: Scores) -> Scores:
+    return {path: scores[path] for path in best_first(scores) if scores[path] > 0}
+
+
+def _by_path(known: set[str], facts: TaskFacts) -> Scores:
+    """Files whose name has words of the task, rarer words first: ``cmd-swap-window.c`` answers to *swap-window*."""
+    words = {path: {stem(part) for part in split_identifier(PurePosixPath(path).stem)} for path in known}
+    having = Counter(word for parts in words.values() for word in parts)
+    query = query_weights(facts)
+    scores: Scores = {}
+    for path, parts in words.items():
+        weights = {word: math.log(1 + len(known) / having[word]) for word in parts}
+        hit = math.fsum(weights[word] for word in sorted(parts) if word in query)
+        if hit:
+            scores[path] = hit * hit / math.fsum(weights[word] for word in sorted(parts))
+    return _ranked(scores)
+
+
+def _symbol_scores(index: Index, facts: TaskFacts, paths: list[str]) -> tuple[dict[str, Document], Scores, Scores]:
     entries = {entry.path: entry for entry in index.files()}
     documents = {d.symbol.key: d for path in paths for d in candidates_of(index, entries[path])}
-    return documents, bm25_of(documents).scores(query_weights(facts))
+    bm25, query = bm25_of(documents), query_weights(facts)
+    return documents, bm25.scores(query), bm25.loose_scores(query)
 
 
-def _by_best_symbol(documents: dict[str, Document], texts: dict[str, float]) -> list[str]:
+def _by_best_symbol(documents: dict[str, Document], texts: Scores) -> Scores:
     """Files by the score of their best symbol: one function that fits says more than many words spread over a file."""
-    best: dict[str, float] = {}
+    best: Scores = {}
     for key, score in texts.items():
         path = documents[key].symbol.path
         best[path] = max(best.get(path, 0.0), score)
-    return best_first({path: score for path, score in best.items() if score > 0})
+    return _ranked(best)
 
 
-def _matching(documents: dict[str, Document], texts: dict[str, float]) -> dict[str, tuple[str, ...]]:
+def _by_all_words(index: Index, documents: dict[str, Document], facts: TaskFacts, paths: list[str]) -> Scores:
+    """Files by all their words, related words counted in."""
+    entries = {entry.path: entry for entry in index.files()}
+    files = {path: Counter(words_beside(index, entries[path])) for path in paths}
+    for document in documents.values():
+        files[document.symbol.path].update(document.words)
+    return _ranked(Bm25(files).loose_scores(query_weights(facts)))
+
+
+def _matching(documents: dict[str, Document], texts: Scores) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for key in best_first({key: score for key, score in texts.items() if score > 0}):
         symbol = documents[key].symbol
@@ -104,32 +186,46 @@ def _matching(documents: dict[str, Document], texts: dict[str, float]) -> dict[s
     return found
 
 
-def _best_symbols(documents: dict[str, Document], texts: dict[str, float], order: list[str]) -> list[IndexedSymbol]:
+def _best_symbols(documents: dict[str, Document], texts: Scores, order: list[str]) -> list[IndexedSymbol]:
     place = {path: number for number, path in enumerate(order)}
     scores = {key: score * file_prior(place[documents[key].symbol.path]) for key, score in texts.items() if score > 0}
     return [documents[key].symbol for key in best_first(scores)[:CALLING]]
 
 
-def _by_calls(index: Index, symbols: list[IndexedSymbol], known: set[str]) -> list[str]:
+def _by_calls(index: Index, symbols: list[IndexedSymbol], known: set[str]) -> Scores:
     """Files that hold callers or callees of the best symbols, shared where there are many."""
-    scores: dict[str, float] = {}
+    scores: Scores = {}
     for place, symbol in enumerate(symbols, 1):
         for others in (index.callees(symbol), index.callers(symbol)):
             paths = {other.path for other in others} - {symbol.path}
             for path in sorted(paths & known):
                 scores[path] = scores.get(path, 0.0) + 1 / place / math.sqrt(len(paths))
-    return best_first(scores)
+    return _ranked(scores)
 
 
-def _neighbours(index: Index, paths: list[str], known: set[str]) -> list[str]:
-    """Files beside the best ones over import edges, a file with many edges saying less with each."""
-    edges = {path: _edges(index, path, known) for path in paths}
-    scores: dict[str, float] = {}
+def _by_twin(paths: list[str], known: set[str]) -> Scores:
+    """Files that have the name of a good one: its header, or the same part for another platform."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(known):
+        names[PurePosixPath(path).stem].append(path)
+    scores: Scores = {}
     for place, path in enumerate(paths, 1):
-        for other in edges[path]:
+        for other in names[PurePosixPath(path).stem]:
+            if other != path:
+                scores[other] = scores.get(other, 0.0) + 1 / place
+    return _ranked(scores)
+
+
+def _neighbours(index: Index, paths: list[str], known: set[str]) -> Scores:
+    """Files beside the best ones over import edges. A file with many edges says less with each: what all include or a
+    package's ``__init__`` is not found by being everybody's neighbour."""
+    edges = {path: _edges(index, path, known) for path in paths}
+    scores: Scores = {}
+    for place, path in enumerate(paths, 1):
+        for other in sorted(edges[path]):
             degree = len(edges.get(other) or _edges(index, other, known))
             scores[other] = scores.get(other, 0.0) + 1 / place / math.sqrt(len(edges[path]) * max(1, degree))
-    return best_first(scores)
+    return _ranked(scores)
 
 
 def _edges(index: Index, path: str, known: set[str]) -> set[str]:

@@ -9,6 +9,7 @@ import msgspec
 
 from agent.retrieval.allowance import Allowance
 from agent.retrieval.assembly import trim
+from agent.retrieval.explain import explained
 from agent.retrieval.rendering import FULL, blocks_of, render, texts_of
 from agent.retrieval.symbolrank import scoped
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
@@ -127,6 +128,10 @@ class ContextPackage:
         return {
             "files": self.included_files,
             "symbols": self.shown_symbols,
+            "why": explained(
+                [file for file in self.files if file.included],
+                [s for s in self.symbols if s.detail_level != "excluded" and not s.library],
+            ),
             "calls": self.calls,
             "seconds": round(self.seconds, 3),
             "tokens": self.tokens,

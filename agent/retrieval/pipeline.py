@@ -17,6 +17,7 @@ from agent.retrieval.allowance import SCOPE_SHARE, Allowance
 from agent.retrieval.assembly import assemble, context_budget
 from agent.retrieval.candidates import find_candidates
 from agent.retrieval.documents import candidates_of
+from agent.retrieval.explain import explained
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.precision import PASS1_SHARE, classify_symbols
 from agent.retrieval.rendering import blocks_of, render, texts_of
@@ -104,6 +105,7 @@ def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Seque
     return {
         "files": [file.path for file in found.candidates.files],
         "symbols": [symbol.key for symbol in found.symbols[:MAX_LISTED]],
+        "why": explained(found.candidates.files, found.symbols[:MAX_LISTED]),
         "calls": 0,
         "seconds": round(time.perf_counter() - began, 3),
         "tokens": 0,

@@ -26,6 +26,13 @@ class TaskFacts(Value, frozen=True):
     intent: str = ""
 
 
+class Reason(Value, frozen=True):
+    """One kind of evidence and its share (0 to 1) of a score."""
+
+    kind: str
+    share: float
+
+
 class ScopedFile(Value, frozen=True):
     """A candidate file. ``tier`` as in :class:`agent.events.FileScoped`; ``rank`` (from 1) its place among all candidates.
 
@@ -45,6 +52,7 @@ class ScopedFile(Value, frozen=True):
     matching: tuple[str, ...] = ()
     included: bool = False
     judged: bool = False
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def seed(self) -> bool:
@@ -72,6 +80,7 @@ class ScopedSymbol(Value, frozen=True):
     library: bool = False
     detail_level: DetailLevel = "excluded"
     reason: str = ""
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def key(self) -> str:

@@ -361,8 +361,13 @@ async def test_without_judgment_no_call_is_made(tmp_path: Path, index: Index) ->
 def test_the_unjudged_answer_is_ranked_and_json_ready(index: Index) -> None:
     answer = retrieve_unjudged(index, TASK, Config())
     assert answer["files"][0] in ("budget.py", "token_estimation.py") and answer["calls"] == 0
-    assert answer["symbols"][0] == "budget.py:BudgetTracker.can_fit"
-    assert set(answer) == {"files", "symbols", "calls", "seconds", "tokens"}
+    assert "budget.py:BudgetTracker.can_fit" in answer["symbols"][:3]
+    assert set(answer) == {"files", "symbols", "why", "calls", "seconds", "tokens"}
+    for kind in ("files", "symbols"):
+        assert set(answer["why"][kind]) == set(answer[kind])
+        for entry in answer["why"][kind].values():
+            shares = [reason["share"] for reason in entry["reasons"]]
+            assert (shares == sorted(shares, reverse=True) and abs(sum(shares) - 1) < 0.02) or not shares
 
 
 async def test_a_repository_without_source_says_so(tmp_path: Path, open_index: Open) -> None:

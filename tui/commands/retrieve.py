@@ -33,11 +33,22 @@ def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False))
         return
+    if not found["files"]:
+        click.echo("No C or Python file of this repository has to do with that task. Name a file or a function in it.")
+        return
     for name in ("files", "symbols"):
         click.echo(f"{name}:")
         for entry in found[name]:
-            click.echo(f"  {entry}")
+            click.echo(f"  {entry}{_why(found['why'][name].get(entry, {}))}")
     click.echo(f"{found['calls']} calls, {found['tokens']} tokens of context, {found['seconds']:.1f} s")
+
+
+def _why(entry: dict[str, Any]) -> str:
+    """Where it comes from, and the three strongest kinds of evidence with their share of the score."""
+    shares = [f"{one['kind']} {one['share']:.0%}" for one in entry.get("reasons", [])[:3]]
+    parts = [entry.get("place", ""), entry.get("level", ""), ", ".join(shares)]
+    said = "; ".join(part for part in parts if part)
+    return f"  ({said})" if said else ""
 
 
 async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
