@@ -167,11 +167,6 @@ def declarations_in(text: str) -> list[Spelled]:
     ]
 
 
-def prototypes_in_text(text: str) -> list[CFunction]:
-    """The declarations alone."""
-    return [one.function for one in declarations_in(text)]
-
-
 def _is_prototype(function: CFunction, text: str, known: Collection[str] = ()) -> bool:
     """Whether the text is a declaration and no English with brackets: types that are types, parameters that have one."""
     if function.name in _NOT_NAMES or parse_c(f"{text};".encode()).has_error:

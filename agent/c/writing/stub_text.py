@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from agent.c.declarations.signature import definition_head
 from agent.c.declarations.syntax import CFunction
@@ -57,14 +56,3 @@ def result_declaration(function: CFunction, name: str) -> str:
     """A declaration of ``name`` with the return type of ``function``, without storage and outer qualifiers."""
     before = re.sub(r"\b(?:static|extern|inline|__inline__|__inline|_Noreturn|const|volatile)\b\s*", "", function.before)
     return f"{before.strip()} {name}{function.after}"
-
-
-def stub_file(prototypes: Iterable[CFunction], *, header: str, system_headers: Iterable[str] = (), comment: str = "") -> str:
-    """A whole new source file: ``#include`` lines, then one stub a prototype. ``header`` is spelled as in the include."""
-    lines = [f"/* {comment} */", ""] if comment else []
-    lines.append(f'#include "{header}"')
-    system = [f"#include <{name}>" for name in system_headers]
-    if system:
-        lines += ["", *system]
-    parts = ["\n".join(lines), *(stub_text(function) for function in prototypes)]
-    return "\n\n".join(parts) + "\n"

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.c.declarations.attribute_macros import without_macros
-from agent.c.declarations.syntax import functions
-from agent.c.writing.stub_text import stub_file
+from agent.c.declarations.syntax import CFunction, functions
+from agent.c.writing.stub_text import stub_text
 from agent.coding.open_items import find_open_functions
 from agent.coding.replies.header_text import merged
 
@@ -55,10 +55,14 @@ def test_functions_behind_macros_are_found() -> None:
     assert HEADER.encode()[start : found["say"].end].startswith(b"int say(")
 
 
+def source_of(prototypes: list[CFunction]) -> str:
+    return "\n\n".join(['#include "h.h"', *map(stub_text, prototypes)]) + "\n"
+
+
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_their_stubs_compile(tmp_path: Path) -> None:
     (tmp_path / "h.h").write_text(MACROS + HEADER)
-    (tmp_path / "h.c").write_text(stub_file([f for f in functions(HEADER.encode()) if not f.defined], header="h.h"))
+    (tmp_path / "h.c").write_text(source_of([f for f in functions(HEADER.encode()) if not f.defined]))
     command = ["gcc", "-c", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations", "-Wno-vla-parameter", "h.c"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

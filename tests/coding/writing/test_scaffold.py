@@ -14,7 +14,6 @@ from agent.coding.spelled_out import (
     SpelledStruct,
     declarations_in,
     headers_named,
-    prototypes_in_text,
     structs_in,
     types_in,
     with_documents,
@@ -58,7 +57,7 @@ def test_declarations_are_found_in_a_tasks_words() -> None:
         "Functions: `table *table_new(void)`, int table_insert(table *t, const char *key, int value) and void sort(int *a, "
         "int (*cmp)(int, int)). Call resize(t) when full (see notes). Return NULL (none). unsigned long hash(const char *s);"
     )
-    assert [one.head for one in prototypes_in_text(text)] == [
+    assert [one.function.head for one in declarations_in(text)] == [
         "table *table_new(void)",
         "int table_insert(table *t, const char *key, int value)",
         "void sort(int *a, int (*cmp)(int, int))",
