@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.audit.log import known_log
 from agent.audit.reader import LogReader
 from agent.models.replay import Recorded
 from agent.models.types import Completion
@@ -19,7 +20,7 @@ def recording(path: str) -> Recorded | None:
     if not path:
         return None
     file = Path(path).expanduser()
-    reader = LogReader(file / ".clean_room" / "raw.sqlite" if file.is_dir() else file)
+    reader = LogReader(known_log(file) if file.is_dir() else file)
     try:
         rows = reader.select(
             "select stage, item, system, prompt, raw, p_yes, model from call_texts"

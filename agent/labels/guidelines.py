@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from agent.stages import stage_of
-from agent.workspace.clean_room import claim, private_file
-from agent.workspace.paths import write_atomically
+from agent.workspace.clean_room import private_file
 
 
 class Guideline(msgspec.Struct, frozen=True):
@@ -34,17 +33,3 @@ def guideline(repo: Path, stage: str) -> Guideline:
     except (OSError, UnicodeDecodeError):
         text, own = stage_of(stage).guideline, False
     return Guideline(stage, text, hashlib.sha256(text.encode()).hexdigest()[:10], own)
-
-
-def save_guideline(repo: Path, stage: str, text: str) -> Guideline:
-    """Keep a text of one's own. Labels given before keep the version they were given under.
-
-    Raises:
-        ValueError: the stage's name can name no file.
-        WorkspaceError: the file could not be written.
-    """
-    if not stage.replace("_", "").isalnum():
-        raise ValueError(f"{stage!r} names no stage. Use letters, digits and underscores.")
-    claim(repo)
-    write_atomically(guidelines_folder(repo) / f"{stage}.md", text.encode("utf-8"))
-    return guideline(repo, stage)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.audit.log import known_log
 from agent.audit.reader import LogReader
 from agent.labels.book import LabelBook
 from agent.labels.items import Item, load_items
@@ -49,7 +50,7 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
         LogError: the log cannot be read or written.
     """
     rows, unusable = _read(file)
-    path = repo / ".clean_room" / "raw.sqlite"
+    path = known_log(repo)
     reader = LogReader(path)
     try:
         calls = {item.call_id: item for item in load_items(reader)}

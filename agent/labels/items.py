@@ -106,6 +106,21 @@ def load_items(reader: LogReader, *, run_id: str = "", stage: str = "", model: s
     return [item for item in items if all(not value or getattr(item, name) == value for name, value in wanted)]
 
 
+def labelled_calls(reader: LogReader, run_id: str) -> frozenset[int]:
+    """The calls of a run whose judgment carries a person's label, given on them or on another call.
+
+    Raises:
+        LogError: if the log cannot be read.
+    """
+    rows = reader.select(
+        "select id from calls where run_id = ? and judgment in (select c.judgment from labels l join calls c"
+        " on c.id = l.call_id where l.label is not null and l.source != 'outcome'"
+        " and l.id in (select max(id) from labels group by call_id))",
+        run_id,
+    )
+    return frozenset(row[0] for row in rows)
+
+
 def _item(row: tuple[Any, ...], once: Callable[[str, str], str]) -> Item:
     """``once`` keeps one copy of the names that thousands of calls share."""
     (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent.audit.log import known_log
 from agent.audit.reader import LogReader
 from agent.labels.items import Item, load_items
 
@@ -18,7 +19,7 @@ def pooled_items(repos: Iterable[Path]) -> list[Item]:
     """
     found: list[Item] = []
     for repo in repos:
-        reader = LogReader(repo / ".clean_room" / "raw.sqlite")
+        reader = LogReader(known_log(repo))
         try:
             found += load_items(reader)
         finally:

@@ -7,16 +7,14 @@ The wire shape (served by llama.cpp, Ollama 0.35 and later, LiteLLM, vLLM and ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from agent.models import faults, fields
-from agent.models.budget import check_budget
 from agent.models.server import HttpProvider
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
 YES_AT = 0.5
-"""The text says yes from here on; a fitted threshold decides elsewhere (issue: which files and symbols matter)."""
+"""The text says yes from here on; a fitted threshold decides elsewhere ."""
 
 
 class SystemOneProvider(HttpProvider):
@@ -29,52 +27,28 @@ class SystemOneProvider(HttpProvider):
         super().__init__(base_url.rstrip("/").removesuffix("/systemone").removesuffix("/v1"), **kwargs)
 
     async def ask(self, request: CompletionRequest) -> Completion:
-        return (await self._ask_all([request]))[0]
-
-    async def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion]:
-        """Several questions about the same state in one exchange, answered in their order.
-
-        Raises:
-            ModelError: also when the state or the target differs between them.
-        """
-        if len({(r.state, r.target) for r in requests}) > 1:
-            raise ModelError("protocol", "Questions about different states were put into one decision request.")
-        text = "\n".join(r.question or r.prompt for r in requests)
-        await check_budget(requests[0].system * len(requests), requests[0].state + text, requests[0].target,
-                           stage=requests[0].stage)  # fmt: skip
-        return await self._ask_all(list(requests))
-
-    async def _ask_all(self, requests: list[CompletionRequest]) -> list[Completion]:
-        if not all(request.yes_no for request in requests):
-            stage = next(r.stage for r in requests if not r.yes_no)
+        if not request.yes_no:
             raise ModelError(
                 "protocol",
-                f"The stage {stage!r} wants text, but the provider systemone only answers yes/no questions.",
-                f"Give {stage!r} another provider in models.overrides, and keep systemone for the yes/no stages.",
+                f"The stage {request.stage!r} wants text, but the provider systemone only answers yes/no questions.",
+                f"Give {request.stage!r} another provider in models.overrides, and keep systemone for the yes/no stages.",
             )
-        target = requests[0].target
-        questions = {f"q{n}": _question(request) for n, request in enumerate(requests, 1)}
-        served, state = target.adapter or target.model, requests[0].state or requests[0].prompt
-        body = {"model": served, "state": state, "questions": questions}
+        target = request.target
+        served, state = target.adapter or target.model, request.state or request.prompt
+        body = {"model": served, "state": state, "questions": {"q1": _question(request)}}
         reply = await self.client.post("/v1/systemone", body, target)
-        answers = reply.get("answers")
-        usage = fields.table(reply.get("usage"))
-        found = []
-        for key in questions:
-            p = _probability(answers.get(key) if isinstance(answers, dict) else None)
-            if p is None:
-                raise faults.not_json(self.base_url + "/v1/systemone", repr(reply).encode("utf-8", "replace"))
-            found.append(
-                Completion(
-                    text="yes" if p >= YES_AT else "no",
-                    p_yes=p,
-                    model=target.model,
-                    provider=self.name,
-                    prompt_tokens=fields.count(usage.get("input_tokens")),
-                    completion_tokens=fields.count(usage.get("output_tokens")),
-                )
-            )
-        return found
+        answers, usage = reply.get("answers"), fields.table(reply.get("usage"))
+        p = _probability(answers.get("q1") if isinstance(answers, dict) else None)
+        if p is None:
+            raise faults.not_json(self.base_url + "/v1/systemone", repr(reply).encode("utf-8", "replace"))
+        return Completion(
+            text="yes" if p >= YES_AT else "no",
+            p_yes=p,
+            model=target.model,
+            provider=self.name,
+            prompt_tokens=fields.count(usage.get("input_tokens")),
+            completion_tokens=fields.count(usage.get("output_tokens")),
+        )
 
     async def inspect(self, target: ModelTarget) -> ModelInfo:
         """Asks one tiny question: only the answer shows that the model decides."""

@@ -54,6 +54,8 @@ class CallStream(PaintedView, can_focus=True):
         self.unseen = 0
         self.marked: dict[int, str] = {}
         """Calls with a mark of their own before the row: ≈ an uncertain verdict, ✎ a label."""
+        self.labelled: frozenset[int] = frozenset()
+        """Calls that a person has labelled: they carry ✎."""
         self._seen = 0
         self._rows = 0  # rows at the last look: the state's own list grows without telling
         self._open: set[int] = set()  # rows not answered yet, while a filter is on
@@ -180,6 +182,10 @@ class CallStream(PaintedView, can_focus=True):
                     self.refresh_line(top + y)
         self._painted = keys
 
+    def mark_of(self, call: Call) -> str:
+        """The mark before a row."""
+        return self.marked.get(call.call_id, "✎" if call.call_id in self.labelled else "")
+
     def _key(self, place: int, width: int) -> tuple[object, ...]:
         """Everything that a row's looks depend on."""
         call = self.call_at(place)
@@ -188,7 +194,7 @@ class CallStream(PaintedView, can_focus=True):
         waiting = self.state.waiting is not None and self.state.waiting.call_id == call.call_id
         on = place == self.cursor
         digits = len(str(len(self.state.calls)))
-        mark = self.marked.get(call.call_id, "")
+        mark = self.mark_of(call)
         return (call.call_id, call.done, call.verdict, call.outcome, mark, on, on and self.has_focus, waiting, width, digits)
 
     def _subtitle(self) -> str | Content:
@@ -287,7 +293,7 @@ class CallStream(PaintedView, can_focus=True):
                 self._cache.clear()
             number = self.state.call_index[call.call_id] + 1
             content = row(
-                call, number, columns, waiting=waiting, pending=pending, cursor=on, mark=self.marked.get(call.call_id, "")
+                call, number, columns, waiting=waiting, pending=pending, cursor=on, mark=self.mark_of(call)
             )
             if on:
                 style = "on $primary 40%" if self.has_focus else "on $primary 20%"

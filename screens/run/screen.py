@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 from textual import on
@@ -13,9 +15,12 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from agent import events as ev
-from agent.audit.reader import CallTexts
+from agent.audit.log import LogError, known_log
+from agent.audit.reader import CallTexts, LogReader
 from agent.events import GateWaiting
 from agent.gate import Breakpoint
+from agent.labels.items import labelled_calls
+from agent.workspace.git import WorkspaceError
 from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
@@ -98,6 +103,7 @@ class RunScreen(KeyedScreen[None]):
         self.set_interval(0.5, self._tick)
         self.stream.focus()
         self.call_after_refresh(self._begin)
+        self.call_after_refresh(self._look_for_labels)
 
     def _begin(self) -> None:
         """The state as it is; a change to decide on is in front, though it may have come while nobody looked."""
@@ -522,7 +528,18 @@ class RunScreen(KeyedScreen[None]):
         call = self.stream.selected
         if call is not None:
             arguments = {"repo": self.session.repo, "call_id": call.call_id}
-            self.app.push_screen(make_screen("relabel", self.services, **arguments))
+            self.app.push_screen(make_screen("relabel", self.services, **arguments), lambda _: self._look_for_labels())
+
+    def _look_for_labels(self) -> None:
+        """Mark the calls that are labelled by now."""
+        start(self, self._mark_labelled, group="labels")
+
+    async def _mark_labelled(self) -> None:
+        run_id = self.session.state.run_id
+        found = await asyncio.to_thread(_labelled, self.session.repo, run_id) if run_id else frozenset()
+        if self.is_attached and found != self.stream.labelled:
+            self.stream.labelled = found
+            self.stream.refresh()
 
     def action_back(self) -> None:
         """Leave the screen; a run goes on meanwhile."""
@@ -542,3 +559,17 @@ class RunScreen(KeyedScreen[None]):
             self.app.notify(f"{why}. q goes to Home; F3 comes back from there.", timeout=4)
         else:
             self.dismiss()
+
+
+def _labelled(repo: Path, run_id: str) -> frozenset[int]:
+    """The labelled calls of a run; none where there is no log to read."""
+    try:
+        reader = LogReader(known_log(repo))
+    except (LogError, WorkspaceError):
+        return frozenset()
+    try:
+        return labelled_calls(reader, run_id)
+    except LogError:
+        return frozenset()
+    finally:
+        reader.close()

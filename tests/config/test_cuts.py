@@ -9,8 +9,8 @@ import pytest
 
 from agent.config.edit import ConfigDraft
 from agent.config.schema import repo_config_path
-from agent.labels.guidelines import guidelines_folder, save_guideline
 from agent.verdict.threshold import Threshold, save_thresholds, thresholds_path
+from agent.workspace.clean_room import claim
 from tests.fakes.cuts import every_moment
 from tui.commands.settings import write_settings
 
@@ -25,7 +25,6 @@ WRITERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object]]] = {
     "settings": (repo_config_path, _draft),
     "set": (repo_config_path, lambda repo: write_settings(repo, {"coding": {"samples": 3}})),
     "thresholds": (thresholds_path, lambda repo: save_thresholds(thresholds_path(repo), [Threshold("scope", "m", 0.4)])),
-    "guideline": (lambda repo: guidelines_folder(repo) / "scope.md", lambda repo: save_guideline(repo, "scope", "Yes.\n")),
 }
 
 
@@ -33,6 +32,7 @@ WRITERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object]]] = {
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_old_file_or_the_new_one(tmp_path: Path, name: str, there: bool) -> None:
     where, write = WRITERS[name]
+    claim(tmp_path)  # what a clone brought along would be moved aside
     path = where(tmp_path)
     old = b"# mine\n[coding]\nsamples = 2\n" if there else None
 

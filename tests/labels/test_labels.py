@@ -20,9 +20,10 @@ from agent.events import (
     StepStarted,
 )
 from agent.labels.book import LabelBook, label_outcomes, outcomes_wanted
-from agent.labels.guidelines import guideline, save_guideline
-from agent.labels.items import load_items
+from agent.labels.guidelines import guideline, guidelines_folder
+from agent.labels.items import labelled_calls, load_items
 from agent.labels.queue import ORDERS, Filter, agreement, build_queue, uncertainty
+from agent.workspace.clean_room import claim
 from tests.labels.filled import Filled
 
 
@@ -167,11 +168,12 @@ def test_agreement_counts_prompts_once_and_knows_kappa(filled: Filled) -> None:
 def test_guidelines_have_a_version_that_follows_the_text(tmp_path: Path) -> None:
     ours = guideline(tmp_path, "scope")
     assert "read or change" in ours.text and not ours.own and len(ours.version) == 10
-    mine = save_guideline(tmp_path, "scope", "Only files that change.\n")
+    folder = guidelines_folder(tmp_path)
+    claim(tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "scope.md").write_text("Only files that change.\n", encoding="utf-8")
+    mine = guideline(tmp_path, "scope")
     assert mine.own and mine.version != ours.version
-    assert guideline(tmp_path, "scope") == mine
-    with pytest.raises(ValueError, match="names no stage"):
-        save_guideline(tmp_path, "../escape", "x")
     assert guideline(tmp_path, "a_stage_of_tomorrow").text
 
 
@@ -221,3 +223,15 @@ def test_outcomes_are_labelled_only_where_the_run_was_told_to(filled: Filled) ->
     filled.run("on", config='{"judgment": {"outcome_labels": true}}')
     filled.run("old", config='{"models": {}}')
     assert [outcomes_wanted(filled.log, run) for run in ("on", "old", "r1", "none")] == [True, False, False, False]
+
+
+def test_labelled_rows_of_a_run_are_known_by_their_judgment(filled: Filled) -> None:
+    first, again = filled.call("r1", "a.c"), filled.call("r2", "a.c")
+    other, taken_back, weak = filled.call("r2", "b.c"), filled.call("r2", "c.c"), filled.call("r2", "d.c")
+    filled.label(first, True)
+    filled.label(taken_back, True)
+    filled.label(taken_back, None)
+    filled.label(weak, True, "outcome")
+    reader = LogReader(filled.path)
+    assert labelled_calls(reader, "r2") == {again} and labelled_calls(reader, "r1") == {first} and other
+    reader.close()

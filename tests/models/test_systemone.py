@@ -27,18 +27,6 @@ async def test_under_one_half_is_no() -> None:
         assert (await provider.complete(yes_no("Is it?", target_of(server, "systemone")))).text == "no"
 
 
-async def test_several_questions_share_one_state() -> None:
-    async with ScriptedServer(Answer(p_yes=0.9)) as server, systemone(server) as provider:
-        target = target_of(server, "systemone")
-        asked = [yes_no(f"S{n}", target, state="S", question=str(n)) for n in range(3)]
-        got = await provider.complete_many(asked)
-        assert [g.p_yes for g in got] == [0.9] * 3
-        assert len(server.calls) == 1
-        assert list(server.calls[0].body["questions"]) == ["q1", "q2", "q3"]
-        with pytest.raises(ModelError, match="different states"):
-            await provider.complete_many([asked[0], yes_no("T0", target, state="T", question="0")])
-
-
 async def test_text_is_not_its_trade() -> None:
     async with ScriptedServer() as server, systemone(server) as provider:
         with pytest.raises(ModelError, match="'implement' wants text") as caught:
