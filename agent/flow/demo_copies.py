@@ -17,6 +17,7 @@ from agent.audit.history import RunSummary, list_runs
 from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.schema import repo_config_path
+from agent.workspace.clean_room import forget_repository
 from agent.workspace.demo import create_demo, data_directory, load_demo, read_demo
 from agent.workspace.git import WorkspaceError, run_git, text
 
@@ -73,6 +74,7 @@ def remove_copy(copy: DemoCopy) -> None:
     going = copy.path.with_name(f".{copy.path.name}.{secrets.token_hex(4)}.tmp")
     try:
         copy.path.rename(going)
+        forget_repository(going)
         shutil.rmtree(going)
     except OSError as error:
         raise WorkspaceError(f"{copy.path} could not be deleted: {error.strerror}.") from error

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import stat
 from pathlib import Path
 
@@ -155,8 +156,6 @@ def adopt(repo: Path) -> list[str]:
 
 def forget_repository(repo: Path) -> None:
     """Remove what the state directory keeps for a repository that is deleted."""
-    import shutil
-
     with contextlib.suppress(WorkspaceError):
         state = claim(repo, make=False).state
         if state is not None:

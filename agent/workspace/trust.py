@@ -23,6 +23,10 @@ _BELOW = "*"
 """In place of a fingerprint: everything in this folder is trusted, whatever it says."""
 
 
+_DEMO = "demo"
+"""In place of a fingerprint: a copy of a demo that the product made there."""
+
+
 class _Trusted(msgspec.Struct):
     folders: dict[str, str] = {}
 
@@ -39,14 +43,20 @@ def is_trusted(repo: Path) -> bool:
 
 
 def is_own_demo(repo: Path) -> bool:
-    """Whether ``repo`` is a copy of a demo that the product made in its data directory."""
+    """Whether ``repo`` is a copy of a demo that the product made, in its data directory or where the person wanted it."""
+    repo = Path(os.path.realpath(repo))
     demos = Path(os.path.realpath(data_directory() / "demos"))
-    return Path(os.path.realpath(repo)).parent == demos
+    return repo.parent == demos or _read().folders.get(str(repo)) == _DEMO
 
 
 def was_trusted(repo: Path) -> bool:
     """Whether it was trusted as it was before its configuration or test command changed."""
     return str(Path(os.path.realpath(repo))) in _read().folders
+
+
+def trust_demo(copy: Path) -> None:
+    """Remember that the product made this copy of a demo. Raises as :func:`trust`."""
+    _write({**_read().folders, str(Path(os.path.realpath(copy))): _DEMO})
 
 
 def trust(repo: Path, *, below: bool = False) -> None:

@@ -15,7 +15,7 @@ from agent.config.schema import Config, Sandbox, load, load_with_notes, user_con
 from agent.launch import NotTrusted, open_run
 from agent.workspace.clean_room import claim
 from agent.workspace.demo import create_demo
-from agent.workspace.trust import distrust, is_trusted, trust
+from agent.workspace.trust import distrust, is_trusted, trust, trust_demo
 from tests.workspace.support import make_repo
 from tui.cli import cli
 
@@ -103,7 +103,11 @@ def test_own_demos_are_trusted_and_their_settings_count(tmp_path: Path) -> None:
     demo = create_demo("ring_buffer")
     write(demo, '[models]\nbase_url = "http://192.0.2.1:1"\nprovider = "openai"\n')
     assert is_trusted(demo) and load(demo).models.base_url == "http://192.0.2.1:1"
-    assert not is_trusted(create_demo("ring_buffer", tmp_path / "elsewhere"))
+    elsewhere = create_demo("ring_buffer", tmp_path / "elsewhere")
+    assert not is_trusted(elsewhere)
+    trust_demo(elsewhere)
+    write(elsewhere, '[models]\nbase_url = "http://192.0.2.1:1"\nprovider = "openai"\n')
+    assert is_trusted(elsewhere) and load(elsewhere).models.base_url == "http://192.0.2.1:1"
 
 
 def test_an_untrusted_configuration_does_not_count(hostile: Path) -> None:

@@ -44,6 +44,7 @@ def demo(
     from agent.flow.demo_copies import open_copy
     from agent.workspace.demo import create_demo, load_demo
     from agent.workspace.git import WorkspaceError
+    from agent.workspace.trust import trust_demo
     from tui.commands.demo_copies import clean_copies, list_all
 
     if list_them or clean:
@@ -51,6 +52,8 @@ def demo(
         return
     try:
         place = create_demo(name, into) if into is not None else open_copy(name)[0]
+        if into is not None:
+            trust_demo(place)
         chosen = load_demo(name)
     except WorkspaceError as error:
         raise click.UsageError(str(error)) from None
