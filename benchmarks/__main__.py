@@ -25,6 +25,7 @@ SMALL: dict[str, list[str]] = {
 ELSEWHERE = {
     "retrieval": "python -m benchmarks.retrieval --commits FILE --clones DIR   (real changes, clones of their repositories)",
     "classifier": "python -m benchmarks.classifier CORPUS.jsonl   (recorded compiler failures with their gold)",
+    "repair": "python -m benchmarks.repair TASKS   (bug tasks with hidden tests; with and without the model)",
     "pipelines": "python -m benchmarks.pipelines --save FILE   (decomposed and monolithic on the demos, with the model)",
 }
 """Measurements that need more than this checkout, and how they are run."""

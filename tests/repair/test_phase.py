@@ -128,7 +128,7 @@ async def test_a_search_that_finds_nothing_says_how_far_it_came(tmp_path: Path) 
     test = "from tax import tax\n\n\ndef test_tax():\n    assert tax(100) == 'a hundred and nineteen'\n"
     repo = repository(tmp_path, {"tax.py": TAX, "test_tax.py": test})
     async with ScriptedServer("no") as server:
-        finished, heard = await play(repo, server, with_model=False)
+        finished, heard = await play(repo, server, with_model=False, repair={"budget_s": 4})
     assert finished.status == "failed"
     assert "edits in tax were tried" in of(heard, ev.RepairFinished)[0].reason
     assert of(heard, ev.DiffReady)[0].diff == ""
