@@ -11,10 +11,9 @@ from agent.events import FailureSignals, PlanAdjusted, PlanMade, StepFinished, S
 from agent.flow.checks import Checks
 from agent.flow.compiling import RunCompiler
 from agent.flow.outcome import Outcome
-from agent.flow.parallel_steps import carry_out_together, ready_batch
 from agent.flow.progress import Progress
 from agent.flow.survey import Survey
-from agent.flow.worker import Worker
+from agent.flow.worker import Work, Worker
 from agent.flow.worktree_files import WorkTree
 from agent.planning.adjustment.adjust import adjust
 from agent.planning.interface_tests import KIND as TESTS
@@ -71,7 +70,7 @@ class StepRunner:
             batch = self._batch(queue)
             if len(batch) > 1:
                 queue = queue[len(batch) :]
-                await carry_out_together(self, batch)
+                await self.carry_out_together(batch)
                 continue
             step = queue.pop(0)
             result, more = await self.carry_out(step)
@@ -107,6 +106,47 @@ class StepRunner:
         why = "it did not improve the checks" if anew else "it broke checks that passed before"
         return await self._fail(step, start, f"{why}. {failure}".strip(), now), ()
 
+    async def carry_out_together(self, steps: list[PlanStep]) -> list[StepResult]:
+        """Write the functions of ``steps`` concurrently: several are asked for at once, files are touched one at a time.
+        Each has its commit, and the checks run once. If that made them worse, all is rolled back and each is done alone,
+        so that the one to blame is found.
+
+        Raises:
+            ModelError, Stopped: as :meth:`carry_out`.
+        """
+        lock = asyncio.Lock()
+        start = await self.workspace.head()
+
+        async def write(step: PlanStep) -> tuple[str, Work]:
+            commits: list[str] = []
+
+            async def kept() -> None:
+                commits.append(await self.workspace.commit(f"{step.id}: {step.description}"[:200]))
+
+            self.ctx.emit(StepStarted(step.id, step.description))
+            work = await self.worker.do(step, lock=lock, kept=kept)
+            return commits[-1] if work.ok and commits else "", work
+
+        await self.ctx.gate.pass_point()
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(write(step)) for step in steps]
+        outcomes = [task.result() for task in tasks]
+        now = await self.checked(steps[-1])
+        if self.checks.regressed(now):
+            await self.roll_back(start)
+            return [(await self.carry_out(step))[0] for step in steps]
+        self.checks.accept(now)
+        await asyncio.to_thread(self.tree.catch_up)
+        return [self._report(step, commit, work) for step, (commit, work) in zip(steps, outcomes, strict=True)]
+
+    def _report(self, step: PlanStep, commit: str, work: Work) -> StepResult:
+        why = "" if commit else work.reason
+        self.note(step, ok=bool(commit), why=why)
+        self.ctx.emit(
+            StepFinished(step.id, bool(commit), why, commit, step.target_files if commit else (), rolled_back=not commit)
+        )
+        return StepResult(step.id, bool(commit), why, signals=() if commit else (signal_of(work.kind, why),))
+
     def _needed_first(self, step: PlanStep, queue: list[PlanStep]) -> PlanStep | None:
         """The step that defines what ``step`` was missing when it failed, once a step."""
         name, self.compiler.needs = self.compiler.needs, ""
@@ -128,7 +168,7 @@ class StepRunner:
 
     def _batch(self, queue: list[PlanStep]) -> list[PlanStep]:
         flight = self.ctx.router.flight(self.ctx.router.target("function_implement"))
-        return ready_batch(queue, self.outcome.steps_done, flight.limit)
+        return _ready_batch(queue, self.outcome.steps_done, flight.limit)
 
     def close(self) -> None:
         """Let go of the build's objects."""
@@ -186,7 +226,7 @@ class StepRunner:
         if (now.ok and not best.ok) or (now.passed or 0) > (best.passed or 0) or further(best, now) > 0:
             return True
         checks = self.checks
-        if not checks.faulty or now.timed_out:  # who hangs comes to no fault, and is no better for it
+        if not checks.faulty or now.timed_out:  # what hangs reaches no fault, and is no better for it
             return False
         faulty = (await checks.explain(now)).faulty
         if not checks.faulty - faulty:
@@ -236,6 +276,16 @@ class StepRunner:
         """Show a plan that grew: a scaffold knows its functions only once its headers are there."""
         self.outcome.planned = grown(self.outcome.planned, queue)
         self.ctx.emit(PlanMade(self.outcome.planned, "facts", notes=("the scaffold brought up the functions to write",)))
+
+
+def _ready_batch(queue: list[PlanStep], done: set[str], limit: int) -> list[PlanStep]:
+    """The functions at the head of ``queue``, at most ``limit``, that wait for none that is not ``done``."""
+    batch: list[PlanStep] = []
+    for step in queue[:limit]:
+        if step.kind != "function_implement" or not set(step.depends_on) <= done:
+            break
+        batch.append(step)
+    return batch
 
 
 def _without(step: PlanStep, settled: set[str]) -> PlanStep:
