@@ -42,8 +42,10 @@ def code_lines(text: str, path: str = "", indent: int = 0) -> list[Content]:
     pad = " " * indent
     if not language or len(text) > _LONGEST:
         return [Content(pad + row) for row in text.split("\n")]
-    rows = highlight(text, language=language).split("\n", allow_blank=True)
     plain = text.split("\n")
-    if [row.plain for row in rows] != plain:  # the highlighter has dropped what it takes for unimportant
+    code = "\n".join("" if _FENCE.match(row) else row for row in plain)  # a fence is no code
+    rows = highlight(code, language=language).split("\n", allow_blank=True)
+    if len(rows) != len(plain):  # the highlighter has dropped what it takes for unimportant
         return [Content(pad + row) for row in plain]
-    return [Content(pad) + row for row in rows]
+    pairs = zip(plain, rows, strict=True)
+    return [Content(pad) + row if row.plain == said else Content(pad + said) for said, row in pairs]

@@ -233,5 +233,5 @@ class RepairState:
     reason: str = ""
 
 
-Incident = CompileIncident | Adjustment | Overruled
+Incident = CompileIncident | Adjustment | Overruled | RepairState
 """What is out of the ordinary in a run, and worth being kept in sight."""

@@ -423,6 +423,7 @@ def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
 
 def _repair_started(state: RunState, e: ev.RepairStarted) -> None:
     state.repair = RepairState(e.failing, e.passing, e.budget_s, e.clusters, e.flaky, seconds_left=e.budget_s)
+    state.incidents.append(state.repair)
     state.activity = "testing"
 
 

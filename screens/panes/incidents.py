@@ -7,7 +7,7 @@ import re
 from textual.content import Content
 
 from agent.stages import stage_of
-from agent.state.records import Adjustment, CompileIncident, Incident, Overruled
+from agent.state.records import Adjustment, CompileIncident, Incident, Overruled, RepairState
 from agent.values import Diagnostic
 from screens.actions import PANES
 from screens.text import BAD, GOOD, MUTED, STRONG, VERDICT_WORDS, WARN, line, one_line, plural
@@ -21,6 +21,8 @@ def pane_of(incident: Incident) -> str:
         return "compile"
     if isinstance(incident, Adjustment):
         return "adjust"
+    if isinstance(incident, RepairState):
+        return "repair"
     pane = stage_of(incident.stage).pane
     return pane if pane in PANES else "cascade"
 
@@ -31,6 +33,8 @@ def headline(incident: Incident) -> Content:
         return _of_compile(incident)
     if isinstance(incident, Adjustment):
         return _of_adjustment(incident)
+    if isinstance(incident, RepairState):
+        return _of_repair(incident)
     return _of_overruled(incident)
 
 
@@ -81,6 +85,18 @@ def _of_adjustment(adjustment: Adjustment) -> Content:
         return line(*parts, ("looking for the cause", WARN))
     changed = plural(len(adjustment.changes), "change") if adjustment.changes else "no change"
     return line(*parts, (f"plan adjusted, {changed}", STRONG))
+
+
+def _of_repair(repair: RepairState) -> Content:
+    failing = one_line(repair.failing[0]).partition(" ")[0] if repair.failing else "the checks"
+    more = f" and {len(repair.failing) - 1} more" if len(repair.failing) > 1 else ""
+    parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), f"{failing} fails", (more, MUTED), (" → ", MUTED)]
+    parts.append(f"{plural(repair.tried, 'edit')} tried" if repair.tried else plural(len(repair.suspects), "suspect"))
+    if repair.mended is not None:
+        parts += [(" → ", MUTED), ("✓ mended", GOOD) if repair.mended else ("✗ not mended", BAD)]
+    elif repair.passing:
+        parts += [(" → ", MUTED), (f"{plural(repair.passing, 'edit')} pass", STRONG)]
+    return line(*parts)
 
 
 def _of_overruled(overruled: Overruled) -> Content:

@@ -35,7 +35,7 @@ _PANES: tuple[type[Pane], ...] = (Cascade, Compile, Plan, Adjust, Diff, Checks, 
 _SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk", "repair": "Rep"}
 
 
-_WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n} ", 4, 1), ("{n}", 0, 1))
+_WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n}", 4, 1), ("", 4, 1), ("{n}", 0, 1))
 """Ways to write the tabs, the roomiest first: the key before the name, letters of the name, cells between two."""
 
 

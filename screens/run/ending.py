@@ -25,6 +25,8 @@ def explaining_pane(state: RunState) -> str:
     """The pane that says most about how the run ended: the change where there is one, else what stood in its way."""
     if state.diff is not None and state.diff.diff.strip():
         return "diff"
+    if state.repair is not None and state.repair.mended is False:
+        return "repair"
     if any(incident.settled is False for incident in state.compile_incidents[-3:]):
         return "compile"
     if state.finished is not None and state.finished.status == "stopped":
@@ -124,10 +126,11 @@ def _next_steps(session: RunSession) -> Keys:
     return keys
 
 
-_TAB_KEYS = {"cascade": "1", "compile": "2", "plan": "3", "diff": "5", "checks": "6", "log": "7"}
+_TAB_KEYS = {"cascade": "1", "compile": "2", "plan": "3", "diff": "5", "checks": "6", "log": "7", "repair": "8"}
 _LOOK = {
     "cascade": "look at what was relevant", "compile": "look at the compile error", "plan": "look at the steps",
     "diff": "look at the diff", "checks": "look at the failing checks", "log": "look at what went wrong",
+    "repair": "look at the search for the fault",
 }  # fmt: skip
 
 

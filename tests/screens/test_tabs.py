@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from screens.actions import PANES
-from screens.panes.tabs import TabPanel
+from screens.panes.tabs import _SHORT, TabPanel
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import failing, ring_buffer
 
@@ -37,7 +37,9 @@ async def test_every_name_stands_whole_and_every_tab_is_reached(width: int) -> N
             await _until(pilot, lambda name=name: panel.current == name)  # type: ignore[misc]
             assert panel.pane.display
             row = app.screen._compositor.render_strips()[panel.region.y].text
-            assert all(pane.title() in row for pane in PANES), row
+            if width != 100:  # there the panel is 44 cells wide, and eight names take 50
+                assert all(pane.title() in row for pane in PANES), row
+            assert all(_SHORT.get(pane, pane.title()) in row or pane.title() in row for pane in PANES), row
             assert "…" not in row
         for name in ("plan", "log", "cascade"):
             start, end, _ = next(span for span in panel._spans if span[2] == name)
@@ -47,10 +49,12 @@ async def test_every_name_stands_whole_and_every_tab_is_reached(width: int) -> N
 
 async def test_keys_go_before_names_are_shortened() -> None:
     panel = TabPanel(id="panel")
-    assert _title(panel, 63).startswith("1 Cascade  2 Compile  3 Plan")
-    assert _title(panel, 57).startswith("1 Cascade 2 Compile 3 Plan")
-    assert _title(panel, 50) == "1Cascade 2Compile 3Plan 4Adjust 5Diff 6Checks 7Log"
-    assert _title(panel, 43) == "Cascade Compile Plan Adjust Diff Checks Log"
+    assert _title(panel, 73).startswith("1 Cascade  2 Compile  3 Plan")
+    assert _title(panel, 66).startswith("1 Cascade 2 Compile 3 Plan")
+    assert _title(panel, 58) == "1Cascade 2Compile 3Plan 4Adjust 5Diff 6Checks 7Log 8Repair"
+    assert _title(panel, 50) == "Cascade Compile Plan Adjust Diff Checks Log Repair"
+    assert _title(panel, 47).startswith("1Cascade 2Comp 3Plan 4Adj")
+    assert _title(panel, 41).startswith("Cascade Comp Plan Adj")
     assert _title(panel, 30).startswith("1Cascade 2 3")
 
 
