@@ -15,9 +15,9 @@ from agent.c.headers import header_table
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import child_environment
+from agent.compiling.classifying.choose import choose_headers
 from agent.compiling.classifying.deterministic import deterministic_check
 from agent.compiling.compiler import Compiler
-from agent.compiling.curing.choose import choose_headers
 from agent.compiling.reading.diagnostics import parse_text
 from agent.compiling.reading.symptoms import symptom_of
 from agent.compiling.system_headers import system_headers

@@ -1,4 +1,4 @@
-"""The rungs for what failed before or after the compiler proper: a file that is not found, a link."""
+"""The rules for what failed before or after the compiler proper: a file that is not found, a link."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""The rungs that end in an include: names that headers declare and the file does not include."""
+"""The rules that end in an include: names that headers declare and the file does not include."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from agent.c.words import holds_word, is_called
+from agent.compiling.classifying.choose import choose_headers
 from agent.compiling.classifying.classification import ERROR_CAT_MISSING_INCLUDE, CompilerErrorClassification
 from agent.compiling.classifying.evidence import Evidence
 from agent.compiling.classifying.findings import Finding
 from agent.compiling.classifying.foresee import foreseen
-from agent.compiling.curing.choose import choose_headers
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.log_lines import plain_text
 from agent.compiling.reading.symptoms import Symptom

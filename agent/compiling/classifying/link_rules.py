@@ -35,7 +35,7 @@ def classify_link(
     """The first undefined symbol that the project declares and nobody defines decides; then libraries and the build.
 
     A symbol of a library, a missing ``main``, an ``inline`` without its external definition, a second definition and a
-    file that was left out of the link are no missing definitions (``compiler-notes`` 13).
+    file that was left out of the link are no missing definitions.
     """
     verdicts = link_verdicts(link, project, target, table, implicit)
     missing = next((v for v in verdicts if v.category == "missing_definition"), None)

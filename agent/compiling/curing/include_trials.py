@@ -12,12 +12,12 @@ from typing import Literal, NamedTuple
 from agent.c.headers import header_table
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
+from agent.compiling.classifying.choose import choose_headers
 from agent.compiling.classifying.classification import NeededInclude
 from agent.compiling.classifying.deterministic import Deterministic, deterministic_check
 from agent.compiling.classifying.findings import SystemNames
 from agent.compiling.compiler import CompileOutcome
 from agent.compiling.curing.add_include import add_include_to_file, places_for
-from agent.compiling.curing.choose import choose_headers
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.symptoms import symptom_of
 from agent.values import Diagnostic

@@ -21,7 +21,7 @@ def implicit(name: str, line: int = 1) -> str:
     return f"main.c:{line}:9: error: implicit declaration of function '{name}' [-Wimplicit-function-declaration]\n"
 
 
-def test_the_seeds_own_examples() -> None:
+def test_the_plainest_examples() -> None:
     main = "int main(void) { return 0; }\n"
     assert verdict(implicit("printf"), main_c=main) == ("missing_include", ("stdio.h",))
     assert verdict(implicit("malloc"), main_c=main) == ("missing_include", ("stdlib.h",))
