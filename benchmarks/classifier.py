@@ -18,8 +18,8 @@ from typing import Any
 from agent.compiling.classifying.classification import CompilerErrorClassification
 from agent.compiling.classifying.findings import SystemNames
 from agent.compiling.classifying.questions import RunQuestions
-from agent.compiling.classifying.rows import Row, classify_row, model_calls
 from agent.compiling.compiler import Compiler, CompilerMissing
+from agent.compiling.rows import Row, classify_row, model_calls
 from agent.compiling.system_headers import system_headers
 from agent.config.schema import load
 from agent.models.store import data_dir

@@ -24,7 +24,7 @@ def classify(file: Iterable[str], no_model: bool, verify: bool, no_facts: bool) 
 
 
 async def _classify(lines: Iterable[str], no_model: bool, verify: bool, no_facts: bool) -> None:
-    from agent.compiling.classifying.rows import classify_rows
+    from agent.compiling.rows import classify_rows
 
     if no_model:
         async for row in classify_rows(lines, verify=verify):

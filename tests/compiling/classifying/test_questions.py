@@ -8,7 +8,7 @@ import pytest
 from agent.c.project import ProjectFiles
 from agent.compiling.classifying.classification import CompilerErrorClassification
 from agent.compiling.classifying.questions import RunQuestions, classify_compiler_error
-from agent.compiling.classifying.rows import Row, classify_row, model_calls
+from agent.compiling.rows import Row, classify_row, model_calls
 from agent.config.schema import merge
 from agent.prompts import error_classify_include
 from tests.fakes.context import run_context

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from agent.compiling.classifying.rows import classify_rows
+from agent.compiling.rows import classify_rows
 
 MAIN = "int f(char *s) { return strlen(s); }\n"
 STDERR = "main.c:1:25: warning: implicit declaration of function 'strlen' [-Wimplicit-function-declaration]\n"
