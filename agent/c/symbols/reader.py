@@ -116,6 +116,7 @@ class _Reader:
         typedef = node.type == "type_definition"
         if type_ is not None and type_.type in _TYPES:
             self.type_(type_, node)
+        private = static(node)  # once: a declaration may have thousands of names
         for declarator in node.children_by_field_name("declarator"):
             name = declared_name(declarator)
             if name is None or not name.text or name.text in NEVER_DECLARED:
@@ -123,7 +124,7 @@ class _Reader:
             kind: SymbolKind = "typedef" if typedef else "prototype" if is_prototype(declarator) else "global"
             if kind == "global" and node.has_error and type_ is not None and type_.start_byte == name.start_byte:
                 continue
-            self.add(Found(text_of(name.text), kind, node.start_byte, node.end_byte, static=static(node)))
+            self.add(Found(text_of(name.text), kind, node.start_byte, node.end_byte, static=private))
 
     def type_(self, node: Node, whole: Node, parent: str = "") -> None:
         """A struct, union or enum with a body; nested named ones and enumerators come along."""
