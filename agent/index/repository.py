@@ -120,6 +120,8 @@ class Index:
                 remove_file(db, file_id)
         self._updater.relate(changed, rebuild=bool(gone) or any(path not in known for path in changed))
         history.refresh_history(self._store, self.root)
+        if changed and not known:
+            self._store.compact()
         return self._report(listing, len(changed), len(gone), began)
 
     def refresh_files(self, paths: Iterable[str]) -> list[str]:
