@@ -12,6 +12,7 @@ import pytest
 from agent.audit.log import log_path
 from agent.audit.reader import LogReader
 from agent.labels.export import ExportOptions, export
+from agent.labels.pairs import Choice
 from agent.state.run_state import RunState
 
 OLD = Path(__file__).with_name("old_logs")
@@ -55,5 +56,6 @@ def test_it_replays_as_it_did(old: tuple[LogReader, dict[str, Any]]) -> None:
 
 def test_its_labels_are_exported_as_they_were(old: tuple[LogReader, dict[str, Any]], tmp_path: Path) -> None:
     reader, expected = old
-    export(reader, tmp_path / "out", ExportOptions(format="openai-chat", test_fraction=0.0))
+    options = ExportOptions("openai-chat", Choice(sources=()), test_fraction=0.0)  # outcomes have to be asked for now
+    export(reader, tmp_path / "out", options)
     assert (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines() == expected["export"]
