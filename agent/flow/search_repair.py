@@ -15,6 +15,9 @@ from agent.values import PlanStep
 from agent.workspace.protected import called_by, is_writable
 from agent.workspace.worktree import Workspace
 
+SLOWEST = 90.0
+"""Seconds of the checks up to which edits are searched for."""
+
 
 async def search_repair(
     ctx: RunContext,
@@ -35,6 +38,10 @@ async def search_repair(
     """
     best = checks.best
     if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok or not read_intent(task).repairs:
+        return False
+    if best.seconds > SLOWEST:
+        text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so none is searched for."
+        ctx.notice("info", text, "repair")
         return False
     env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
     called = await asyncio.to_thread(called_by, workspace.root, checks.command)

@@ -278,8 +278,11 @@ def mask(site: Site) -> Iterator[Change]:
 @operator("format", "another conversion in a format", ("c",), weight=0.4)
 def formats(site: Site) -> Iterator[Change]:
     """``%d`` for ``%c``, ``%f``, ``%u``, ``%s``; a line break or blank more or less at the end."""
+    readers = {call.arguments[0] for call in site.calls if call.name == "scanf" and call.arguments}
     for node in site.of("string_literal"):
         text = site.text(node)
+        if node in readers and "%s" in text:  # a word is read where a line is meant
+            yield site.replace(node, text.replace("%s", "%[^\\n]"), 1.3)
         for match in re.finditer(r"%([-+0 #]*\d*(?:\.\d+)?)(hh|h|ll|l|z)?([dciufgsxX])", text):
             for new in ("d", "c", "f", "lf", "u", "s", "x", "ld"):
                 old = (match[2] or "") + match[3]
