@@ -18,6 +18,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 SMALL: dict[str, list[str]] = {
     "throughput": ["--items", "200", "--in-flight", "1,8,64", "--rounds", "1"],
     "index_speed": ["--files", "400"],
+    "learning": ["--draws", "3"],
     "stream": ["--calls", "20000", "--keys", "30"],
 }
 """Measurement to arguments that take seconds."""
