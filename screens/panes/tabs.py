@@ -3,7 +3,7 @@ stands under the one in front; where there is not, a line under the tabs keeps t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from textual import events
 from textual.app import ComposeResult
@@ -68,6 +68,7 @@ class TabPanel(Container):
         self._second_since = float("-inf")
         self._spans: list[tuple[int, int, str]] = []
         self._state = RunState()
+        self._made: dict[str, Pane] = {}
 
     def compose(self) -> ComposeResult:
         """The line of the last incident and all panes; one or two are displayed."""
@@ -90,7 +91,9 @@ class TabPanel(Container):
         return self._pane(self.current)
 
     def _pane(self, name: str) -> Pane:
-        return self.query_one(f"#pane-{name}", Pane)
+        if name not in self._made:  # looked up once: this is asked eight times a flush
+            self._made[name] = self.query_one(f"#pane-{name}", Pane)
+        return self._made[name]
 
     def show_tab(self, name: str, now: float) -> None:
         """A person brings a tab to the front, at ``now`` by the session's clock."""
@@ -109,7 +112,7 @@ class TabPanel(Container):
         self.narrow, self.calls_on_top, self.wide = narrow, narrow and calls_on_top, wide
         self._switch()
 
-    def update_state(self, state: RunState, events: Iterable[ev.Event], now: float) -> None:
+    def update_state(self, state: RunState, events: Sequence[ev.Event], now: float) -> None:
         """Hand the state down; follow the action."""
         self._state = state
         if not self.pinned:
@@ -119,7 +122,8 @@ class TabPanel(Container):
         if incident is not None or self.incident is not None:
             self.incident = incident
             self._choose_second(now)
-            self._show_incident()
+            if any(not isinstance(event, ev.CallStarted | ev.CallFinished) for event in events) or not events:
+                self._show_incident()
         for name in PANES:
             self._pane(name).update_state(state)
 
