@@ -10,7 +10,7 @@ from agent.retrieval.types import Reason, ScopedFile, ScopedSymbol
 
 _SYMBOL_WORDS = {
     "words": "its text has the task's words",
-    "name": "its name has them",
+    "name": "its name has the task's words",
     "calls": "it calls or is called by symbols found",
     "named": "the task names it",
     "trace": "an error trace in the task stands in it",

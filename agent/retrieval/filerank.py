@@ -49,13 +49,13 @@ NAMED = 10.0
 
 WORDS = {
     "names": "its names and comments have the task's words",
-    "symbols": "one of its symbols has them",
+    "symbols": "one of its symbols has the task's words",
     "history": "earlier commits with such messages touched it",
     "mentioned": "it defines a name that the task spells",
-    "path": "its path has them",
-    "symbol": "its best symbol has them",
-    "related": "its best symbol has them or words related to them",
-    "words": "all its text has them",
+    "path": "its path has the task's words",
+    "symbol": "its best symbol has the task's words",
+    "related": "its best symbol has the task's words or related ones",
+    "words": "all its text has the task's words",
     "edges": "it imports or is imported by files found",
     "calls": "its symbols call or are called by symbols found",
     "twin": "it has the name of a file found",
