@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent.index import Index
-from agent.index.scan import git_environment
+from agent.workspace.git import git_environment
 
 _WORDS = (
     "ring buffer token budget parse queue socket reply client cache table hash node list tree file path read write".split()
