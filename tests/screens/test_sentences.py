@@ -15,6 +15,10 @@ from tests.screens.recorded import RECORDINGS, failing, ring_buffer
 
 _CALLS = (ev.CallStarted, ev.CallFinished)
 _LEAST: dict[type, dict[str, object]] = {
+    ev.SuspectJudged: {"function": "f", "path": "a.c", "suspected": True}, ev.CandidateJudged: {"number": 1, "fits": False},
+    ev.CandidatePassed: {"number": 1, "operator": "comparison", "source": "operator", "path": "a.c", "function": "f",
+                         "line": 3, "diff": ""},
+    ev.RepairChosen: {"number": 1, "why": ""}, ev.RepairFinished: {"mended": False},
     ev.RunStarted: {"task": "t", "repo": "r"}, ev.RunFinished: {"status": "stopped"}, ev.StageStarted: {"stage": "scope"},
     ev.StageFinished: {"stage": "scope"}, ev.Notice: {"level": "info", "text": "So it is."},
     ev.ModelStatus: {"status": "ready"}, ev.IndexRefreshed: {"files": 1, "symbols": 2}, ev.StagesRouted: {"selected": ()},
