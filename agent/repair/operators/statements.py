@@ -88,7 +88,14 @@ def repeated(site: Site) -> Iterator[Change]:
             texts += [
                 f"{call.receiver}.{call.name}({name})" for name in site.variables[:_MOST_NAMES] if name != call.receiver
             ]
-    texts = list(dict.fromkeys(texts))[:30]
+    for call in site.calls:  # the last item is often left to be handled behind the loop, under another name
+        whole = patterns.get(f"{site.text(call.node)};")
+        if whole is not None and call.arguments and call.arguments[-1].type == "identifier":
+            item = call.arguments[-1]
+            head = site.source[whole.start_byte : item.start_byte].decode("utf-8", "replace")
+            tail = site.source[item.end_byte : whole.end_byte].decode("utf-8", "replace")
+            texts += [f"{head}{name}{tail}" for name in site.variables[:_MOST_NAMES]]
+    texts = list(dict.fromkeys(texts))[:40]
     for one, block, place in site.statements:
         if not site.begins_line(one):
             continue
@@ -96,7 +103,7 @@ def repeated(site: Site) -> Iterator[Change]:
         if one.type == "return_statement" and one.parent is not None:
             for text in texts:
                 yield site.before(one, text, 0.9)
-        elif last and one.parent is not None and one.parent != site.body and site.is_simple(one) and not _leaves(one):
+        elif last and one.parent is not None and one.parent != site.body and not _leaves(one):
             for text in texts:
                 if text != site.text(one):
                     yield site.after(one, text, 0.8)
