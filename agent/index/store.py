@@ -198,6 +198,7 @@ class Store:
             for table in ("words", "messages"):
                 self._db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def outgrown(self) -> bool:
         """Whether rows of replaced content have become so many that the tables should be built afresh."""
