@@ -34,6 +34,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     monkeypatch.setenv("CRA_CONFIG_DIR", str(base / "config"))
     monkeypatch.setenv("CRA_DATA_DIR", str(base / "data"))
     monkeypatch.setenv("CRA_CACHE_DIR", str(base / "cache"))
+    monkeypatch.setenv("CRA_STATE_DIR", str(base / "state"))
     keys.forget_all()
     trust(tmp_path_factory.getbasetemp(), below=True)
     for name in ("NO_COLOR", "TEXTUAL_THEME", "CRA_MODEL_PATH"):
