@@ -78,6 +78,7 @@ def _parameters(xllamacpp: Any, args: argparse.Namespace, key: str) -> Any:
     if key:
         params.api_keys = [key]
     if args.lora:
+        params.cache_ram_mib = 0  # it does not tell prefixes of one adapter from those of another
         params.lora_init_without_apply = True  # each call says which it wants
         params.lora_adapters = [_adapter(xllamacpp, path) for path in args.lora]
     if args.speculative:
@@ -88,7 +89,7 @@ def _parameters(xllamacpp: Any, args: argparse.Namespace, key: str) -> Any:
 
 def _adapter(xllamacpp: Any, path: str) -> Any:
     adapter = xllamacpp.CommonAdapterLoraInfo()
-    adapter.path, adapter.scale = path, 1.0
+    adapter.path, adapter.scale = path, 0.0  # a call without an adapter gets the scale that stands here
     return adapter
 
 

@@ -37,6 +37,7 @@ class OpenAIProvider(HttpProvider):
         self._refused: set[str] = set()
         self._counted: dict[bool, bool] = {}
         self._adapters: dict[str, int] | None = None
+        self._last_adapter = ""
 
     async def kind(self, target: ModelTarget) -> str:
         """``llama``, ``vllm``, ``sglang`` or ``plain``; asked once per server.
@@ -175,7 +176,8 @@ class OpenAIProvider(HttpProvider):
         if request.stop:
             body["stop"] = list(request.stop)
         if kind == "llama":
-            body["cache_prompt"] = True
+            body["cache_prompt"] = target.adapter == self._last_adapter  # a prefix is the adapter's that computed it
+            self._last_adapter = target.adapter
             if target.adapter and self._adapters is not None:
                 body["lora"] = [{"id": self._adapters[PurePath(target.adapter).name], "scale": 1.0}]
         if kind in ("llama", "vllm", "sglang"):

@@ -235,6 +235,7 @@ async def test_llama_server_is_asked_for_the_adapter_by_its_number() -> None:
             await provider.complete(yes_no("Is it?", target_of(server, adapter="other.gguf")))
     with_it, without = (call.body for call in server.calls)
     assert with_it["lora"] == [{"id": 1, "scale": 1.0}] and with_it["model"] == "m"
+    assert (with_it["cache_prompt"], without["cache_prompt"]) == (False, False), "no prefix of another adapter is reused"
     assert "lora" not in without and "--lora other.gguf" in raised.value.hint
 
 
