@@ -28,14 +28,16 @@ def repository(folder: Path) -> Path:
 
 
 async def ended_run(repo: Path, run_id: str = "r1", status: RunStatus = "complete", text: str = AFTER) -> Workspace:
-    """Run ``run_id`` has written ``text`` into ``a.c`` on its branch and has said how it ended. One call, about ``a.c``."""
+    """Run ``run_id`` has written ``text`` into ``a.c`` on its branch and has said how it ended. One call, about ``a.c``.
+    Its configuration has outcomes labelled."""
     place = await Workspace.create(repo, run_id)
     if text != BEFORE:
         place.write("a.c", text)
     await place.commit("the change")
     diff = await place.diff()
     log = AuditLog(log_path(repo))
-    log.start_run(run_id, task="Add y to a.c", repo=str(repo), model="m1", branch=place.branch)
+    config = '{"judgment": {"outcome_labels": true}}'
+    log.start_run(run_id, task="Add y to a.c", repo=str(repo), model="m1", branch=place.branch, config=config)
     draft = CallDraft(run_id, 1, "scope", "a.c", True, 1, "s", "t\n", "File: a.c", "m1", "openai", "{}", None)
     call = log.insert_call(draft)
     log.answer_call(call, Completion("yes", 0.9, prompt_tokens=10, cached_tokens=5, completion_tokens=1, ms=12.0))

@@ -24,8 +24,11 @@ SIZE = (120, 40)
 
 
 def configure(repo: Path, server: ScriptedServer, **sections: dict[str, Any]) -> None:
-    """The repository's configuration file: every model is the scripted one."""
+    """The repository's configuration: every model is the scripted one. All that can be asked is asked, and a bug goes to
+    the model, since it is the decisions and what is written that journeys look at."""
     models = {"provider": "openai", "base_url": server.base_url, **sections.pop("models", {})}
+    sections.setdefault("retrieval", {}).setdefault("always_ask", True)
+    sections.setdefault("orchestrator", {}).setdefault("decomposed_repair", False)
     path = repo_config_path(repo)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(tomli_w.dumps({"models": models, **sections}), encoding="utf-8")

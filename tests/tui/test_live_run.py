@@ -9,10 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import tomli_w
 
 from agent.audit.reader import LogReader
-from agent.config.schema import load, repo_config_path
+from agent.config.schema import load
 from agent.state.run_state import RunState
 from agent.workspace.demo import load_demo
 from screens.panes.calls import CallStream
@@ -20,7 +19,7 @@ from screens.panes.card import Card
 from screens.run.screen import RunScreen
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
-from tests.tui.journey import until
+from tests.tui.journey import configure, until
 from tui.app import CraApp
 from tui.services import engine_services
 
@@ -34,12 +33,6 @@ def ring(tmp_path: Path) -> Path:
     return small_ring(tmp_path / "ring")
 
 
-def _configure(repo: Path, server: ScriptedServer) -> None:
-    path = repo_config_path(repo)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(tomli_w.dumps({"models": {"provider": "openai", "base_url": server.base_url}}), encoding="utf-8")
-
-
 def _app(repo: Path) -> CraApp:
     return CraApp(engine_services(repo), config=load(repo), repo=repo, task=TASK)
 
@@ -47,7 +40,7 @@ def _app(repo: Path) -> CraApp:
 async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_change(ring: Path) -> None:
     coder = Coder(RING)
     async with ScriptedServer(lambda call: dataclasses.replace(coder(call), pace=0.002)) as server:
-        _configure(ring, server)
+        configure(ring, server)
         app = _app(ring)
         async with app.run_test(size=(120, 40), notifications=True) as pilot:
             await pilot.pause()
@@ -84,7 +77,7 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
 
 async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path) -> None:
     async with ScriptedServer(Coder(RING), latency=0.15) as server:  # slow enough for a key to come in between
-        _configure(ring, server)
+        configure(ring, server)
         app = _app(ring)
         async with app.run_test(size=(120, 40)) as pilot:
             await pilot.pause()
