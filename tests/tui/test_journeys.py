@@ -56,7 +56,7 @@ async def _another(pilot: Pilot[int], session: RunSession, before: GateWaiting) 
 
 
 async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget: Path) -> None:
-    async with ScriptedServer(fixes_budget, latency=0.1) as server:  # slow enough for the first key to come in between
+    async with ScriptedServer(fixes_budget, latency=0.4) as server:  # slow enough for the first key to come in between
         configure(budget, server)
         app = application(budget, TASK)
         async with app.run_test(size=SIZE) as pilot:
