@@ -41,7 +41,8 @@ def expected_of(kind: Any) -> str:
             return str(meta.extra["expected"])
     origin = typing.get_origin(base)
     if origin is typing.Literal:
-        return "one of " + ", ".join(repr(v) if v != "" else "an empty text" for v in typing.get_args(base))
+        values = [repr(v) if v != "" else "an empty text" for v in typing.get_args(base)]
+        return values[0] if len(values) == 1 else "one of " + ", ".join(values)
     if origin is list:
         return "a list, each entry " + expected_of(typing.get_args(base)[0])
     if origin is dict:

@@ -78,7 +78,7 @@ async def test_typing_is_checked_and_a_wrong_value_cannot_be_saved(repo: Path) -
         control.focus()
         control.value = "many"
         await pilot.pause()
-        assert row.error == "Expected a whole number of at least 1 and at most 512, not 'many'."
+        assert row.error == "Expected a whole number of at least 1 and at most 512 or 'auto', not 'many'."
         assert "✗ Expected" in str(row.query_one(".field-about", Static).content)
         await pilot.press("ctrl+s")
         await pilot.pause()
