@@ -34,11 +34,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "labels": ("tui.commands.labels:labels", "Count labels, or write them as training files."),
     "calibrate": (
         "tui.commands.labels:calibrate",
-        "Fit thresholds to labels, say what they are worth on tasks left out, and use those that are better.",
+        "Fit thresholds to labels, say what they are worth on tasks left out of the fit, and use those that are better.",
     ),
     "evaluate": (
         "tui.commands.labels:evaluate",
-        "Ask every labelled question again of a model and measure its answers, beside what the log knows of others.",
+        "Ask every labelled question again of one or more models and measure their answers, beside what the log knows of"
+        " others.",
     ),
     "trust": ("tui.commands.trust:trust", "Let the build and the tests of REPO (default: here) run."),
     "serve": ("tui.commands.serve:serve", "Serve the application to a browser on this machine."),
