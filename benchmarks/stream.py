@@ -1,7 +1,7 @@
 """The call stream under load: 100,000 call events through the state, and key to paint while 1,000 events a second arrive.
 
-Run it with ``python -m benchmarks.stream [--calls N] [--keys N]``. Goal: p95 of key to paint at most 50 ms (design
-section 14). Key to paint is the time from a key event entering the application to the end of the refresh it caused.
+Run it with ``python -m benchmarks.stream [--calls N] [--keys N]``. Goal: p95 of key to paint at most 50 ms.
+Key to paint is the time from a key event entering the application to the end of the refresh it caused.
 """
 
 from __future__ import annotations
