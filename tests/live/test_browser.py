@@ -10,6 +10,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -42,10 +43,11 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def child(*command: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own, ended with everything it started."""
+def child(*command: str, cwd: Path, said: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a group of its own, ended with everything it started; ``said`` is where its errors go."""
     nothing = subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=cwd, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+    with said.open("wb") as errors:
+        process = subprocess.Popen(command, cwd=cwd, stdin=nothing, stdout=nothing, stderr=errors, start_new_session=True)
     try:
         yield process
     finally:
@@ -66,6 +68,14 @@ async def fetched(session: Any, url: str) -> str:
                 async with session.get(url) as reply:
                     return str(await reply.text())
             await asyncio.sleep(0.2)
+
+
+async def printed_address(said: Path) -> str:
+    """The address with its token, once ``cra serve`` has printed it."""
+    async with asyncio.timeout(PATIENCE):
+        while (found := re.search(r"http://\S+", said.read_text(encoding="utf-8"))) is None:
+            await asyncio.sleep(0.1)
+    return found[0]
 
 
 class ProtocolError(Exception):
@@ -128,17 +138,20 @@ async def page(tmp_path: Path) -> AsyncIterator[Page]:
         "--disable-component-update", "--disable-dev-shm-usage", "--no-first-run", "--mute-audio", "--window-size=1280,800",
         f"--remote-debugging-port={debug}", f"--user-data-dir={tmp_path / 'profile'}", "about:blank",
     )  # fmt: skip
-    with child(*serve, cwd=Path(__file__).parents[2]), child(*browser, cwd=tmp_path):
+    said, noise = tmp_path / "serve.txt", tmp_path / "browser.txt"
+    with child(*serve, cwd=Path(__file__).parents[2], said=said), child(*browser, cwd=tmp_path, said=noise):
+        address = await printed_address(said) + "&fontsize=14"
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:  # cookies of an IP address
+            assert "Clean Room" in await fetched(session, address)
         async with aiohttp.ClientSession() as session:
-            html = await fetched(session, f"http://127.0.0.1:{port}/?fontsize=14")
-            assert "Clean Room" in html
+            assert "Clean Room" not in await fetched(session, f"http://127.0.0.1:{port}/"), "nobody without the token"
             await fetched(session, f"http://127.0.0.1:{debug}/json/version")
             targets = json.loads(await fetched(session, f"http://127.0.0.1:{debug}/json"))
             target = next(entry for entry in targets if entry["type"] == "page")
             async with session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=1 << 26) as socket:
                 shown = Page(socket)
                 await shown.call("Page.enable")
-                await shown.call("Page.navigate", url=f"http://127.0.0.1:{port}/?fontsize=14")
+                await shown.call("Page.navigate", url=address)
                 yield shown
 
 
