@@ -33,7 +33,7 @@ def headless(name: str, place: Path, *options: str) -> tuple[int, list]:
 
 
 def test_ring_buffer_by_the_real_model(tmp_path: Path) -> None:
-    code, events = headless("ring_buffer", tmp_path / "ring")
+    code, events = headless("ring_buffer", tmp_path / "ring", "--set", "retrieval.always_ask=true")
     names = [type(event).__name__ for event in events]
     finished = events[-1]
     print(json.dumps({"status": finished.status, "reason": finished.reason, "calls": finished.calls,
