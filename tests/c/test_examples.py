@@ -43,3 +43,9 @@ def test_examples_are_bounded_and_literal_ones_come_first() -> None:
 
 def test_nothing_is_said_of_a_function_that_no_test_calls() -> None:
     assert examples_of(b"void t(void) { g(1); }", ["f"]) == {} == examples_of(b"%%%", ["f"])
+
+
+def test_a_whole_test_is_shown_only_where_no_assertion_holds_by_itself() -> None:
+    """What a test checks of the state afterwards reads as a wish: a model then wrote to what it was to leave alone."""
+    source = b"void t(void) { int d[2] = {0, 9}; CHECK(f(d, 2) == 1); CHECK(rb.count == 4 && rb.head == 2); }"
+    assert all("rb.head" not in example for example in examples_of(source, ["f"])["f"])
