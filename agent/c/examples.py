@@ -20,7 +20,7 @@ LONGEST = 160
 """Characters of one example."""
 
 FEW = 3
-"""Examples below which short tests are told as they stand, of at most :data:`LINES` lines."""
+"""Short tests, of at most :data:`LINES` lines, that are told as they stand where no assertion holds by itself."""
 
 LINES = 12
 LONGEST_BODY = 500
