@@ -1,4 +1,4 @@
-"""Each export, read by the real code of those who take it (``make consumers``). What is not installed is skipped.
+"""Each export, read by the real code of those who take it (``pytest tests/consumers``). What is not installed is skipped.
 
 The packages' own top modules want PyTorch; the readers of data do not, so they are imported without them.
 """
