@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]|[\x00\x0e\x0f]")
 _WRITTEN_ESCAPE = re.compile(r"(?:\^\[|␛|\\(?:x1[bB]|0?33|u001[bB]|e))(?=[\[\]\\])")
@@ -22,6 +23,14 @@ _LEVEL = r"(?:\[\s*(?:trace|debug|info|notice|warn(?:ing)?|error|fatal)\s*\]|(?:
 _STAMP = re.compile(rf"^{_TIME}(?:[ \t]+{_LEVEL})?[ \t]+(?=\S)(?:>[ \t]+)?", re.MULTILINE | re.IGNORECASE)
 
 
+def holds_any(text: str, pieces: Iterable[str]) -> bool:
+    """Whether one of ``pieces`` is in ``text``. A loop, which takes a third of the time of ``any`` with a generator."""
+    for piece in pieces:  # noqa: SIM110
+        if piece in text:
+            return True
+    return False
+
+
 def without_escapes(text: str) -> str:
     """``text`` without terminal escape sequences, also those that a copy turned into text (``^[[1m``, ``\\x1b[1m``) or
     robbed of their escape character (``[01m[K``)."""
@@ -31,7 +40,7 @@ def without_escapes(text: str) -> str:
         text = _ESCAPE.sub("", _WRITTEN_BELL.sub("\x07", _WRITTEN_ESCAPE.sub("\x1b", text)))
     if "]8;" in text:
         text = _LOST_LINK.sub("", text)
-    if "m[K" in text or (("[0" in text or "[1" in text or "[3" in text) and _LOST_COLOUR.search(text)):
+    if "m[K" in text or _LOST_COLOUR.search(text):
         text = _LOST.sub("", text)
     return text
 

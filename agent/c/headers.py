@@ -6,6 +6,7 @@ installed one.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -89,6 +90,7 @@ class HeaderTable:
         self._libraries: dict[str, str] = data["libraries"]
         self._library_functions = {n: lib for lib, names in data["library_functions"].items() for n in names.split()}
         self._link_prefixes: dict[str, str] = data["link_prefixes"]
+        self._link_prefix = re.compile("|".join(map(re.escape, self._link_prefixes)))
         self._vanished: dict[str, str] = data["vanished"]
 
     def _load(self, header: str, sections: dict[str, str]) -> set[str]:
@@ -173,10 +175,8 @@ class HeaderTable:
         for home in self._homes.get(symbol, ()):
             if home.kind == "function" and home.header in self._libraries:
                 return _flag(self._libraries[home.header])
-        for prefix, flag in self._link_prefixes.items():
-            if symbol.startswith(prefix):
-                return flag
-        return ""
+        prefix = self._link_prefix.match(symbol)
+        return self._link_prefixes[prefix[0]] if prefix else ""
 
     def library_of_header(self, header: str) -> str:
         """The flag of the library that a header belongs to, "" for the C library and unknown ones."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _TELLING = frozenset(("-a", "-s", "--", "-D", "-U", "-I", "-i", "-p"))
 """How the flags begin that say something."""
+_GCC_VERSION = re.compile(r"gcc-(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class BuildFacts:
         if standard:
             strict = not standard.startswith("gnu")
             c23 = standard[-2:] in ("2x", "23", "2y")
-        elif match := re.search(r"gcc-(\d+)", compiler):
+        elif match := _GCC_VERSION.search(compiler):
             c23 = int(match[1]) >= 15
         windows = "mingw" in compiler or compiler.endswith(("cl", "cl.exe"))
-        stops = "tcc" in os.path.basename(compiler) or "-Wfatal-errors" in flags or "-fmax-errors=1" in flags
+        stops = "tcc" in compiler[compiler.rfind("/") + 1 :] or "-Wfatal-errors" in flags or "-fmax-errors=1" in flags
         defined |= {name for name, _ in macros}
         return cls(
             strict, frozenset(defined), windows, c23, stops, tuple(dirs), guessed, tuple(macros), frozenset(undefined)

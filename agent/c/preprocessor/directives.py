@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _DIRECTIVE = re.compile(r"^[ \t\f\v]*(?:#|%:|\?\?=)[ \t\f\v]*([A-Za-z_]\w*)?((?:[^\n\\]|\\\r?\n|\\)*)", re.MULTILINE)
@@ -90,20 +91,21 @@ class Include:
     braces: int
 
 
-def read_directives(text: str, masked: str) -> list[Directive]:
-    """The directives of ``text``; ``masked`` is the same text with comments and the insides of literals blanked."""
-    starts = [0, *map(re.Match.end, _NEWLINE.finditer(text))]
+def read_directives(text: str, masked: str, starts: Sequence[int] = ()) -> list[Directive]:
+    """The directives of ``text``; ``masked`` is the same text with comments and the insides of literals blanked, ``starts``
+    the offsets of its lines where they are known."""
+    starts = starts or [0, *map(re.Match.end, _NEWLINE.finditer(text))]
     found = []
     for match in _DIRECTIVE.finditer(masked):
-        keyword = match.group(1) or ""
-        end = match.end() + (1 if match.end() < len(masked) else 0)
+        keyword = match[1] or ""
+        start, end = match.span()
         if keyword in INCLUDES:
-            argument = text[match.start(2) : match.end(2)]
+            argument = text[match.start(2) : end]
         else:
-            argument = match.group(2).replace("\\\r\n", " ").replace("\\\n", " ").strip()
-        first = bisect_right(starts, match.start())
-        last = bisect_right(starts, max(match.start(), match.end() - 1))
-        found.append(Directive(keyword, argument, first, last, match.start(), end))
+            argument = match[2].replace("\\\r\n", " ").replace("\\\n", " ").strip()
+        first = bisect_right(starts, start)
+        last = bisect_right(starts, end - 1, first - 1) if end > start else first
+        found.append(Directive(keyword, argument, first, last, start, min(end + 1, len(masked))))
     return found
 
 

@@ -32,7 +32,7 @@ def spelled(header: str, system: bool) -> str:
 
 def analyse(source: bytes, macros: Mapping[str, str] | None = None) -> CText:
     """The shape of a C file given as bytes; ``macros`` default to those of a hosted Linux compiler."""
-    return CText(source.decode("latin-1"), dict(FALLBACK_MACROS if macros is None else macros))
+    return CText(source.decode("latin-1"), FALLBACK_MACROS if macros is None else macros)
 
 
 @lru_cache(maxsize=256)  # the same headers are read for every function of a file

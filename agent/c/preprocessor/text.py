@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from agent.c.preprocessor.comments import mask, noise
 from agent.c.preprocessor.conditions import evaluate
@@ -29,7 +30,6 @@ class _Branch:
     outer: bool | None
     live: bool | None
     taken: bool | None
-    macros: dict[str, str | None] = field(default_factory=dict)
 
 
 def _both(outer: bool | None, inner: bool | None) -> bool | None:
@@ -44,15 +44,15 @@ class CText:
     ``macros`` are the predefined macros of the compiler (name to body); they decide ``#ifdef``.
     """
 
-    def __init__(self, text: str, macros: dict[str, str] | None = None) -> None:
+    def __init__(self, text: str, macros: Mapping[str, str] | None = None) -> None:
         self.text = text
         self._opaque: tuple[list[int], list[int]] | None = None
         self.masked = mask(text)
         if text.startswith(BOM):
             self.masked = " " * len(BOM) + self.masked[len(BOM) :]
         self.starts = [0, *map(re.Match.end, _NEWLINE.finditer(text))]
-        self.macros: dict[str, str | None] = dict(macros or {})
-        self.directives = read_directives(text, self.masked)
+        self.macros: Mapping[str, str | None] = macros or {}
+        self.directives = read_directives(text, self.masked, self.starts)
         self.guard = find_guard(self.directives, self.masked)
         self.defined: dict[str, int] = {}
         self._walk()
@@ -99,7 +99,7 @@ class CText:
         """Set depth, liveness and brace depth of every directive."""
         stack: list[_Branch] = []
         self.turns: list[tuple[int, bool | None]] = []
-        macros = dict(self.macros)
+        macros: Mapping[str, str | None] = self.macros
         braces, last = 0, 0
         guard_first = self.guard.opened if self.guard else -1
         for index, d in enumerate(self.directives):
@@ -131,7 +131,8 @@ class CText:
                 self.turns.append((d.line, top.outer))
                 continue
             d.depth, d.live, d.braces = self._depth(stack), live, braces
-            self._remember_macro(d, macros)
+            if d.keyword in ("define", "undef") and live is not False:
+                macros = self._with_macro(d, macros)
 
     def _depth(self, stack: list[_Branch]) -> int:
         guarded = 1 if self.guard and stack and stack[0].directive is self.directives[self.guard.opened] else 0
@@ -141,20 +142,24 @@ class CText:
         piece = self.masked[start:end]
         return max(0, braces + piece.count("{") - piece.count("}"))
 
-    def _remember_macro(self, d: Directive, macros: dict[str, str | None]) -> None:
+    def _with_macro(self, d: Directive, macros: Mapping[str, str | None]) -> Mapping[str, str | None]:
+        """``macros`` as a ``#define`` or ``#undef`` leaves them; those given are copied before the first change."""
         match = _NAME.match(d.argument)
-        if not match or d.live is False:
-            return
+        if not match:
+            return macros
+        changed = dict(macros) if macros is self.macros else macros
+        assert isinstance(changed, dict)
         name = match.group()
         if d.keyword == "define":
             self.defined.setdefault(name, d.line)
             function_like = d.argument[match.end() : match.end() + 1] == "("
-            macros[name] = None if function_like or d.live is None else d.argument[match.end() :].strip()
-        elif d.keyword == "undef":
-            macros.pop(name, None)
+            changed[name] = None if function_like or d.live is None else d.argument[match.end() :].strip()
+        else:
+            changed.pop(name, None)
+        return changed
 
 
-def _condition(d: Directive, macros: dict[str, str | None]) -> bool | None:
+def _condition(d: Directive, macros: Mapping[str, str | None]) -> bool | None:
     if d.keyword in ("ifdef", "ifndef", "elifdef", "elifndef"):
         name = d.argument.split()[0] if d.argument.split() else ""
         return (name in macros) != (d.keyword in ("ifndef", "elifndef"))

@@ -21,6 +21,10 @@ HEAD = re.compile(
     r"^(?P<file>(?:[A-Za-z]:[\\/]|/(?:[^:|\n]*:[^\d\s:|/][^:|\n/]*)+/)?[^\s:|][^:|\n]*?)"
     r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<line2>\d+)(?:[,:]\s*(?P<column2>\d+))?\))\s?[:：]\s*(?P<rest>.*)$"
 )
+_USUAL = re.compile(
+    r"(?P<file>[\w./+-]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<severity>[^\W\d_][\w ]{2,20}): (?P<message>.+)"
+)
+"""The form that nearly all messages have, read without trying the others."""
 SEVERITY_WORD = re.compile(r"^(?P<word>[^\W\d_][^:：'\"(\[]{0,30}?)\s?[:：]\s*(?P<text>.*)$")
 TOOL = re.compile(
     r"^(?:\S*[/\\])?(?:[\w.+-]*-)?(?:ld(?:\.\w+)?|ld64\.lld|lld-link|collect2|mold|cc1|gold|gcc|cc|clang|tcc|i386-tcc)(?:-[\d.]+)?(?:\.exe)?"
@@ -139,15 +143,21 @@ class _Reader:
 
     def read(self) -> list[_Draft]:
         for at, line in enumerate(self.lines):
-            if not line or line.isspace():
+            if not line:
                 continue
-            target = self.target
-            if (
-                line[0] == " " and target is not None and (self.note or target.source_line)
-                and "#" not in line and ": " not in line and not self.mac_undefined
-            ):  # fmt: skip
-                continue  # a caret, a proposal, a line of a note
-            self._line(line, at)
+            if line[0] == " ":
+                target = self.target
+                if (
+                    target is not None and (self.note or target.source_line)
+                    and "#" not in line and ": " not in line and not self.mac_undefined
+                ) or line.isspace():  # fmt: skip
+                    continue  # a caret, a proposal, a line of a note
+                self._line(line, at)
+            elif (usual := _USUAL.match(line)) and (severity := SEVERITIES.get(usual["severity"].lower())):
+                file, number, column, _, message = usual.groups()
+                self._take(severity, message, file, int(number), int(column or 0))
+            elif not line.isspace():
+                self._line(line, at)
             if len(self.found) >= MAX_DIAGNOSTICS:
                 break
         return self.found
@@ -171,14 +181,12 @@ class _Reader:
             return
         if line[-1] == ":":
             return  # where the next ones are: "main.c: In function 'f':"
-        tool = TOOL.match(line)
-        if tool:
-            self._tool(tool["rest"])
-            return
-        if is_noise(line) or self._section(line):
-            return
         if self.target is not None and not self.target.source_line and not self.note and self._caret_follows(at):
             self.target.source_line = line
+        elif tool := TOOL.match(line):
+            self._tool(tool["rest"])
+        elif not is_noise(line):
+            self._section(line)
 
     def _located(self, match: re.Match[str]) -> None:
         rest = match["rest"]
@@ -192,6 +200,8 @@ class _Reader:
         self._add(rest, file, line, column)
 
     def _tool(self, rest: str) -> None:
+        if is_noise(rest):
+            return
         match = HEAD.match(rest)
         if match and match["rest"].strip():
             self._located(match)
@@ -225,6 +235,9 @@ class _Reader:
 
     def _add(self, rest: str, file: str, line: int, column: int) -> None:
         severity, message = severity_of(rest)
+        self._take(severity, message, file, line, column)
+
+    def _take(self, severity: str, message: str, file: str, line: int, column: int) -> None:
         if is_noise(message):
             return
         option = ""

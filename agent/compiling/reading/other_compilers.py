@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from agent.log_text import holds_any
+
 _SIGNS_BESIDE_GCC = ('", line ', "): error", "): warning", ": error: (")
 """Pieces of text that gcc and clang do not print and another compiler does in a form that looks like theirs."""
 _SIGNS = (
@@ -66,7 +68,7 @@ _NO_FILE = re.compile(
 def in_gcc_words(text: str) -> str:
     """``text`` with the lines of other compilers as gcc would print them; the same text where there are none."""
     signs = _SIGNS_BESIDE_GCC if ": error: " in text or ": warning: " in text else _SIGNS + _SIGNS_BESIDE_GCC
-    if not any(sign in text for sign in signs):
+    if not holds_any(text, signs):
         return text
     return "\n".join(_line(line) for line in text.split("\n"))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from agent.compiling.reading.diagnostics import HEAD
+from agent.log_text import holds_any
 
 _GAVE_UP = (
     "too many errors", "stopping now", "compilation terminated due to", "compilation aborted due to", "-fmax-errors=",
@@ -25,9 +26,8 @@ _FRAGMENT = re.compile(r"\s*(?:\d+ \||\||[~^]+\s*$)|\S.*\[-W[\w=-]+\]$")
 
 
 _LOOKS_LOCATED = re.compile(
-    r"[\w/\\.+-]+\.(?:c|h|y|l|cc|hh|cpp|hpp|C|H|inc)\b[\"']?\s*(?:[:(,]|, line )\s*(?P<line>\d+)\b"
-    r"[^\n]{0,40}\b(?:errors?|undefined|undeclared|fatal|fehler|erreur)\b",
-    re.IGNORECASE,
+    r"\.(?<=[\w/\\.+-]\.)(?:c|h|y|l|cc|hh|cpp|hpp|C|H|inc)\b[\"']?\s*(?:[:(,]|, line )\s*(?P<line>\d+)\b"
+    r"[^\n]{0,40}?\b(?i:errors?|undefined|undeclared|fatal|fehler|erreur)\b"
 )
 
 
@@ -46,27 +46,27 @@ def cut_before(text: str) -> bool:
 
 def cut_within(text: str) -> bool:
     """Whether somebody left out a part in the middle and said so."""
-    return any(mark in text for mark in _LEAVING_OUT) and bool(_LEFT_OUT.search(text))
+    return holds_any(text, _LEAVING_OUT) and bool(_LEFT_OUT.search(text))
 
 
 def gave_up(text: str) -> bool:
     """Whether the compiler says that it stopped at its limit of errors."""
-    end = text[-400:]
-    return any(sign in end for sign in _GAVE_UP)
+    return holds_any(text[-400:], _GAVE_UP)
 
 
 def cut_off(text: str) -> bool:
     """Whether the end of a log is missing: it ends within a line, or below a source line whose caret is not there."""
     if not text:
         return False
-    lines = text[-1000:].rstrip("\r\n").rsplit("\n", 12)
-    last = lines[-1]
+    end = text[-1000:].rstrip("\r\n")
+    last = end[end.rfind("\n") + 1 :]
     if last.rstrip("]). \t").lower().endswith(_CUT_MARKS) or last.endswith("..."):
         return True
     if _NUMBERED.match(last):
         return True
     if text.endswith("\n"):
         return False
+    lines = end.rsplit("\n", 12)
     if last.lstrip().startswith("|") and len(lines) > 1 and _NUMBERED.match(lines[-2]):
         return not _CARET.match(last.lstrip())
     quoted = any(_NUMBERED.match(line) for line in lines[:-1])
