@@ -39,6 +39,7 @@ class ScriptedServer:
         latency: seconds before every answer. api_key: required as a bearer token when given.
         adapters: paths of the LoRA adapters that a llama-server has loaded.
         streams: whether it sends pieces where a stream is asked for; else it answers whole all the same.
+        shut: keep every answer back until ``open`` is called, so that a test acts before the first answer on any machine.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class ScriptedServer:
         record: bool = True,
         streams: bool = True,
         adapters: tuple[str, ...] = (),
+        shut: bool = False,
     ) -> None:
         self.adapters = adapters
         self.script = as_script(script)
@@ -68,6 +70,8 @@ class ScriptedServer:
         self.in_flight = 0
         self.max_in_flight = 0
         self.held: list[tuple[int, Callable[[], None]]] = []
+        self.shut = shut
+        self.kept_back: list[Callable[[], None]] = []
         self.broken_off = 0
         self.connections: set[asyncio.Transport] = set()
         self._count = 0
@@ -89,6 +93,13 @@ class ScriptedServer:
             transport.abort()
         await asyncio.sleep(0)
         self._server = None
+
+    def open(self) -> None:
+        """Send what was kept back, and answer at once from now on. Called on the server's own event loop."""
+        self.shut = False
+        kept, self.kept_back = self.kept_back, []
+        for go in kept:
+            go()
 
     async def __aenter__(self) -> ScriptedServer:
         await self.start()
@@ -248,7 +259,9 @@ class _Connection(asyncio.Protocol):
 
     def answer_in_time(self, answer: Answer, out: bytes | list[bytes], path: str) -> None:
         delay = answer.latency or self.server.latency
-        if delay:
+        if self.server.shut:
+            self.server.kept_back.append(partial(self.answer_in_time, answer, out, path))
+        elif delay:
             asyncio.get_running_loop().call_later(delay, self.finish, answer, out, path)
         else:
             self.finish(answer, out, path)

@@ -56,7 +56,7 @@ async def _another(pilot: Pilot[int], session: RunSession, before: GateWaiting) 
 
 
 async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget: Path) -> None:
-    async with ScriptedServer(fixes_budget, latency=0.4) as server:  # slow enough for the first key to come in between
+    async with ScriptedServer(fixes_budget, shut=True) as server:
         configure(budget, server)
         app = application(budget, TASK)
         async with app.run_test(size=SIZE) as pilot:
@@ -64,6 +64,7 @@ async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget:
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(app.screen, RunScreen))
             await pilot.press("space")
+            server.open()
             session = app.session
             assert session is not None
             await until(pilot, lambda: session.waiting is not None)
@@ -95,7 +96,7 @@ async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget:
 
 
 async def test_an_edited_override_is_used_by_the_next_run_and_not_by_the_one_that_goes_on(budget: Path) -> None:
-    async with ScriptedServer(fixes_budget, latency=0.1) as server:
+    async with ScriptedServer(fixes_budget, shut=True) as server:
         configure(budget, server)
         app = application(budget, TASK)
         async with app.run_test(size=(140, 40)) as pilot:
@@ -103,6 +104,7 @@ async def test_an_edited_override_is_used_by_the_next_run_and_not_by_the_one_tha
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(app.screen, RunScreen))
             await pilot.press("space")
+            server.open()
             session = app.session
             assert session is not None
             await until(pilot, lambda: session.waiting is not None)

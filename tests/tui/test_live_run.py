@@ -76,7 +76,7 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
 
 
 async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path) -> None:
-    async with ScriptedServer(Coder(RING), latency=0.15) as server:  # slow enough for a key to come in between
+    async with ScriptedServer(Coder(RING), shut=True) as server:
         configure(ring, server)
         app = _app(ring)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -84,6 +84,7 @@ async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(app.screen, RunScreen))
             await pilot.press("space")
+            server.open()
             session = app.session
             assert session is not None
             await until(pilot, lambda: session.waiting is not None)
