@@ -62,7 +62,7 @@ class Gate:
         self.stopped = False
         self._waiting: asyncio.Future[str] | None = None
         self._kind = ""
-        self._flip: Callable[[int], bool] | None = None
+        self._overrule: Callable[[int], bool] | None = None
         self._reviewed: set[str] = set()
         self._skipped: set[str] = set()
 
@@ -107,9 +107,9 @@ class Gate:
         """Whether the verdicts of a stage wait at its end to be looked over."""
         return self.mode == "stage"
 
-    async def review(self, stage: str, flip: Callable[[int], bool]) -> None:
+    async def review(self, stage: str, overrule: Callable[[int], bool]) -> None:
         """The end of a stage's verdicts, before any of them is used: the person may turn them round with :meth:`overrule`.
-        ``flip`` turns the verdict of a call, and says whether there is such a call.
+        ``overrule`` turns the verdict of a call, and says whether there is such a call.
 
         Raises:
             Stopped: if the person stopped the run.
@@ -117,17 +117,17 @@ class Gate:
         self._raise_if_stopped()
         self._reviewed.add(stage)
         self.emit(GateWaiting("stage", stage=stage, reason="review"))
-        self._flip = flip
+        self._overrule = overrule
         try:
             action = await self._wait("stage")
         finally:
-            self._flip = None
+            self._overrule = None
         self.emit(GateResolved("stage", action, stage=stage))
         self._raise_if_stopped()
 
     def overrule(self, call_id: int) -> bool:
         """While a stage is looked over: turn the verdict of one of its calls round. False when it is none of them."""
-        return self._flip is not None and self._flip(call_id)
+        return self._overrule is not None and self._overrule(call_id)
 
     async def verdict(self, pending: PendingVerdict) -> Action:
         """Wait for the person if the mode or a breakpoint says so. Returns ``accept`` or ``overrule``.

@@ -12,7 +12,7 @@ RunStatus = Literal["complete", "partial", "failed", "stopped"]
 DetailLevel = Literal["primary", "supporting", "type_context", "excluded"]
 """How much of a symbol the coding model gets to see."""
 
-VerdictSource = Literal["override", "threshold", "parsed", "default"]
+VerdictSource = Literal["overrule", "threshold", "parsed", "default"]
 """What decided a yes/no, strongest first."""
 
 ErrorCategory = Literal["missing_include", "signature_mismatch", "missing_definition", "logic_error"]

@@ -1,6 +1,6 @@
 """A log of 100,000 calls: opening its run from the history, filtering its calls, and filtering them for relabelling.
 
-Run it with ``python -m benchmarks.large_log [--calls N]``. Goals (issue 6): open in 2 s, a typed key of a filter in
+Run it with ``python -m benchmarks.large_log [--calls N]``. Goals: open in 2 s, a typed key of a filter in
 200 ms, 300 MB of memory. All seconds are CPU seconds of this process, threads included, so that other programs on the
 machine disturb them little. What a key costs includes the painting that it causes.
 """
@@ -61,9 +61,10 @@ def write_log(repo: Path, calls: int) -> None:
         ((n, n / 1000, type(event).__name__, encode_event(event).decode()) for n, event in enumerate(_events(calls), 1)),
     )
     connection.executemany(
-        "insert into calls (id, run_id, seq, stage, item, binary, system_sha, state_sha, question, raw, verdict, p_yes,"
-        f" score, threshold, source, model, ms, created_at) values (?1, 'big', ?1, '{_STAGE}', ?2, 1, '{_SHA}', '{_SHA}',"
-        f" ?2, ?3, ?4, ?5, ?5, 0.4, 'threshold', '{MODEL}', 4.0, '2026-01-01')",
+        "insert into calls (id, run_id, seq, stage, item, binary, system_sha, task_context_sha, question, raw, verdict,"
+        " p_yes, score, threshold, source, model, ms, created_at)"
+        f" values (?1, 'big', ?1, '{_STAGE}', ?2, 1, '{_SHA}', '{_SHA}', ?2, ?3, ?4, ?5, ?5, 0.4, 'threshold', '{MODEL}',"
+        " 4.0, '2026-01-01')",
         ((n, _item(n), "yes" if n % 3 == 0 else "no", int(n % 3 == 0), (n % 100) / 100) for n in range(1, calls + 1)),
     )
     connection.execute("commit")

@@ -86,7 +86,7 @@ def _verdict(event: ev.CallFinished) -> str:
     word = "yes" if event.verdict else "no "
     marks = "".join(
         f" [{name}]"
-        for name, on in (("cached", event.cached), ("default", event.defaulted), ("override", event.overruled))
+        for name, on in (("cached", event.cached), ("default", event.defaulted), ("overrule", event.overruled))
         if on
     )
     p_yes = f" {event.p_yes:.2f}" if event.p_yes is not None else ""

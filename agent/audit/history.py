@@ -247,7 +247,8 @@ def _delete_rows(path: Path, run_id: str) -> tuple[int, int, int]:
             gone = {name: connection.execute(f"delete from {name} where run_id = ?", (run_id,)).rowcount for name in _TABLES}
             connection.execute("delete from runs where id = ?", (run_id,))
             connection.execute(
-                "delete from prompts where sha not in (select system_sha from calls union select state_sha from calls)"
+                "delete from prompts where sha not in (select system_sha from calls union select task_context_sha from calls"
+                " union select examples_sha from calls where examples_sha is not null)"
             )
             connection.execute("commit")
         except BaseException:

@@ -167,7 +167,7 @@ class AuditLog:
         row = {
             "run_id": draft.run_id, "seq": draft.seq, "stage": draft.stage, "item": draft.item,
             "binary": int(draft.binary), "attempt": draft.attempt, "system_sha": self._prompt(draft.system),
-            "state_sha": self._prompt(draft.state), "question": draft.question, "model": draft.model,
+            "task_context_sha": self._prompt(draft.task_context), "question": draft.question, "model": draft.model,
             "provider": draft.provider, "options": draft.options, "cache_key": draft.cache_key, "created_at": now_text(),
             "rank": draft.rank, "facts": as_json(draft.facts) if draft.facts else None, "judgment": draft.judgment,
             "question_version": draft.question_version, "adapter": draft.adapter,

@@ -15,8 +15,8 @@ from agent.events import Envelope, decode_event
 
 
 class CallTexts(msgspec.Struct, frozen=True):
-    """Everything about one call. The user message was ``examples + state + question``; ``options`` and ``facts`` are JSON;
-    ``ms`` milliseconds; ``judgment`` identifies what was judged (``agent/verdict/identity.py``)."""
+    """Everything about one call. The user message was ``examples + task_context + question``; ``options`` and ``facts``
+    are JSON; ``ms`` milliseconds; ``judgment`` identifies what was judged (``agent/verdict/identity.py``)."""
 
     call_id: int
     run_id: str
@@ -24,7 +24,7 @@ class CallTexts(msgspec.Struct, frozen=True):
     stage: str
     item: str
     system: str
-    state: str
+    task_context: str
     question: str
     raw: str | None = None
     options: str = ""
@@ -72,7 +72,7 @@ class RunRow(msgspec.Struct, frozen=True):
 
 
 _TEXTS = (
-    "id, run_id, seq, stage, item, system, state, question, raw, options, model, provider, verdict, p_yes, score,"
+    "id, run_id, seq, stage, item, system, task_context, question, raw, options, model, provider, verdict, p_yes, score,"
     " threshold, source, defaulted, cached, cached_from, overruled, explanation, finish, prompt_tokens, cached_tokens,"
     " completion_tokens, ms, error, attempt, binary, rank, facts, examples, adapter, judgment"
 )

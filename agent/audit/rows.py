@@ -8,13 +8,13 @@ import msgspec
 
 from agent.verdict.identity import judgment_of, question_version
 
-LabelSource = Literal["person", "override", "outcome"]
+LabelSource = Literal["person", "overrule", "outcome"]
 """Who gave a label: a person at the labels, a person who overruled a verdict in a run, or what became of the change."""
 
 
 class CallDraft(msgspec.Struct):
-    """A call as it is known before it is answered. The user message is ``examples + state + question``; ``rank`` (from 1)
-    and ``facts`` are what the search knows of the item."""
+    """A call as it is known before it is answered. The user message is ``examples + task_context + question``; ``rank``
+    (from 1) and ``facts`` are what the search knows of the item."""
 
     run_id: str
     seq: int
@@ -23,7 +23,7 @@ class CallDraft(msgspec.Struct):
     binary: bool
     attempt: int
     system: str
-    state: str
+    task_context: str
     question: str
     model: str
     provider: str
@@ -37,7 +37,7 @@ class CallDraft(msgspec.Struct):
     @property
     def judgment(self) -> str | None:
         """The identity of a yes/no call's judgment; None for a text."""
-        return judgment_of(self.stage, self.system, self.state, self.question) if self.binary else None
+        return judgment_of(self.stage, self.system, self.task_context, self.question) if self.binary else None
 
     @property
     def question_version(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Tables of ``raw.sqlite``, as numbered migrations. Rows are only ever added to, never rewritten."""
+"""Tables of ``raw.sqlite``, as numbered migrations. What a run wrote is never rewritten but by a migration."""
 
 from __future__ import annotations
 
@@ -102,15 +102,38 @@ def evidence(db: Database) -> None:
     db.execute(_TEXTS_VIEW)
 
 
+_TODAYS_TEXTS_VIEW = _TEXTS_VIEW.replace("state_sha", "task_context_sha").replace("as state,", "as task_context,")
+
+
+@migrations()
+def words(db: Database) -> None:
+    """The words of the glossary: the task context was called state, an overrule an override."""
+    db.execute("drop view call_texts")
+    db.execute("alter table calls rename column state_sha to task_context_sha")
+    db.execute("update calls set source = 'overrule' where source = 'override'")
+    db.execute("update labels set source = 'overrule' where source = 'override'")
+    db.execute(_TODAYS_TEXTS_VIEW)
+
+
+_STANDING_IN = {
+    "task_context_sha": "c.state_sha", "overruled": "c.overridden", "rank": "null", "facts": "null",
+    "judgment": "case when c.binary then judgment_of(c.stage, c.system_sha, c.state_sha, c.question) end",
+    "question_version": "substr(c.system_sha, 1, 10)", "examples_sha": "null", "adapter": "''",
+}  # fmt: skip
+"""What stands for a column that an older table of calls lacks."""
+_SOURCE = "replace({}.source, 'override', 'overrule')"
+
+
 def older_columns(connection: Any) -> None:
     """Let a log that no run has brought up to date be read as it is: temporary views stand in for what it lacks."""
     there = {row[1] for row in connection.execute("pragma table_info(calls)")}
-    if "judgment" in there:
+    if "task_context_sha" in there:
         return
     connection.create_function("judgment_of", 4, judgment_of_digests, deterministic=True)
-    connection.execute(
-        "create temp view calls as select c.*, c.overridden as overruled, null as rank, null as facts,"
-        " case when c.binary then judgment_of(c.stage, c.system_sha, c.state_sha, c.question) end as judgment,"
-        " substr(c.system_sha, 1, 10) as question_version, null as examples_sha, '' as adapter from main.calls c"
-    )
-    connection.execute(_TEXTS_VIEW.replace("create view", "create temp view"))
+    columns = {name: f"c.{name}" for name in there} | {"source": _SOURCE.format("c")}
+    columns |= {name: value for name, value in _STANDING_IN.items() if name not in there}
+    shown = ", ".join(f"{value} as {name}" for name, value in columns.items())
+    connection.execute(f"create temp view calls as select {shown} from main.calls c")
+    labels = f"id, call_id, label, {_SOURCE.format('l')} as source, note, guideline, created_at"
+    connection.execute(f"create temp view labels as select {labels} from main.labels l")
+    connection.execute(_TODAYS_TEXTS_VIEW.replace("create view", "create temp view"))

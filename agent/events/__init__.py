@@ -100,12 +100,14 @@ def encode_event(event: Event) -> bytes:
 
 
 def decode_event(data: bytes | str) -> AnyEvent:
-    """The event of JSON written by :func:`encode_event`, also by earlier versions.
+    """The event of JSON written by :func:`encode_event`, also by earlier versions, whose words for an overrule were others.
 
     Raises:
         msgspec.ValidationError: if it is no known event.
     """
     event = _decoder.decode(data)
-    if type(event) is CallFinished and event.source == "override" and not event.overruled:  # its name was ``overridden``
-        return msgspec.structs.replace(event, overruled=True)
+    if type(event) is CallFinished and event.source == "override":
+        return msgspec.structs.replace(event, source="overrule", overruled=True)
+    if type(event) is GateResolved and event.action == "flip":
+        return msgspec.structs.replace(event, action="overrule")
     return event

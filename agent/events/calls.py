@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from agent.events.base import Event
@@ -31,7 +33,7 @@ class CallFinished(Event, frozen=True, gc=False):
     p_yes: float | None = None
     score: float | None = None
     threshold: float | None = None
-    source: VerdictSource | None = None
+    source: VerdictSource | Literal["override"] | None = None  # the second is an older log's word, set right when read
     defaulted: bool = False
     cached: bool = False
     overruled: bool = False

@@ -24,12 +24,12 @@ GAP = "⟨the gap⟩"
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked. The prompt is ``examples + state + question``: what all tasks share, what all items share, the item.
-    ``rank`` and ``facts`` are what the search knows of the item, which the model does not see. ``gap`` is the text before
-    and after a gap that the model fills; the prompt is then only what the log shows of it."""
+    """What is asked. The prompt is ``examples + task_context + question``: what all tasks share, what all items share, the
+    item. ``rank`` and ``facts`` are what the search knows of the item, which the model does not see. ``gap`` is the text
+    before and after a gap that the model fills; the prompt is then only what the log shows of it."""
 
     system: str
-    state: str
+    task_context: str
     question: str
     item: str
     binary: bool = False
@@ -46,7 +46,7 @@ class Question(msgspec.Struct, frozen=True):
     @property
     def prompt(self) -> str:
         """The user message."""
-        return self.examples + self.state + self.question
+        return self.examples + self.task_context + self.question
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -93,19 +93,20 @@ class StageLlm:
         system: str,
         prompt: str,
         item: str,
-        state: str = "",
+        task_context: str = "",
         attempt: int = 1,
         temperature: float | None = None,
         max_tokens: int | None = None,
         schema: dict[str, Any] | None = None,
         stop: tuple[str, ...] = (),
     ) -> Asked:
-        """Ask for text. ``state`` is the part shared with other calls; the user message is ``state + prompt``.
+        """Ask for text. ``task_context`` is the part shared with other calls; the user message is ``task_context + prompt``.
 
         Raises:
             ModelError: if the model cannot answer; the row and the event say so.
         """
-        asked = await self.ask(Question(system, state, prompt, item, False, schema, attempt, temperature, max_tokens, stop))
+        question = Question(system, task_context, prompt, item, False, schema, attempt, temperature, max_tokens, stop)
+        asked = await self.ask(question)
         await self.ctx.log.durable()
         self.finished(asked, item, attempt=attempt)
         return asked
@@ -187,7 +188,7 @@ class StageLlm:
             target=target, suffix=question.gap[1] if question.gap else None,
             yes_no=question.binary and self.ctx.config.models.constrain_answers, schema=question.schema,
             temperature=question.temperature, seed=target.seed + question.attempt - 1,
-            state=question.examples + question.state, question=question.question, stop=question.stop,
+            task_context=question.examples + question.task_context, question=question.question, stop=question.stop,
             progress=None if question.binary else self.ctx.live(call_id),
         )  # fmt: skip
         try:
@@ -211,6 +212,6 @@ class StageLlm:
     def _draft(self, question: Question, target: ModelTarget, options: str, key: str | None) -> CallDraft:
         return CallDraft(
             self.ctx.run_id, self.ctx.next_call(), self.stage, question.item, question.binary, question.attempt,
-            question.system, question.state, question.question, target.model, target.provider, options, key,
+            question.system, question.task_context, question.question, target.model, target.provider, options, key,
             question.rank, question.facts, question.examples, target.adapter,
         )  # fmt: skip

@@ -39,7 +39,7 @@ async def ask_structured(
     system: str,
     prompt: str,
     item: str,
-    state: str = "",
+    task_context: str = "",
     max_tokens: int | None = None,
     check: Any = None,
 ) -> S:
@@ -54,7 +54,7 @@ async def ask_structured(
     for attempt in (1, 2):
         again = f"\n\nYour last reply could not be used: {problem}\nReply again with only the JSON." if problem else ""
         asked = await llm.generate(
-            system=system, prompt=prompt + again, item=item, state=state, attempt=attempt, schema=schema,
+            system=system, prompt=prompt + again, item=item, task_context=task_context, attempt=attempt, schema=schema,
             max_tokens=max_tokens,
         )  # fmt: skip
         try:

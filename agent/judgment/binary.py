@@ -107,7 +107,7 @@ def _revise(llm: StageLlm, settled: dict[int, _Settled[T]], call_id: int) -> boo
     if one is None:
         return False
     one.verdict = overrule(one.verdict)
-    llm.ctx.log.add_label(call_id, one.verdict.verdict, "override")
+    llm.ctx.log.add_label(call_id, one.verdict.verdict, "overrule")
     one.event = llm.finished(one.asked, one.label, one.verdict, revised=True)
     return True
 
@@ -118,7 +118,7 @@ async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: Verdict) -> t
     )
     if await llm.ctx.gate.verdict(pending) == "overrule":
         verdict = overrule(verdict)
-        llm.ctx.log.add_label(asked.call_id, verdict.verdict, "override")
+        llm.ctx.log.add_label(asked.call_id, verdict.verdict, "overrule")
     return verdict, llm.finished(asked, label, verdict)
 
 

@@ -1,4 +1,4 @@
-"""Labels: append-only, the last one wins, taking back is a row. Written by persons, by overrides and by outcomes."""
+"""Labels: append-only, the last one wins, taking back is a row. Written by persons, by overrules and from outcomes."""
 
 from __future__ import annotations
 

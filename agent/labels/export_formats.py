@@ -100,10 +100,10 @@ def _alpaca_dpo(pair: Pair, strings: bool) -> Row:
 
 def _systemone(pair: Pair, strings: bool) -> Row:
     # State and instructions as the provider sends them (agent/models/systemone.py): one question a row, named by its stage.
-    item = pair.question if pair.state else ""
+    item = pair.question if pair.task_context else ""
     question = {"type": "noul", "instructions": f"{pair.system}\n\n{item}".strip()}
     return {
-        "state": pair.state or pair.prompt, "questions": {pair.stage: question}, "expected": {pair.stage: pair.label},
+        "state": pair.task_context or pair.prompt, "questions": {pair.stage: question}, "expected": {pair.stage: pair.label},
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from agent.models.answers import parse_yes_no
 from agent.verdict.decide import Evidence, Verdict, decide
 from agent.verdict.threshold import Threshold
 
-LabelState = Literal["", "unlabelled", "labelled", "agrees", "disagrees", "person", "override", "outcome"]
+LabelState = Literal["", "unlabelled", "labelled", "agrees", "disagrees", "person", "overrule", "outcome"]
 """What a person may filter by; "" is everything. ``agrees`` and ``disagrees`` compare the label with the model."""
 
 
@@ -209,7 +209,7 @@ STATES: dict[LabelState, Callable[[Item], bool]] = {
     "agrees": lambda item: item.agrees is True,
     "disagrees": lambda item: item.agrees is False,
     "person": lambda item: item.label is not None and item.source == "person",
-    "override": lambda item: item.label is not None and item.source == "override",
+    "overrule": lambda item: item.label is not None and item.source == "overrule",
     "outcome": lambda item: item.label is not None and item.source == "outcome",
 }
 """Whether an item is in a label state."""

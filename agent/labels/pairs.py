@@ -12,8 +12,8 @@ from agent.audit.reader import LogReader
 from agent.audit.rows import LabelSource
 from agent.labels.items import Item, load_items
 
-SOURCES: tuple[LabelSource, ...] = ("person", "override", "outcome")
-BY_PERSONS: tuple[LabelSource, ...] = ("person", "override")
+SOURCES: tuple[LabelSource, ...] = ("person", "overrule", "outcome")
+BY_PERSONS: tuple[LabelSource, ...] = ("person", "overrule")
 """What is used unless outcomes are asked for: they are weak, and mostly of one kind."""
 
 OnConflict = Literal["skip", "last"]
@@ -34,7 +34,7 @@ class Pair(msgspec.Struct):
     word: bool | None
     p_yes: float | None
     system: str
-    state: str
+    task_context: str
     question: str
     judgment: str
     label_id: int
@@ -52,7 +52,7 @@ class Pair(msgspec.Struct):
     @property
     def prompt(self) -> str:
         """The user message."""
-        return self.state + self.question
+        return self.task_context + self.question
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -129,7 +129,7 @@ def _texts(reader: LogReader, call_ids: Sequence[int]) -> dict[int, tuple[str, s
     for start in range(0, len(call_ids), _CHUNK):
         some = call_ids[start : start + _CHUNK]
         marks = ", ".join("?" * len(some))
-        rows = reader.select(f"select id, system, state, question from call_texts where id in ({marks})", *some)
+        rows = reader.select(f"select id, system, task_context, question from call_texts where id in ({marks})", *some)
         found |= {row[0]: (row[1], row[2], row[3]) for row in rows}
     return found
 

@@ -113,7 +113,7 @@ async def _ask(ctx: RunContext, pair: Pair) -> None:
     llm = ctx.llm(pair.stage)
     asked = await llm.ask(
         Question(
-            pair.system, pair.state, pair.question, pair.item, binary=True, rank=pair.rank, facts=pair.facts,
+            pair.system, pair.task_context, pair.question, pair.item, binary=True, rank=pair.rank, facts=pair.facts,
             examples=ctx.examples(pair.stage, pair.system),
         ),
         reuse=False,

@@ -51,7 +51,7 @@ class LabelledExamples:
         except LogError:
             return []
         try:
-            pairs, _ = load_pairs(reader, Choice(stages=(stage,), sources=("person", "override")))
+            pairs, _ = load_pairs(reader, Choice(stages=(stage,), sources=("person", "overrule")))
         finally:
             reader.close()
         version = question_version(system)
@@ -61,7 +61,7 @@ class LabelledExamples:
 def example_of(pair: Pair) -> Example:
     """A labelled pair as an example."""
     doubt = 0.5 if pair.p_yes is None else abs(float(pair.label) - pair.p_yes)
-    return Example(pair.task, pair.state.strip(), pair.question.strip(), pair.label, doubt, pair.judgment)
+    return Example(pair.task, pair.task_context.strip(), pair.question.strip(), pair.label, doubt, pair.judgment)
 
 
 def choose(examples: Iterable[Example], count: int, own_task: str) -> list[Example]:

@@ -34,7 +34,7 @@ class SystemOneProvider(HttpProvider):
                 f"Give {request.stage!r} another provider in models.overrides, and keep systemone for the yes/no stages.",
             )
         target = request.target
-        served, state = target.adapter or target.model, request.state or request.prompt
+        served, state = target.adapter or target.model, request.task_context or request.prompt
         body = {"model": served, "state": state, "questions": {"q1": _question(request)}}
         reply = await self.client.post("/v1/systemone", body, target)
         answers, usage = reply.get("answers"), fields.table(reply.get("usage"))
@@ -53,7 +53,7 @@ class SystemOneProvider(HttpProvider):
     async def inspect(self, target: ModelTarget) -> ModelInfo:
         """Asks one tiny question: only the answer shows that the model decides."""
         request = CompletionRequest(
-            system="Is this a greeting?", prompt="Good morning.", state="Good morning.", stage="check", target=target,
+            system="Is this a greeting?", prompt="Good morning.", task_context="Good morning.", stage="check", target=target,
             yes_no=True,
         )  # fmt: skip
         await self.ask(request)
@@ -63,7 +63,7 @@ class SystemOneProvider(HttpProvider):
 
 def _question(request: CompletionRequest) -> dict[str, str]:
     """The system prompt is what is asked, the item is what it is asked about; the shared context is the state."""
-    item = request.question if request.state else ""
+    item = request.question if request.task_context else ""
     return {"type": "noul", "instructions": f"{request.system}\n\n{item}".strip()}
 
 

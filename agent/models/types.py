@@ -67,9 +67,9 @@ ProgressCallback = Callable[[Written], None]
 
 class CompletionRequest(msgspec.Struct, frozen=True):
     """One question to one model. ``yes_no`` constrains the answer to yes or no and asks for its probability where the
-    provider can; ``schema`` (a JSON schema) asks for structured output. ``question`` and ``state`` are what decision
-    endpoints want apart: the item and everything before it; ``state + question == prompt``. ``progress`` hears the answer
-    while it is written, where the provider can; the completion is the same with and without.
+    provider can; ``schema`` (a JSON schema) asks for structured output. ``question`` and ``task_context`` are what decision
+    endpoints want apart: the item and everything before it; ``task_context + question == prompt``. ``progress`` hears the
+    answer while it is written, where the provider can; the completion is the same with and without.
 
     With ``suffix`` the model fills in the middle: ``prompt`` is the text before the gap, ``suffix`` the text after it, and
     the answer is what stands between. ``system`` is not sent then. A server or model that cannot do it answers with a
@@ -83,7 +83,7 @@ class CompletionRequest(msgspec.Struct, frozen=True):
     schema: dict[str, Any] | None = None
     temperature: float | None = None
     seed: int | None = None
-    state: str = ""
+    task_context: str = ""
     question: str = ""
     stop: tuple[str, ...] = ()
     progress: ProgressCallback | None = None

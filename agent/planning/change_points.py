@@ -38,7 +38,7 @@ class ChangePoint(Value, frozen=True):
 
 
 async def change_points(
-    ctx: RunContext, *, task: str, state: str, menu: Menu, open_points: Sequence[OpenPoint]
+    ctx: RunContext, *, task: str, task_context: str, menu: Menu, open_points: Sequence[OpenPoint]
 ) -> tuple[ChangePoint, ...]:
     """The places that have to change, each once.
 
@@ -52,7 +52,7 @@ async def change_points(
         got.append(_read(getattr(reply, "points"), menu))  # noqa: B009 - a type made at run time
 
     await ask_structured(
-        _reply_type(menu), llm=ctx.llm(STAGE), system=change_point_enum.SYSTEM, item="task", state=state,
+        _reply_type(menu), llm=ctx.llm(STAGE), system=change_point_enum.SYSTEM, item="task", task_context=task_context,
         prompt=change_point_enum.prompt(menu_text(menu.targets), menu.open_ended), check=check,
     )  # fmt: skip
     known = [

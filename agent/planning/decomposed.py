@@ -35,7 +35,7 @@ async def decomposed_plan(
         Stopped: if the person stopped the run.
     """
     try:
-        state, points = await _points(ctx, task, package, menu, open_points)
+        task_context, points = await _points(ctx, task, package, menu, open_points)
     except Unreadable as error:
         return fallback(ctx, task, menu, str(error), STAGE)
     groups, notes = await group_points(ctx, task, points)
@@ -46,8 +46,8 @@ async def decomposed_plan(
     made: dict[str, tuple[str, ...]] = {}
     for name in topological_order(list(by_id), {part.id: part.plan.depends_on for part in parts}):
         part = by_id[name]
-        targeted = await target_symbols(ctx, state, part, menu)
-        own, more = await design_steps(ctx, state, task, part, targeted, edges, len(steps) + 1)
+        targeted = await target_symbols(ctx, task_context, part, menu)
+        own, more = await design_steps(ctx, task_context, task, part, targeted, edges, len(steps) + 1)
         before = tuple(step for needed in part.plan.depends_on for step in made[needed])
         steps += [msgspec.structs.replace(step, depends_on=(*before, *step.depends_on)) for step in own]
         made[name] = tuple(step.id for step in own)
@@ -59,12 +59,12 @@ async def _points(
     ctx: RunContext, task: str, package: str, menu: Menu, open_points: Sequence[OpenPoint]
 ) -> tuple[str, tuple[ChangePoint, ...]]:
     """The beginning that this run's planning calls share, and the change points. Without the code if it does not fit."""
-    state = meta_plan.state(task, package)
+    shared = meta_plan.task_context(task, package)
     try:
-        return state, await change_points(ctx, task=task, state=state, menu=menu, open_points=open_points)
+        return shared, await change_points(ctx, task=task, task_context=shared, menu=menu, open_points=open_points)
     except ModelError as error:
         if error.kind != "context" or not package:
             raise
         ctx.notice("warning", f"The plan is made without the code in view, which does not fit: {error}", STAGE)
-        state = meta_plan.state(task, "")
-        return state, await change_points(ctx, task=task, state=state, menu=menu, open_points=open_points)
+        shared = meta_plan.task_context(task, "")
+        return shared, await change_points(ctx, task=task, task_context=shared, menu=menu, open_points=open_points)

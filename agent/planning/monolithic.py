@@ -32,35 +32,35 @@ async def monolithic_plan(ctx: RunContext, *, task: str, package: str, menu: Men
         PlanError: if no plan could be had and there is nothing to fall back on.
         ModelError: if the model cannot answer.
     """
-    state = meta_plan.state(task, package)
+    task_context = meta_plan.task_context(task, package)
     try:
         try:
-            parts = await _ask_parts(ctx, state, menu)
+            parts = await _ask_parts(ctx, task_context, menu)
         except ModelError as error:
             if error.kind != "context" or not package:
                 raise
             ctx.notice("warning", f"The plan is made without the code in view, which does not fit: {error}", STAGE)
-            state = meta_plan.state(task, "")
-            parts = await _ask_parts(ctx, state, menu)
+            task_context = meta_plan.task_context(task, "")
+            parts = await _ask_parts(ctx, task_context, menu)
     except Unreadable as error:
         return fallback(ctx, task, menu, str(error), STAGE)
     if len(parts) == 1:
         return Plan(to_steps(parts), "monolithic")
-    return await _plan_parts(ctx, state, parts)
+    return await _plan_parts(ctx, task_context, parts)
 
 
-async def _ask_parts(ctx: RunContext, state: str, menu: Menu) -> tuple[Draft, ...]:
+async def _ask_parts(ctx: RunContext, task_context: str, menu: Menu) -> tuple[Draft, ...]:
     question = meta_plan.prompt(menu_text(menu.targets), menu.open_ended)
-    found = await ask_drafts(ctx, STAGE, "parts", state, question, "plan", menu)
+    found = await ask_drafts(ctx, STAGE, "parts", task_context, question, "plan", menu)
     return merge_same_targets(found)
 
 
-async def _plan_parts(ctx: RunContext, state: str, parts: Sequence[Draft]) -> Plan:
+async def _plan_parts(ctx: RunContext, task_context: str, parts: Sequence[Draft]) -> Plan:
     steps: list[PlanStep] = []
     last: dict[int, tuple[str, ...]] = {}
     notes: list[str] = []
     for number, part in enumerate(parts, 1):
-        drafts, note = await _part_steps(ctx, state, number, part)
+        drafts, note = await _part_steps(ctx, task_context, number, part)
         notes += [note] if note else []
         before = tuple(step for n in part.after for step in last[n])
         made = to_steps(drafts, part=f"p{number}", start=len(steps) + 1, before=before)
@@ -69,14 +69,15 @@ async def _plan_parts(ctx: RunContext, state: str, parts: Sequence[Draft]) -> Pl
     return Plan(tuple(steps), "monolithic", tuple(part.do for part in parts), tuple(notes))
 
 
-async def _part_steps(ctx: RunContext, state: str, number: int, part: Draft) -> tuple[tuple[Draft, ...], str]:
+async def _part_steps(ctx: RunContext, task_context: str, number: int, part: Draft) -> tuple[tuple[Draft, ...], str]:
     whole = (msgspec.structs.replace(part, after=()),)
     if len(part.targets) == 1:
         return whole, ""
     own = Menu(part.targets)
     question = part_plan.prompt(number, part.do, menu_text(part.targets))
     try:
-        return merge_same_targets(await ask_drafts(ctx, PART_STAGE, "steps", state, question, f"part {number}", own)), ""
+        drafts = await ask_drafts(ctx, PART_STAGE, "steps", task_context, question, f"part {number}", own)
+        return merge_same_targets(drafts), ""
     except Unreadable as error:
         note = f"Part {number} is done as one step, since no plan of it could be used. {error}"
         ctx.notice("warning", note, PART_STAGE)
@@ -84,7 +85,7 @@ async def _part_steps(ctx: RunContext, state: str, number: int, part: Draft) -> 
 
 
 async def ask_drafts(
-    ctx: RunContext, stage: str, field: str, state: str, question: str, item: str, menu: Menu
+    ctx: RunContext, stage: str, field: str, task_context: str, question: str, item: str, menu: Menu
 ) -> tuple[Draft, ...]:
     """Ask for a list of drafts over a menu; one re-ask with the error.
 
@@ -97,8 +98,8 @@ async def ask_drafts(
         got.append(read_drafts(getattr(reply, field), menu))
 
     await ask_structured(
-        reply_type(field, menu), llm=ctx.llm(stage), system=meta_plan.SYSTEM, prompt=question, item=item, state=state,
-        check=check,
+        reply_type(field, menu), llm=ctx.llm(stage), system=meta_plan.SYSTEM, prompt=question, item=item,
+        task_context=task_context, check=check,
     )  # fmt: skip
     return got[-1]
 

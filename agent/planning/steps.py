@@ -24,16 +24,16 @@ DESIGN = "step_design"
 DEPENDENCY = "step_dependency"
 
 
-async def target_symbols(ctx: RunContext, state: str, part: Part, menu: Menu) -> tuple[ChangePoint, ...]:
+async def target_symbols(ctx: RunContext, task_context: str, part: Part, menu: Menu) -> tuple[ChangePoint, ...]:
     """The part's points with their symbols. A point that names one is settled; one that names a file is asked about."""
     settled: dict[str, ChangePoint] = {}
     for point in part.points:
-        for found in await _symbols_of(ctx, state, point, menu):
+        for found in await _symbols_of(ctx, task_context, point, menu):
             settled.setdefault(found.target.key, found)
     return tuple(settled.values())
 
 
-async def _symbols_of(ctx: RunContext, state: str, point: ChangePoint, menu: Menu) -> tuple[ChangePoint, ...]:
+async def _symbols_of(ctx: RunContext, task_context: str, point: ChangePoint, menu: Menu) -> tuple[ChangePoint, ...]:
     here = [t for t in menu.targets if t.path == point.target.path and t.symbol]
     if point.target.symbol or not here or point.change == "add":
         return (point,)
@@ -42,7 +42,8 @@ async def _symbols_of(ctx: RunContext, state: str, point: ChangePoint, menu: Men
     reply_type: type[Any] = msgspec.defstruct("Reply", [("symbols", Annotated[list[name], Meta(max_length=8)])])
     try:
         reply = await ask_structured(
-            reply_type, llm=ctx.llm(TARGETING), system=symbol_targeting.SYSTEM, item=point.target.key, state=state,
+            reply_type, llm=ctx.llm(TARGETING), system=symbol_targeting.SYSTEM, item=point.target.key,
+            task_context=task_context,
             prompt=symbol_targeting.prompt(point.target.path, point.why, "\n".join(f"- {t.symbol}" for t in here)),
             check=lambda value: [own.find(written) for written in value.symbols],
         )  # fmt: skip
@@ -54,7 +55,8 @@ async def _symbols_of(ctx: RunContext, state: str, point: ChangePoint, menu: Men
 
 
 async def design_steps(
-    ctx: RunContext, state: str, task: str, part: Part, points: Sequence[ChangePoint], edges: Sequence[Edge], start: int
+    ctx: RunContext, task_context: str, task: str, part: Part, points: Sequence[ChangePoint], edges: Sequence[Edge],
+    start: int,
 ) -> tuple[tuple[PlanStep, ...], tuple[str, ...]]:
     """The part's steps, numbered from ``start``, with their dependencies on each other.
 
@@ -63,7 +65,7 @@ async def design_steps(
     Returns:
         (steps, notes)
     """
-    drafts, notes = await _drafts(ctx, state, part, points)
+    drafts, notes = await _drafts(ctx, task_context, part, points)
     steps = to_steps(drafts, part=part.id, start=start)
     owners = {step.id: step.target_symbols or step.target_files for step in steps}
     text = {step.id: f"{step.description} (in {', '.join(owners[step.id])})" for step in steps}
@@ -77,14 +79,14 @@ async def design_steps(
 
 
 async def _drafts(
-    ctx: RunContext, state: str, part: Part, points: Sequence[ChangePoint]
+    ctx: RunContext, task_context: str, part: Part, points: Sequence[ChangePoint]
 ) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
     if len(points) == 1:
         return (Draft(points[0].why, (points[0].target,)),), ()
     own = Menu(tuple(p.target for p in points))
     question = step_design.prompt(part.plan.description, [p.text for p in points], menu_text(own.targets))
     try:
-        drafts = merge_same_targets(await ask_drafts(ctx, DESIGN, "steps", state, question, part.id, own))
+        drafts = merge_same_targets(await ask_drafts(ctx, DESIGN, "steps", task_context, question, part.id, own))
     except Unreadable as error:
         note = f"Part {part.id} is done as one step, since no design of it could be used. {error}"
         ctx.notice("warning", note, DESIGN)

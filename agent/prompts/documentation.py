@@ -8,7 +8,7 @@ each for what it returns and when it fails.
 No code, no comment markers, no heading, no praise."""
 
 
-def state(task: str) -> str:
+def task_context(task: str) -> str:
     """What all symbols of a run share."""
     return f"The change that was made: {task.strip()}\n\n" if task.strip() else ""
 

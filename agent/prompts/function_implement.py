@@ -14,7 +14,7 @@ Rules:
 - Standard headers are included for you. No main, no example, no explanation."""
 
 
-def state(task: str, headers: Mapping[str, str], path: str, top: str) -> str:
+def task_context(task: str, headers: Mapping[str, str], path: str, top: str) -> str:
     """What all functions of ``path`` share, byte for byte: the task, the headers, and the types at the top of the file."""
     parts = [f"Task: {task.strip()}"] if task.strip() else []
     parts += [f"File {name}:\n```c\n{text.strip()}\n```" for name, text in headers.items()]
@@ -59,7 +59,7 @@ def question(
 def helper_question(name: str, caller: str, path: str, written: Sequence[str] = ()) -> str:
     """The helper ``name`` that ``caller``, a whole function, calls; ``written`` are definitions that stand in the file.
 
-    Asked under the same system prompt and state as the function, so that a server's prefix cache serves it.
+    Asked under the same system prompt and task context as the function, so that a server's prefix cache serves it.
     """
     parts = []
     if written:

@@ -30,7 +30,7 @@ LONGEST_HEADER = 6000
 """Characters of a header that are shown when one function is added to it; its beginning holds the types."""
 
 
-def state(task: str, context: str, headers: Mapping[str, str]) -> str:
+def task_context(task: str, context: str, headers: Mapping[str, str]) -> str:
     """The task, what is there, and the headers written so far."""
     parts = [f"Task: {task.strip()}"]
     if context.strip():

@@ -35,7 +35,7 @@ def edit_system(language: str) -> str:
     return _EDIT_SYSTEM.format(language=title_of(language))
 
 
-def state(task: str, context: str) -> str:
+def task_context(task: str, context: str) -> str:
     """What all steps of a run share, byte for byte."""
     parts = [f"Task: {task.strip()}"] if task.strip() else []
     if context.strip():

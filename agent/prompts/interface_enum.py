@@ -14,7 +14,7 @@ Rules:
 - "does" says what it returns and what happens at the edges."""
 
 
-def state(task: str, context: str) -> str:
+def task_context(task: str, context: str) -> str:
     """The task and what is there already."""
     parts = [f"Task: {task.strip()}"]
     if context.strip():

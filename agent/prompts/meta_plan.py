@@ -11,7 +11,7 @@ SYSTEM = (
 )
 
 
-def state(task: str, package: str) -> str:
+def task_context(task: str, package: str) -> str:
     """What every planning call of a run begins with, byte for byte the same."""
     code = f"Code that matters for the task:\n{package.strip()}\n\n" if package.strip() else ""
     return f"{code}Task: {task.strip()}\n\n"

@@ -20,7 +20,7 @@ def item(rule: str) -> str:
 
 
 def question(rule: str, path: str, trouble: str = "") -> str:
-    """The helper that is wanted; asked under the system prompt and state of the functions."""
+    """The helper that is wanted; asked under the system prompt and task context of the functions."""
     parts = [
         f"Several functions of {path} follow this rule:\n{rule.strip()}",
         "Write only one small static helper function for them, which computes the value that the rule describes.",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.prompts.meta_plan import SYSTEM, state
+from agent.prompts.meta_plan import SYSTEM, task_context
 
-__all__ = ["SYSTEM", "prompt", "state"]
+__all__ = ["SYSTEM", "prompt", "task_context"]
 
 
 def prompt(part: str, changes: Sequence[str], menu: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.prompts.meta_plan import SYSTEM, state
+from agent.prompts.meta_plan import SYSTEM, task_context
 
-__all__ = ["SYSTEM", "prompt", "state"]
+__all__ = ["SYSTEM", "prompt", "task_context"]
 
 
 def prompt(path: str, change: str, symbols: str) -> str:

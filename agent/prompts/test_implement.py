@@ -17,7 +17,7 @@ def system(language: str, flavour: str = "") -> str:
     return _SYSTEM.format(title=known.title, kind=words.kind, fence=known.name, rules=words.rules)
 
 
-def state(task: str, interface: str) -> str:
+def task_context(task: str, interface: str) -> str:
     """What all tries share: the task and the interface under test."""
     head = f"Task: {task.strip()}\n\n" if task.strip() else ""
     return f"{head}The code under test:\n{interface.strip()}\n\n"

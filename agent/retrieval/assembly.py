@@ -145,7 +145,7 @@ async def _refilter(
             Kept,
             llm=ctx.llm("refilter"),
             system=words.SYSTEM,
-            state=task_context(facts.text, facts.intent),
+            task_context=task_context(facts.text, facts.intent),
             prompt=words.prompt(budget, listed),
             item=f"{len(sizes)} files, {sum(sizes.values())} tokens",
             max_tokens=min(512, 32 + sum(estimate_tokens(path) + 4 for path in sizes)),

@@ -38,7 +38,7 @@ async def route(ctx: RunContext, facts: TaskFacts, files: int, seeds: int) -> tu
                 Routed,
                 llm=ctx.llm("stage_routing"),
                 system=words.SYSTEM,
-                state=task_context(facts.text, facts.intent),
+                task_context=task_context(facts.text, facts.intent),
                 prompt=words.prompt(facts.kind, files, seeds, words.STAGES),
                 item="optional stages",
                 max_tokens=words.MAX_TOKENS,

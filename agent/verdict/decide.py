@@ -45,7 +45,7 @@ def decide(evidence: Evidence, rule: Threshold | None, default_action: str = "no
         return model
     text = f"a person's earlier label on the same question: {word(evidence.label)} ({model.explanation})"
     return msgspec.structs.replace(
-        model, verdict=evidence.label, source="override", defaulted=False, overruled=True, explanation=text
+        model, verdict=evidence.label, source="overrule", defaulted=False, overruled=True, explanation=text
     )
 
 
@@ -79,7 +79,7 @@ def overrule(verdict: Verdict) -> Verdict:
     """The opposite verdict, because a person says so."""
     right = not verdict.verdict
     return msgspec.structs.replace(
-        verdict, verdict=right, source="override", overruled=True,
+        verdict, verdict=right, source="overrule", overruled=True,
         explanation=f"{verdict.explanation}; overruled by a person: {word(right)}",
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """What makes two judgments the same one, whoever answers it and however it is decoded.
 
-A judgment is a stage, the wording of its question (the system prompt), the state of the task (what all items of a batch
+A judgment is a stage, the wording of its question (the system prompt), the task context (what all items of a batch
 share) and the item as shown. Model, decoding options and examples are not part of it: a label stays with the judgment when
 they change.
 """

@@ -28,7 +28,7 @@ from screens.text import (
 )
 
 _NARROW = 36
-_SOURCE_WORDS = {"person": "you", "override": "overruled in the run", "outcome": "what the applied diff changed"}
+_SOURCE_WORDS = {"person": "you", "overrule": "overruled in the run", "outcome": "what the applied diff changed"}
 
 
 def queue_heading(width: int) -> Content:
@@ -75,8 +75,8 @@ def label_card(
         lines.append(fit(Content.styled(said, f"dim {MUTED}"), width))
     if texts is not None:
         lines += [Content(""), _section("system"), *block(texts.system.strip("\n"), MUTED, indent=1)]
-        if texts.state.strip():
-            lines += [Content(""), _section("shared by every item"), *block(texts.state.strip("\n"), MUTED, indent=1)]
+        if texts.task_context.strip():
+            lines += [Content(""), _section("shared by every item"), *block(texts.task_context.strip("\n"), MUTED, indent=1)]
     if twins and not blind:
         lines += [Content(""), _section("the same question elsewhere"), *(_twin(twin) for twin in twins[:20])]
     if history and not (blind and item.source != "person"):
@@ -100,7 +100,7 @@ def _section(name: str) -> Content:
 
 def _label_lines(item: Item, note: str, blind: bool) -> list[Content]:
     waiting = [line((f"comment for your label: {one_line(note)}", MUTED))] if note else []
-    if item.label is None or (blind and item.source != "person"):  # an override tells what the model said
+    if item.label is None or (blind and item.source != "person"):  # an overrule tells what the model said
         return [line(("no label of yours yet" if blind else "no label yet", "bold")), *waiting]
     text, style = verdict_mark(item.label)
     whose = _SOURCE_WORDS.get(str(item.source), str(item.source))

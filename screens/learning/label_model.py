@@ -35,7 +35,7 @@ QUEUES: dict[str, tuple[str, Filter, Order]] = {
 _FLAGS: dict[str, dict[str, Any]] = {
     "yes": {"verdict": "yes"}, "no": {"verdict": "no"}, "defaulted": {"answer": "defaulted"}, "cached": {"answer": "cached"},
     "overruled": {"answer": "overruled"}, "disputed": {"disputed": True},
-    **{word: {"state": word} for word in ("unlabelled", "labelled", "agrees", "disagrees", "person", "override", "outcome")},
+    **{word: {"state": word} for word in ("unlabelled", "labelled", "agrees", "disagrees", "person", "overrule", "outcome")},
 }  # fmt: skip
 _FIELDS = {"stage": "stage", "run": "run_id", "model": "model"}
 

@@ -159,8 +159,8 @@ def card_body(texts: CallTexts, binary: bool, whole: bool) -> list[Content]:
     lines += [Content(""), *_section("item asked about" if binary else "asked")]
     lines += block(texts.question.strip("\n"), HIGHLIGHT if binary else "", indent=1)
     lines += _folded("system", texts.system, whole)
-    if texts.state.strip():
-        lines += _folded("shared by every item of this stage", texts.state, whole)
+    if texts.task_context.strip():
+        lines += _folded("shared by every item of this stage", texts.task_context, whole)
     return lines
 
 
@@ -184,7 +184,7 @@ def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None, wr
     elif not call.binary:
         how = "a text, not a decision" if call.outcome is None else outcome_sentence(call.outcome)
     source = {
-        "override": "a person overruled it", "threshold": "by the stage's threshold",
+        "overrule": "a person overruled it", "threshold": "by the stage's threshold",
         "parsed": "by the words of the answer", "default": "not an answer, so the default was applied",
     }.get(call.source or "", "")  # fmt: skip
     if "overruled by a person" in how:

@@ -9,7 +9,6 @@ from screens.text import duration, milliseconds, one_line, plural, stage_title
 _STATUS = {"loading": "is being loaded", "ready": "is ready", "unreachable": "cannot be reached"}
 _ANSWERS = {
     "accept": "You took the verdict", "overrule": "You overruled the verdict",
-    "flip": "You overruled the verdict",  # its name in older logs
     "skip_stage": "You took the rest of the stage",
     "continue": "You let the run go on", "stop": "You stopped the run",
 }  # fmt: skip

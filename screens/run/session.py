@@ -201,9 +201,9 @@ class RunSession:
         waiting = self.waiting
         if waiting is None or waiting.kind != "verdict":
             return False
-        flips = bool(waiting.verdict) != right
-        self.gate.resolve("overrule" if flips else "accept")
-        return flips
+        overruled = bool(waiting.verdict) != right
+        self.gate.resolve("overrule" if overruled else "accept")
+        return overruled
 
     @property
     def reviewing(self) -> str:

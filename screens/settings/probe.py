@@ -67,7 +67,7 @@ async def ask(models: Models, row: str, tell: Callable[[str], None]) -> Trial:
         return Trial(False, str(error))
     target = msgspec.structs.replace(target, max_tokens=BINARY_MAX_TOKENS)
     request = CompletionRequest(
-        _SYSTEM, _STATE + _QUESTION, "trial", target, yes_no=True, state=_STATE, question=_QUESTION
+        _SYSTEM, _STATE + _QUESTION, "trial", target, yes_no=True, task_context=_STATE, question=_QUESTION
     )
     try:
         answer = await router.provider(target).complete(request)

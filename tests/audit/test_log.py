@@ -49,7 +49,7 @@ async def test_raw_answer_verdict_and_texts_are_on_the_row(tmp_path: Path) -> No
     log.settle_call(call, Verdict(True, 0.8, 0.5, "threshold", explanation="because"))
     await log.durable()
     row = next(iter(log.db.query("select * from call_texts where id = ?", [call])))
-    assert (row["system"], row["prompt"], row["state"]) == ("system", "shared item", "shared ")
+    assert (row["system"], row["prompt"], row["task_context"]) == ("system", "shared item", "shared ")
     assert (row["raw"], row["p_yes"], row["verdict"], row["source"]) == ("yes", 0.8, 1, "threshold")
     log.close()
 

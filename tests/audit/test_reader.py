@@ -34,7 +34,7 @@ def test_a_call_is_seen_as_soon_as_it_is_committed(tmp_path: Path) -> None:
     assert reader.call_texts(call_id) is None
     log.flush()
     asked = reader.call_texts(call_id)
-    assert asked is not None and (asked.system, asked.state, asked.question) == ("sys", "state\n", "question 1")
+    assert asked is not None and (asked.system, asked.task_context, asked.question) == ("sys", "state\n", "question 1")
     assert asked.raw is None and asked.verdict is None and asked.p_yes is None and asked.binary
     log.answer_call(call_id, Completion("Yes.", 0.8, prompt_tokens=10, cached_tokens=4, completion_tokens=1, ms=12.5))
     log.settle_call(call_id, Verdict(True, 0.8, 0.4, "threshold", explanation="0.8 ≥ 0.4"))

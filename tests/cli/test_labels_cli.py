@@ -23,7 +23,7 @@ def repo(tmp_path: Path) -> Iterator[Path]:
         filled.run(run)
         for number in range(4):
             call = filled.call(run, f"{run}{number}.c", True, 0.6)
-            filled.label(call, number % 2 == 0, "override" if number else "person")
+            filled.label(call, number % 2 == 0, "overrule" if number else "person")
     filled.log.close()
     yield filled.repo
 
@@ -35,7 +35,7 @@ def cra(*words: Any) -> Result:
 def test_stats(repo: Path) -> None:
     result = cra("labels", "stats", "--repo", repo)
     assert result.exit_code == 0, result.output
-    assert "8 yes/no calls, 8 labelled (2 person, 6 override, 0 outcome)" in result.stdout
+    assert "8 yes/no calls, 8 labelled (2 person, 6 overrule, 0 outcome)" in result.stdout
     header, row = result.stdout.splitlines()[1:]
     assert header.split() == ["stage", "model", "calls", "labelled", "agree", "unreadable", "kappa"]
     assert row.split() == ["scope", "m1", "8", "8", "4/8", "0", "0.00"]
@@ -109,7 +109,7 @@ def test_calibrate_pools_repositories_and_writes_only_what_is_offered(tmp_path: 
             filled.run(f"{name}{task}", repo=str(filled.repo))
             for number in range(5):
                 state = f"Task: {name}{task}\n\n"
-                call = filled.call(f"{name}{task}", f"f{number}", False, 0.1 + 0.06 * number, state=state)
+                call = filled.call(f"{name}{task}", f"f{number}", False, 0.1 + 0.06 * number, task_context=state)
                 filled.label(call, number > 2)
         filled.log.close()
     alone = cra("calibrate", "--repo", repos[0])

@@ -27,7 +27,8 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
     for run in range(4):
         made.run(f"r{run}")
         for number in range(4):
-            call = made.call(f"r{run}", f"f{run}{number}.c", number % 2 == 0, 0.6, state=f'Task: "{run}", and\nmore\n\n')
+            shared = f'Task: "{run}", and\nmore\n\n'
+            call = made.call(f"r{run}", f"f{run}{number}.c", number % 2 == 0, 0.6, task_context=shared)
             made.label(call, number < 2)
     yield made
     made.log.close()

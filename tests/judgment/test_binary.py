@@ -150,7 +150,7 @@ async def test_overruling_at_the_gate_is_used_logged_and_remembered(tmp_path: Pa
             verdicts, omitted = await task
             assert verdicts == {"a": False, "b": True} and omitted == set()
             (label,) = ctx.log.db.query("select label, source from labels")
-            assert (label["label"], label["source"]) == (0, "override")
+            assert (label["label"], label["source"]) == (0, "overrule")
             await ctx.log.durable()
             assert ctx.of(CallFinished)[0].overruled
         async with run_context(tmp_path, server, run_id="r2") as ctx:
@@ -174,7 +174,7 @@ async def test_verdicts_turned_round_at_the_stage_s_end_are_used_logged_and_hear
         assert verdicts == {"a": True, "b": False} and omitted == set()
         assert not gate.overrule(second.call_id), "the stage is over"
         (label,) = ctx.log.db.query("select call_id, label, source from labels")
-        assert (label["call_id"], label["label"], label["source"]) == (second.call_id, 0, "override")
+        assert (label["call_id"], label["label"], label["source"]) == (second.call_id, 0, "overrule")
         state = RunState()
         for seq, event in enumerate(ctx.events, 1):
             state.apply(Envelope("r", seq, seq, event))

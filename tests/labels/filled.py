@@ -41,19 +41,20 @@ class Filled:
         model: str = "m1",
         raw: str | None = None,
         question: str | None = None,
-        state: str = "Task: t\n\n",
+        task_context: str = "Task: t\n\n",
         system: str = SYSTEM,
         threshold: float | None = None,
         score: float | None = None,
         rank: int | None = None,
         facts: dict[str, float] | None = None,
+        examples: str = "",
         **verdict_fields: object,
     ) -> int:
         """A yes/no call that was answered and settled. Returns its id."""
         self._seq += 1
         draft = CallDraft(
-            run_id, self._seq, stage, item, True, 1, system, state, question or f"File: {item}", model, "openai", "{}", None,
-            rank, facts or {},
+            run_id, self._seq, stage, item, True, 1, system, task_context, question or f"File: {item}", model, "openai",
+            "{}", None, rank, facts or {}, examples,
         )  # fmt: skip
         call_id = self.log.insert_call(draft)
         text = raw if raw is not None else ("yes" if verdict else "no")

@@ -34,7 +34,7 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
         for number in range(3):
             said = number % 2 == 0
             call = made.call(f"r{run}", f"f{run}{number}.c", said, p=0.7, question=f"File {run}.{number}: {NASTY}")
-            made.label(call, said if number else not said, ("person", "override", "outcome")[number])
+            made.label(call, said if number else not said, ("person", "overrule", "outcome")[number])
     yield made
     made.log.close()
 
@@ -157,7 +157,7 @@ def test_llama_factory_reads_alpaca_rows_and_their_entry(filled: Filled, tmp_pat
 
 
 def test_outcomes_are_left_out_unless_asked_for(filled: Filled, tmp_path: Path) -> None:
-    assert write(filled, tmp_path / "own", choice=Choice()).sources.keys() == {"override", "person"}
+    assert write(filled, tmp_path / "own", choice=Choice()).sources.keys() == {"overrule", "person"}
     assert "outcome" in write(filled, tmp_path / "all").sources
 
 
@@ -223,7 +223,7 @@ def test_one_odd_label_is_written_and_read_back(tmp_path: Path, format: str) -> 
     """Code fences, joined emoji, half characters, line ends that JSON does not count, in every text there is."""
     made = Filled(tmp_path / "repo")
     made.run("r1", task=ODD, model=None, version=None, config="no json")
-    call = made.call("r1", ODD, stage="scope", question=ODD, state=ODD, system=ODD, raw="yes", model=ODD)
+    call = made.call("r1", ODD, stage="scope", question=ODD, task_context=ODD, system=ODD, raw="yes", model=ODD)
     made.label(call, True, "person", ODD)
     report = write(made, tmp_path / "out", format=format)
     made.log.close()
@@ -325,7 +325,7 @@ def test_balance(filled: Filled, tmp_path: Path) -> None:
 def test_sources_stay_apart_and_can_be_chosen(filled: Filled, tmp_path: Path) -> None:
     write(filled, tmp_path / "all", test_fraction=0)
     sources = [where["source"] for where in rows(tmp_path / "all" / "ids.jsonl")]
-    assert {source: sources.count(source) for source in sources} == {"person": 4, "override": 4, "outcome": 4}
+    assert {source: sources.count(source) for source in sources} == {"person": 4, "overrule": 4, "outcome": 4}
     report = write(filled, tmp_path / "mine", choice=Choice(sources=("person",)), test_fraction=0)
     assert report.rows == 4 and report.sources == {"person": 4}
 
@@ -342,7 +342,7 @@ def test_manifest(filled: Filled, tmp_path: Path) -> None:
     write(filled, tmp_path / "out", choice=Choice(stages=("scope",), sources=()))
     manifest = tomllib.loads((tmp_path / "out" / "run.toml").read_text())
     assert manifest["format"] == "trl-sft" and manifest["rows"] == 12
-    assert manifest["counts"]["source"] == {"outcome": 4, "override": 4, "person": 4}
+    assert manifest["counts"]["source"] == {"outcome": 4, "overrule": 4, "person": 4}
     assert manifest["counts"]["model"] == {"m1": 12}
     assert manifest["filters"]["stages"] == ["scope"]
     assert sum(manifest["counts"]["split"].values()) == 12

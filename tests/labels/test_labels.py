@@ -46,13 +46,13 @@ def items(filled: Filled, **wanted: str) -> list:
 
 def test_the_last_label_wins_and_undo_puts_the_earlier_one_back(filled: Filled) -> None:
     call = filled.call("r1", "a.c", True)
-    filled.label(call, False, "override")
+    filled.label(call, False, "overrule")
     book = LabelBook(filled.path)
     before = book.current(call)
     book.add(call, True, "person", "I looked", "v1")
     assert items(filled)[0].label is True and items(filled)[0].source == "person"
     book.restore(call, before)
-    assert items(filled)[0].label is False and items(filled)[0].source == "override"
+    assert items(filled)[0].label is False and items(filled)[0].source == "overrule"
     book.restore(call, None)
     assert items(filled)[0].label is None
     assert [row.label for row in book.history(call)] == [False, True, False, None], "nothing is ever removed"
@@ -149,8 +149,8 @@ def test_a_label_holds_for_the_same_prompt_in_another_run_and_conflicts_are_seen
 
 
 def test_what_the_model_said_survives_being_overruled(filled: Filled) -> None:
-    filled.call("r1", "a.c", False, p=0.8, threshold=0.4, overruled=True, source="override")
-    filled.call("r1", "b.c", True, raw="no", overruled=True, source="override")
+    filled.call("r1", "a.c", False, p=0.8, threshold=0.4, overruled=True, source="overrule")
+    filled.call("r1", "b.c", True, raw="no", overruled=True, source="overrule")
     assert [item.model_verdict for item in items(filled)] == [True, False]
 
 

@@ -48,7 +48,7 @@ def fill(
             filled.run(f"r{task}")
         for number, (p, label) in enumerate(answers or SHIFTED):
             call = filled.call(
-                f"r{task}", f"f{number}", p >= 0.5, p, state=f"Task: {task}\n\n",
+                f"r{task}", f"f{number}", p >= 0.5, p, task_context=f"Task: {task}\n\n",
                 rank=1 + (number * 3) % len(answers or SHIFTED), **fields,
             )  # type: ignore[arg-type]  # fmt: skip
             filled.label(call, label, source)
@@ -142,7 +142,8 @@ def test_noise_is_not_offered(filled: Filled) -> None:
     for task in range(8):
         filled.run(f"r{task}")
         for number in range(10):
-            call = filled.call(f"r{task}", f"f{number}", True, dice.random(), state=f"Task: {task}\n\n", rank=number + 1)
+            shared = f"Task: {task}\n\n"
+            call = filled.call(f"r{task}", f"f{number}", True, dice.random(), task_context=shared, rank=number + 1)
             filled.label(call, dice.random() < 0.4)
     (fit,) = fits(filled)
     assert fit.rule is not None and not fit.offered and fit.refusal
@@ -153,7 +154,7 @@ def test_one_model_per_line_and_a_label_serves_every_model_on_its_judgment(fille
     for task in range(6):
         for number, (p, label) in enumerate(SHIFTED):
             filled.call(
-                f"r{task}", f"f{number}", label, 0.9 if label else 0.2 + p, model="m2", state=f"Task: {task}\n\n"
+                f"r{task}", f"f{number}", label, 0.9 if label else 0.2 + p, model="m2", task_context=f"Task: {task}\n\n"
             )
     by_model = {fit.model: fit for fit in fits(filled)}
     assert by_model["m2"].n == 36 and by_model["m2"].rule is not None

@@ -37,7 +37,7 @@ async def test_the_default_model_answers_and_remembers_the_prefix() -> None:
 
         async def judge(question: str) -> tuple[bool | None, float | None, int]:
             request = CompletionRequest(
-                system=SYSTEM, prompt=STATE + question, stage="scope", target=target, yes_no=True, state=STATE,
+                system=SYSTEM, prompt=STATE + question, stage="scope", target=target, yes_no=True, task_context=STATE,
                 question=question,
             )  # fmt: skip
             got = await provider.complete(request)

@@ -80,5 +80,5 @@ async def test_the_row_shows_both_sides_and_the_gap(tmp_path: Path) -> None:
         row = reader.call_texts(asked.call_id)
         reader.close()
     assert row is not None
-    assert row.state + row.question == "if x ⟨the gap⟩:\n    pass\n"
+    assert row.task_context + row.question == "if x ⟨the gap⟩:\n    pass\n"
     assert server.calls[0].body["input_prefix"] == "if x "

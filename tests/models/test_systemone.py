@@ -12,7 +12,7 @@ from tests.models.asking import systemone, target_of, text, yes_no
 async def test_one_question_about_a_state() -> None:
     async with ScriptedServer(Answer(p_yes=0.62)) as server, systemone(server) as provider:
         request = yes_no("Task: x\nFile: a.c", target_of(server, "systemone", model="kev"), system="Is it relevant?",
-                         state="Task: x\n", question="File: a.c")  # fmt: skip
+                         task_context="Task: x\n", question="File: a.c")  # fmt: skip
         got = await provider.complete(request)
     assert (got.text, got.p_yes, got.provider) == ("yes", 0.62, "systemone")
     assert server.calls[0].body == {

@@ -260,7 +260,7 @@ async def test_an_overruled_verdict_decides_who_is_asked_next(tmp_path: Path, in
         levels = {s.name: s.detail_level for s in package.symbols}
         assert levels["_refilter_files"] == "primary"  # overruled again in pass 2
         sources = {r["source"] for r in ctx.log.db.query("select source from labels")}
-        assert sources == {"override"}
+        assert sources == {"overrule"}
 
 
 # --- assembly

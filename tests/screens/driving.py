@@ -64,7 +64,7 @@ class ScriptedRun:
         if flip:
             self.labels.append((item, used))
         self.verdicts[item] = used
-        source = "override" if flip else "parsed"
+        source = "overrule" if flip else "parsed"
         self.emit(ev.CallFinished(call_id, stage, item, used, p, source=source, overruled=flip, model="model", ms=5))
         await asyncio.sleep(0)
         return used

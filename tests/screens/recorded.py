@@ -56,7 +56,7 @@ class Recorder:
         self.texts[call_id] = CallTexts(
             call_id, self.run_id, call_id, stage, item,
             system="You judge one piece of code at a time.\nAnswer with one word: yes or no.",
-            state=f"Task: {BUDGET_TASK if self.run_id == 'budget' else RING_TASK}\nIntent: as the task says\n\n",
+            task_context=f"Task: {BUDGET_TASK if self.run_id == 'budget' else RING_TASK}\nIntent: as the task says\n\n",
             question=question, raw=str(raw), options='{"max_tokens":16,"temperature":0.0,"seed":42}', model=MODEL,
             provider="embedded", verdict=verdict, p_yes=p, prompt_tokens=117, cached_tokens=82, completion_tokens=1,
             ms=ms, explanation=explanation, binary=binary,

@@ -19,7 +19,7 @@ from tests.screens.recorded import Recorder
 
 
 def _texts(raw: str | None) -> CallTexts:
-    return CallTexts(1, "r", 1, "scope", "a.py", system="Judge.", state="Task\n", question="File: a.py?\n", raw=raw)
+    return CallTexts(1, "r", 1, "scope", "a.py", system="Judge.", task_context="Task\n", question="File: a.py?\n", raw=raw)
 
 
 def _asked() -> Recorder:
@@ -104,13 +104,13 @@ def test_before_the_diff_its_pane_lists_the_steps_committed() -> None:
 def test_the_cascade_marks_what_a_person_overruled() -> None:
     state = _fold(
         ev.StageStarted("scope", 2, "scope"),
-        ev.CallStarted(1, "scope", "a.py"), ev.CallFinished(1, "scope", "a.py", True, source="override", overruled=True),
+        ev.CallStarted(1, "scope", "a.py"), ev.CallFinished(1, "scope", "a.py", True, source="overrule", overruled=True),
         ev.FileScoped("a.py", 2, "imports b", True),
         ev.CallStarted(2, "scope", "b.py"), ev.CallFinished(2, "scope", "b.py", True),
         ev.FileScoped("b.py", 2, "named alike", True),
         ev.StageStarted("precision_pass1", 1, "precision"),
         ev.CallStarted(3, "precision_pass1", "a.py:f"),
-        ev.CallFinished(3, "precision_pass1", "a.py:f", False, source="override", overruled=True),
+        ev.CallFinished(3, "precision_pass1", "a.py:f", False, source="overrule", overruled=True),
     )  # fmt: skip
     pane = Cascade()
     pane.toggled = {("fold", "files in scope"), ("fold", "symbols relevant? no")}

@@ -13,14 +13,14 @@ from tests.labels.filled import Filled
 
 TYPED = (
     "", "f1", "F1.C", "scope f1", "yes", "no", "defaulted", "disputed", "unlabelled", "labelled", "agrees", "disagrees",
-    "person", "override", "run:r1", "run:r1 no f", "run:r2 unlabelled", "model:m1 yes", "stage:scope labelled", "nothing",
+    "person", "overrule", "run:r1", "run:r1 no f", "run:r2 unlabelled", "model:m1 yes", "stage:scope labelled", "nothing",
     "overruled", "cached",
 )  # fmt: skip
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[LabelSession]:
-    """Two runs that ask the same of twelve files and disagree on some; a few labels, one override."""
+    """Two runs that ask the same of twelve files and disagree on some; a few labels, one overrule."""
     made = Filled(tmp_path / "repo")
     for run in ("r1", "r2"):
         made.run(run, task="t", repo=str(made.repo), model="m1")
@@ -28,7 +28,7 @@ def session(tmp_path: Path) -> Iterator[LabelSession]:
             yes = number < (5 if run == "r1" else 8)
             call = made.call(run, f"f{number}.c", yes, 0.05 + number / 13, question=f"Is f{number}.c relevant?")
             if number % 4 == 1:
-                made.label(call, number < 6, "override" if number == 5 else "person")
+                made.label(call, number < 6, "overrule" if number == 5 else "person")
     made.call("r2", "odd.c", False, raw="maybe", defaulted=True, source="default")
     made.log.flush()
     opened = LabelSession(made.repo, lambda: 0.0)
@@ -97,9 +97,9 @@ def test_the_numbers_of_a_sitting_are_those_of_what_was_not_taken_back(session: 
 
 
 def test_a_comment_leaves_an_override_an_override(session: LabelSession) -> None:
-    item = next(item for item in session.items if item.own and item.source == "override")
+    item = next(item for item in session.items if item.own and item.source == "overrule")
     session.comment(item, "seen by the reviewer")
-    assert (item.source, item.note) == ("override", "seen by the reviewer")
+    assert (item.source, item.note) == ("overrule", "seen by the reviewer")
     assert "sitting" not in session.progress()
     session.undo()
-    assert (item.source, item.note) == ("override", "")
+    assert (item.source, item.note) == ("overrule", "")

@@ -137,7 +137,7 @@ async def test_open_at_a_call_shows_it_literally(filled: Filled) -> None:
 
 async def test_blind_mode_hides_everything_the_model_said(filled: Filled) -> None:
     overruled = items(filled)[1]
-    filled.label(overruled.call_id, not overruled.model_verdict, "override")
+    filled.label(overruled.call_id, not overruled.model_verdict, "overrule")
     app = relabel(filled)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
@@ -217,7 +217,7 @@ async def test_calibrate_draws_and_applies(tmp_path: Path) -> None:
     for task in range(6):
         filled.run(f"r{task}", repo=str(filled.repo), model="m1")
         for number in range(5):
-            call = filled.call(f"r{task}", f"f{number}.c", False, 0.05 + number / 12, state=f"Task: {task}\n\n")
+            call = filled.call(f"r{task}", f"f{number}.c", False, 0.05 + number / 12, task_context=f"Task: {task}\n\n")
             filled.label(call, number > 2)
     app = LearningApp(lambda made: CalibrateScreen(made, repo=filled.repo))
     async with app.run_test(size=(120, 50)) as pilot:

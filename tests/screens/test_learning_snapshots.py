@@ -47,12 +47,12 @@ def _run(filled: Filled, run_id: str, model: str, shift: float) -> None:
         item, verdict = f"budget.py:{name}{number // 8 or ''}", p >= 0.6
         text = f"Symbol: {item}\nsig: def {name}(self, tokens: list[int]) -> bool"
         call = filled.call(
-            run_id, item, verdict, min(p, 0.97), stage="precision_pass1", model=model, state=STATE, question=text
+            run_id, item, verdict, min(p, 0.97), stage="precision_pass1", model=model, task_context=STATE, question=text
         )
         events.append(CallStarted(call, "precision_pass1", item, model))
         events.append(CallFinished(call, "precision_pass1", item, verdict, p))
         if shift == 0.0 and number < 12:
-            filled.label(call, right, "override" if number == 3 else "person")
+            filled.label(call, right, "overrule" if number == 3 else "person")
     steps = (PlanStep("s1", "Count the last file in can_fit"), PlanStep("s2", "Add a test"))[: 2 if shift else 1]
     events += [PlanMade(steps), DiffReady("", ("budget.py", "tests/test_budget.py")[: len(steps)])]
     events.append(RunFinished("complete" if shift else "partial", "Every step is done.", calls=16, seconds=72.0))

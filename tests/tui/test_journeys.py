@@ -87,10 +87,10 @@ async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget:
             symbol = session.state.symbols[REMAINING]
             assert (symbol.detail_level, symbol.passes) == ("excluded", {1: False})
             call = session.state.call(waiting.call_id or 0)
-            assert call is not None and (call.verdict, call.overruled, call.source) == (False, True, "override")
+            assert call is not None and (call.verdict, call.overruled, call.source) == (False, True, "overrule")
             assert session.state == logged(budget, session.state.run_id)
     with sqlite3.connect(budget / ".clean_room" / "raw.sqlite") as db:
-        assert db.execute("select call_id, label, source from labels").fetchall() == [(waiting.call_id, 0, "override")]
+        assert db.execute("select call_id, label, source from labels").fetchall() == [(waiting.call_id, 0, "overrule")]
         asked = db.execute("select stage from calls where item = ?", (REMAINING,)).fetchall()
     assert asked == [("precision_pass1",)], "what was overruled is not asked about again"
 
@@ -219,7 +219,7 @@ async def test_ten_calls_of_a_run_are_relabelled_two_taken_back_and_the_rest_exp
     files = [path for path in (tmp_path / "pairs").glob("*.jsonl") if path.name != "ids.jsonl"]
     rows = [json.loads(text) for path in files for text in path.read_text().splitlines()]
     texts = {call.call_id: call for call in calls_of(budget, session.state.run_id)}
-    expected = [(texts[n].system, texts[n].state + texts[n].question, "yes" if yes else "no") for n, yes in given.items()]
+    expected = [(texts[n].system, texts[n].task_context + texts[n].question, "yes" if y else "no") for n, y in given.items()]
     read = [tuple(message["content"] for message in row["prompt"] + row["completion"]) for row in rows]
     assert sorted(read) == sorted(expected)
 
@@ -244,7 +244,7 @@ def earlier_labels(repo: Path, tasks: int = 6) -> None:
             yes = number % 3 == 0
             call = filled.call(
                 f"earlier{task}", f"f{task}.py:s{number}", False, 0.3 + number / 100 if yes else 0.05 + number / 100,
-                stage="precision_pass1", model="m1", system=precision_pass1.SYSTEM, state=f"Task: {task}\n\n",
+                stage="precision_pass1", model="m1", system=precision_pass1.SYSTEM, task_context=f"Task: {task}\n\n",
                 rank=(number * 5) % 6 + 1, facts=symbol_facts("function", 5 + number),
             )  # fmt: skip
             filled.label(call, yes)
@@ -252,7 +252,7 @@ def earlier_labels(repo: Path, tasks: int = 6) -> None:
 
 
 async def test_labels_become_a_threshold_that_decides_the_next_run(budget: Path) -> None:
-    """Run, relabel, calibrate, apply, run again: the item comes out right without an override, and the card says by what."""
+    """Run, relabel, calibrate, apply, run again: the item comes out right without an overrule, and the card says by what."""
     earlier_labels(budget)
     async with ScriptedServer(shy) as server:
         configure(budget, server, models={"coding": "m1", "reasoning": "m1"}, **ASKED)

@@ -101,5 +101,5 @@ async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path
             assert session.state.status == "stopped"
     with sqlite3.connect(ring / ".clean_room" / "raw.sqlite") as db:
         labels = db.execute("select call_id, label, source from labels").fetchall()
-    assert labels == [(waiting.call_id, 0, "override")]
+    assert labels == [(waiting.call_id, 0, "overrule")]
     assert b"stub" in (ring / "ring_buffer.c").read_bytes()

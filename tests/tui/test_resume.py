@@ -86,7 +86,8 @@ async def test_a_killed_run_is_opened_from_the_history_and_resumed_to_its_end(ri
             then, rows = shown.session.state, calls_of(ring, run.run_id)
             assert not shown.session.live and then.finished is None
             assert [(call.call_id, call.item) for call in then.calls] == [(row.call_id, row.item) for row in rows]
-            decided = {(row.system, row.state + row.question) for row in rows if row.binary and row.verdict is not None}
+            judged = [row for row in rows if row.binary and row.verdict is not None]
+            decided = {(row.system, row.task_context + row.question) for row in judged}
             written = {name for name, function in then.functions.items() if function.status == "done"}
             committed = {step.step.target_symbols for step in then.steps.values() if step.commit}
             assert decided and written and committed

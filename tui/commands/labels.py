@@ -47,7 +47,7 @@ def stats(repo: Path, as_json: bool) -> None:
     items = load_items(reader)
     reader.close()
     own = [item for item in items if item.own]
-    sources = {name: sum(item.source == name for item in own) for name in ("person", "override", "outcome")}
+    sources = {name: sum(item.source == name for item in own) for name in ("person", "overrule", "outcome")}
     conflicts = len({item.judgment for item in own if item.contested})
     rows = agreement(items)
     if as_json:
@@ -76,8 +76,8 @@ def stats(repo: Path, as_json: bool) -> None:
 @click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
 @click.option("--run", "runs", multiple=True, help="Only this run (may be repeated).")
 @click.option("--model", "models", multiple=True, help="Only calls that this model answered (may be repeated).")
-@click.option("--source", "sources", multiple=True, type=click.Choice(("person", "override", "outcome")),
-              default=("person", "override"), show_default=True,
+@click.option("--source", "sources", multiple=True, type=click.Choice(("person", "overrule", "outcome")),
+              default=("person", "overrule"), show_default=True,
               help="Labels from this source (may be repeated).")  # fmt: skip
 @click.option("--on-conflict", type=click.Choice(("skip", "last")), default="skip", show_default=True,
               help="Contradicting labels on one prompt: leave out, or take the last.")  # fmt: skip

@@ -20,7 +20,7 @@ def definition_head(function: CFunction, names: Sequence[str] = ()) -> str:
     """The head of ``function``'s definition: no attributes, no ``extern``, every parameter named, ``(void)`` for
     ``()``.
 
-    ``names`` overrides parameter names by position ("" keeps the declared one).
+    ``names`` replaces parameter names by position ("" keeps the declared one).
     """
     parts = []
     for position, parameter in enumerate(function.parameters):

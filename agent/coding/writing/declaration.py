@@ -34,7 +34,7 @@ async def declare(
         text = (content(files, header) or b"").decode("utf-8", "replace")
         asked = await llm.generate(
             system=header_gen.ONE_SYSTEM,
-            state=header_gen.state(task, "", {}),
+            task_context=header_gen.task_context(task, "", {}),
             prompt=header_gen.one_question(header, text, name, trouble=trouble),
             item=f"{header} {name}",
             attempt=attempt,

@@ -106,7 +106,7 @@ async def _one(ctx: RunContext, wanted: Undocumented, files: Files, task: str) -
     llm = ctx.llm("documentation")
     asked = await llm.generate(
         system=words.SYSTEM,
-        state=words.state(task),
+        task_context=words.task_context(task),
         prompt=words.question(wanted.name, wanted.path, wanted.symbol.source, language_of(wanted.path)),
         item=f"{wanted.path} {wanted.name}",
         max_tokens=min(_REPLY_TOKENS, llm.target.max_tokens),

@@ -70,8 +70,8 @@ async def implement_step(
     """
     attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
     guard = protected if callable(protected) else lambda path: path in protected
-    states = (words.state(task, context), words.state(task, ""))
-    worker = _Step(ctx, step, files, compile, states, failure, guard, attempts)
+    contexts = (words.task_context(task, context), words.task_context(task, ""))
+    worker = _Step(ctx, step, files, compile, contexts, failure, guard, attempts)
     worker.score, worker.samples, worker.examples = score, samples, examples
     return await worker.run()
 
@@ -83,7 +83,7 @@ class _Step:
         step: PlanStep,
         files: Files,
         compile: Compile,
-        states: tuple[str, str],
+        contexts: tuple[str, str],
         failure: str,
         guard: Callable[[str], bool],
         attempts: int,
@@ -92,7 +92,7 @@ class _Step:
         self.step = step
         self.files = files
         self.compile = compile
-        self.states = states
+        self.contexts = contexts
         self.failure = failure
         self.guard = guard
         self.attempts = attempts
@@ -208,11 +208,11 @@ class _Step:
             language = language_of(next(iter(shown), ""))
             system = words.edit_system(language)
             prompt = words.edit_question(said, shown, language, failure=self.failure, trouble=trouble)
-        full, bare = self.states
+        full, bare = self.contexts
         fits = len(full) + len(prompt) <= room_for(llm.target, llm.target.max_tokens)
         return await llm.generate(
             system=system,
-            state=full if fits else bare,
+            task_context=full if fits else bare,
             prompt=prompt,
             item=f"{self.step.id} {name}".strip(),
             attempt=attempt,

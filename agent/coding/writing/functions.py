@@ -234,7 +234,7 @@ class _Writer:
             around = surroundings(wanted, LazyFiles(self.files), self.task, room)
         asked = await llm.generate(
             system=words.SYSTEM,
-            state=around.state,
+            task_context=around.task_context,
             prompt=words.question(
                 wanted.name,
                 wanted.signature,

@@ -95,12 +95,13 @@ async def implement_tests(
     job = _Job(files, compile, run, path, interface, step.target_symbols)
     attempts = ctx.config.coding.max_attempts if max_attempts is None else max_attempts
     llm = ctx.llm("test_implement")
-    state = words.state(task, _interface(files, interface, room_for(llm.target, llm.target.max_tokens) - len(task)))
+    room = room_for(llm.target, llm.target.max_tokens) - len(task)
+    task_context = words.task_context(task, _interface(files, interface, room))
     trouble, calls = "", []
     for attempt in range(1, attempts + 1):
         asked = await llm.generate(
             system=words.system(job.language.name, flavour),
-            state=state,
+            task_context=task_context,
             prompt=words.question(step.description, path, hint=job.tests.how_to_use(path, interface), trouble=trouble),
             item=path,
             attempt=attempt,

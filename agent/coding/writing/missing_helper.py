@@ -53,7 +53,7 @@ async def with_missing_helpers(
     for name in names:
         asked = await llm.generate(
             system=words.SYSTEM,
-            state=around.state,
+            task_context=around.task_context,
             prompt=words.helper_question(name, caller, wanted.path, around.written),
             item=f"{wanted.name} {name}",
             attempt=attempt,

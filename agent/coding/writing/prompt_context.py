@@ -12,10 +12,10 @@ from agent.prompts import function_implement as words
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """``state`` is what all functions of the file share, byte for byte; ``written`` the definitions that stand there;
+    """``task_context`` is what all functions of the file share, byte for byte; ``written`` the definitions that stand there;
     ``known`` every name that is taken."""
 
-    state: str
+    task_context: str
     written: tuple[str, ...]
     known: frozenset[str]
 
@@ -27,7 +27,7 @@ def surroundings(wanted: OpenFunction, files: Mapping[str, bytes], task: str, ro
     headers = headers_for(path, files, first=wanted.header, limit=min(12_000, room * 6 // 10))
     known = names_in_scope(path, reachable_headers(path, files), files) - {wanted.name}
     return Surroundings(
-        words.state(task, headers, path, top_of_file(files[path])),
+        words.task_context(task, headers, path, top_of_file(files[path])),
         tuple(written_functions(files[path], wanted.name, limit=min(3000, room // 5))),
         frozenset(known),
     )

@@ -91,7 +91,7 @@ async def scaffold(
         context: what is there already, as text.
         added: functions that the first target, a header which is there, shall get; nothing else is laid then.
         tested: the tests whose use of a header says what it must declare.
-        decomposed: overrides ``orchestrator.decomposed_scaffold``.
+        decomposed: takes the place of ``orchestrator.decomposed_scaffold``.
 
     Raises:
         ModelError: if the model cannot answer.
@@ -196,7 +196,7 @@ class _Scaffold:
             llm = self.ctx.llm("header_gen")
             asked = await llm.generate(
                 system=header_gen.SYSTEM,
-                state=header_gen.state(self.task, "", {}),
+                task_context=header_gen.task_context(self.task, "", {}),
                 prompt=header_gen.tested_question(
                     header, prototypes, [one.described for one in usage.types], usage.constants, usage.lines,
                     existing=existing.decode("utf-8", "replace"), trouble=trouble,
@@ -266,7 +266,7 @@ class _Scaffold:
             Interface,
             llm=self.ctx.llm("interface_enum"),
             system=interface_enum.SYSTEM,
-            state=interface_enum.state(self.task, self.context),
+            task_context=interface_enum.task_context(self.task, self.context),
             prompt=interface_enum.question(self.part, self.targets, [one.function.head for one in self.exact]),
             item=self.part or "interface",
             check=check_interface,
@@ -293,7 +293,7 @@ class _Scaffold:
             llm = self.ctx.llm("header_gen")
             asked = await llm.generate(
                 system=header_gen.SYSTEM,
-                state=header_gen.state(self.task, self.context, written),
+                task_context=header_gen.task_context(self.task, self.context, written),
                 prompt=header_gen.question(
                     idea.path,
                     idea.purpose,
@@ -327,7 +327,7 @@ class _Scaffold:
             llm = self.ctx.llm("scaffold")
             asked = await llm.generate(
                 system=header_gen.ALL_SYSTEM,
-                state=header_gen.state(self.task, self.context, {}),
+                task_context=header_gen.task_context(self.task, self.context, {}),
                 prompt=header_gen.all_question(
                     self.part, self.targets, [definition_head(one.function) for one in self.exact], trouble=trouble
                 ),

@@ -83,7 +83,7 @@ async def _asked(
     around = surroundings(wanted[0], LazyFiles(files), task, room_for(llm.target, REPLY_TOKENS) - len(task))
     asked = await llm.generate(
         system=function_implement.SYSTEM,
-        state=around.state,
+        task_context=around.task_context,
         prompt=shared_helper.question(rule, wanted[0].path, trouble),
         item="shared helper",
         attempt=attempt,

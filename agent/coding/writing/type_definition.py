@@ -162,7 +162,7 @@ class _TypeWriter:
         headers = headers_for(wanted.path, everything, first=wanted.header, limit=min(12_000, room * 7 // 10))
         asked = await llm.generate(
             system=words.TYPE_SYSTEM,
-            state=words.state(self.task, headers, wanted.path, top_of_file(source)),
+            task_context=words.task_context(self.task, headers, wanted.path, top_of_file(source)),
             prompt=words.type_question(wanted.spelling, wanted.path, wanted.doc, wanted.users, self.trouble),
             item=wanted.spelling,
             attempt=attempt,
