@@ -61,10 +61,12 @@ def _domain(path: str) -> str:
 
 def _concepts(parsed: ParsedFile) -> tuple[str, ...]:
     """The words that most symbols share, most frequent first, ties in order of appearance."""
-    counts: Counter[str] = Counter()
-    for symbol in parsed.symbols:
-        words = dict.fromkeys(split_identifier(symbol.name))  # in order: ties must not depend on the hash seed
-        counts.update([w for w in words if len(w) > 2 and w not in _DULL and not w.isdigit()])
+    counts = Counter(
+        word
+        for symbol in parsed.symbols
+        for word in dict.fromkeys(split_identifier(symbol.name))  # in order: ties must not depend on the hash seed
+        if len(word) > 2 and word not in _DULL and not word.isdigit()
+    )
     return tuple(word for word, _ in counts.most_common(_MAX_CONCEPTS))
 
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
+from operator import add
 
 from agent.language.symbols import Reference, Symbol
 
@@ -25,7 +26,8 @@ class Lines:
     """1-based line numbers of byte offsets."""
 
     def __init__(self, source: bytes) -> None:
-        self._starts = [0, *accumulate(len(line) + 1 for line in source.split(b"\n"))][:-1]
+        lengths = [len(line) for line in source.split(b"\n")]
+        self._starts: list[int] = [0, *map(add, accumulate(lengths), range(1, len(lengths)))]
 
     def at(self, offset: int) -> int:
         return bisect_right(self._starts, offset)
@@ -79,23 +81,27 @@ def uses(
 ) -> list[Reference]:
     """Names used in ``code`` (comments and strings already blanked), each once per enclosing symbol and kind, without lines.
 
-    ``pattern`` has two groups, a name and something behind it that makes it a call; a match without a name is passed over.
+    ``pattern`` has two groups, a name and the bracket behind it that makes it a call; a match without a name is passed over.
     A symbol's own name in its own head is its definition, not a use. Enclosing symbols come in order of their first text.
     """
-    seen: dict[str, dict[tuple[bytes, bool], None]] = {}
+    seen: dict[str, dict[tuple[bytes, bytes], None]] = {}
     for owner, start, end in _pieces(symbols, len(code)):
         found = seen.setdefault(owner.qualified if owner else "", {})
-        own = owner.name.encode() if owner else b""
         heads = end if owner is None or owner.body_start < 0 else min(max(owner.body_start, start), end)
-        for at, until, head in ((start, heads, True), (heads, end, False)):
-            if at < until:
-                names = [(name, bool(call)) for name, call in dict.fromkeys(pattern.findall(code[at:until])) if name]
-                found.update(dict.fromkeys(each for each in names if not (head and each[0] == own)))
+        if start < heads:
+            names = dict.fromkeys(pattern.findall(code[start:heads]))
+            if owner is not None:
+                own = owner.name.encode()
+                names.pop((own, b"("), None)
+                names.pop((own, b""), None)
+            found.update(names)
+        if heads < end:
+            found.update(dict.fromkeys(pattern.findall(code[heads:end])))
     return [
         Reference(kind="call" if call else "use", target=text_of(name), line=0, source=source)
         for source, found in seen.items()
         for name, call in found
-        if (call or len(name) >= _SHORT) and not ignore(name)
+        if name and (call or len(name) >= _SHORT) and not ignore(name)
     ]
 
 

@@ -24,7 +24,7 @@ _HOLE = re.compile(rb"\{([^{}\n]*)\}")
 # Methods of the built-in containers and strings: ``x.append(…)`` says nothing about a project's own ``append``.
 _NAME = re.compile(
     rb"(?<!self)(?<!cls)\.(?:append|extend|insert|sort|items|keys|values|setdefault|join|split|rsplit|splitlines|strip|lstrip|rstrip"
-    rb"|startswith|endswith|lower|upper|title|isdigit)\b|(?<!\w)(?P<name>[^\W\d]\w*)(?P<call>[ \t]*\()?"
+    rb"|startswith|endswith|lower|upper|title|isdigit)\b|(?<!\w)(?P<name>[^\W\d]\w*)(?:[ \t]*(?P<call>\())?"
 )
 _KEYWORDS = frozenset(
     b"False None True and as assert async await break class continue def del elif else except finally for from global if "

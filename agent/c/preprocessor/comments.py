@@ -36,6 +36,24 @@ def _pattern(text: str) -> re.Pattern[str]:
     return _NOISE_AND_NUMBERS if _SEPARATOR.search(text) else _NOISE
 
 
+def parted(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """``text`` with comments and whole literals blanked, as :func:`blanked` has it, and where its comments are."""
+    pieces: list[str] = []
+    comments: list[tuple[int, int]] = []
+    at = 0
+    for match in _pattern(text).finditer(text):
+        piece = match[0]
+        first = piece[0]
+        if first.isdigit():
+            continue
+        start, end = match.span()
+        if first == "/":
+            comments.append((start, end))
+        pieces += (text[at:start], _blank(piece))
+        at = end
+    return "".join([*pieces, text[at:]]), comments
+
+
 def noise(text: str) -> Iterator[Noise]:
     """The comments and literals of ``text`` in order."""
     for match in _pattern(text).finditer(text):
@@ -55,7 +73,7 @@ def mask(text: str) -> str:
 
 def blanked(text: str) -> str:
     """``text`` with comments and whole literals blanked; same length, same line breaks."""
-    return _pattern(text).sub(lambda match: match[0] if match[0][0].isdigit() else _blank(match[0]), text)
+    return parted(text)[0]
 
 
 def _masked(match: re.Match[str]) -> str:
@@ -69,4 +87,8 @@ def _masked(match: re.Match[str]) -> str:
 
 
 def _blank(piece: str) -> str:
-    return _BLANKED.sub(" ", piece) if "\n" in piece else " " * len(piece)
+    if "\n" not in piece:
+        return " " * len(piece)
+    if "\\" in piece or "\r" in piece:
+        return _BLANKED.sub(" ", piece)
+    return "\n".join([" " * len(line) for line in piece.split("\n")])

@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from agent.language.lexical import blank_bytes
 
 Span = tuple[int, int]
 
@@ -36,6 +39,8 @@ _ANNOTATION = re.compile(
 _MARKED = re.compile(rb"\b[a-z_]\w*[ \t]*\([ \t]*\d+[ \t]*(?:,[ \t]*\d+[ \t]*)*\)[ \t]+(?=[A-Za-z_*])")
 
 
+_BRACKET = re.compile(rb"[(){}]")
+_OPENED_BY, _BRACE = {ord(")"): ord("("), ord("}"): ord("{")}, ord("{")
 _ALONE = re.compile(rb"^[ \t]*(?:static[ \t]+)?" + _MACRO + rb"[ \t]*\([^\n{};]*\)[ \t\r]*$", re.M)
 
 
@@ -99,7 +104,7 @@ def blanked_at(text: bytes, spans: Sequence[Span]) -> bytes:
     """``text`` with ``spans`` as spaces, line breaks kept."""
     out = bytearray(text)
     for start, end in spans:
-        out[start:end] = re.sub(rb"[^\n]", b" ", text[start:end])
+        out[start:end] = blank_bytes(text[start:end])
     return bytes(out)
 
 
@@ -162,21 +167,31 @@ def _in_enumeration(code: bytes, begin: int, end: int, pairs: _Brackets) -> list
 
 
 class _Brackets:
-    """Where each opening bracket of a code is closed."""
+    """Where each opening bracket of a code is closed; looked for when the first is asked about."""
 
     def __init__(self, code: bytes) -> None:
-        self._closed: dict[int, int] = {}
-        waiting: list[tuple[int, bytes]] = []
-        partner = {b")": b"(", b"}": b"{"}
-        for match in re.finditer(rb"[(){}]", code):
-            mark = match.group()
-            if mark in b"({":
-                waiting.append((match.start(), mark))
+        self._code = code
+
+    @cached_property
+    def _closed(self) -> dict[int, int]:
+        closed: dict[int, int] = {}
+        waiting: list[int] = []
+        kinds: list[int] = []  # of what waits, beside it
+        for match in _BRACKET.finditer(self._code):
+            at = match.start()
+            opened = _OPENED_BY.get(self._code[at])
+            if opened is None:
+                waiting.append(at)
+                kinds.append(self._code[at])
                 continue
-            while waiting and waiting[-1][1] != partner[mark] and mark == b"}":
-                waiting.pop()  # an unclosed parenthesis ends with its block
-            if waiting and waiting[-1][1] == partner[mark]:
-                self._closed[waiting.pop()[0]] = match.start()
+            if opened == _BRACE:
+                while kinds and kinds[-1] != opened:
+                    waiting.pop()  # an unclosed parenthesis ends with its block
+                    kinds.pop()
+            if kinds and kinds[-1] == opened:
+                kinds.pop()
+                closed[waiting.pop()] = at
+        return closed
 
     def close(self, opening: int) -> int:
         """The offset of the bracket that closes the one at ``opening``, -1 when there is none."""

@@ -27,7 +27,7 @@ _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ 
 _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
 _INCLUDES = frozenset((b"include", b"import", b"include_next"))
 _CONSTANT_IF = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+[01]\b", re.M)
-_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?P<call>\s*\((?!\s*\*))?")  # a member is no use of a name
+_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?:\s*(?P<call>\()(?!\s*\*))?")  # a member is no use of a name
 _CONTAINERS = frozenset(
     "translation_unit preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification "
     "declaration_list ERROR".split()

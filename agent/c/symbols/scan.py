@@ -19,6 +19,9 @@ _PIECE = re.compile(
     rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])",
     re.M,
 )
+_INSIDE = re.compile(rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)|(?P<mark>[{}])", re.M)
+"""What counts of the insides of a body: the rest of it declares nothing."""
+
 _BASE_TYPES = frozenset(b"void char short int long float double signed unsigned _Bool bool const volatile".split())
 _TYPE_WORDS: dict[bytes, SymbolKind] = {b"struct": "struct", b"union": "union", b"enum": "enum"}
 _SHOUT = re.compile(rb"[A-Z_][A-Z0-9_]*\Z")
@@ -50,9 +53,8 @@ class _Group:
 
 def blanked(source: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     """Source with comments, strings and character constants blanked (same length), and the comments' (start, end)."""
-    text = source.decode("latin-1")
-    comments_of = [(one.start, one.end) for one in comments.noise(text) if one.comment]
-    return comments.blanked(text).encode("latin-1"), comments_of
+    text, comments_of = comments.parted(source.decode("latin-1"))
+    return text.encode("latin-1"), comments_of
 
 
 def directives(code: bytes) -> list[re.Match[bytes]]:
@@ -84,16 +86,24 @@ class _Scanner:
         self.type_: tuple[SymbolKind, bytes] | None = None
 
     def run(self) -> list[Found]:
-        for match in _PIECE.finditer(self.code):
+        at, outside = 0, True
+        while at >= 0:
+            at, outside = self.read(_PIECE if outside else _INSIDE, at, outside), not outside
+        return self.found
+
+    def read(self, pattern: re.Pattern[bytes], at: int, outside: bool) -> int:
+        """Reads on until a body begins or ends, and returns that offset, -1 at the end of the code."""
+        for match in pattern.finditer(self.code, at):
             kind = match.lastgroup
             if kind == "word":
-                if self.depth == self.base:
-                    self.word(match.group(), match.start())
+                self.word(match.group(), match.start())
             elif kind == "mark":
                 self.mark(match.group(), match.start())
             else:
                 self.directive(match)
-        return self.found
+            if (self.depth == self.base) != outside:
+                return match.end()
+        return -1
 
     def directive(self, match: re.Match[bytes]) -> None:
         word = match.group("directive")
