@@ -174,7 +174,8 @@ class PythonBed:
         return found, self._blamed(), note
 
     async def _trace(self, tests: list[str]) -> Reply:
-        return await self.workers.ask(tests=tests, trace=True, skip=self._skip, limit=30.0, each=max(2.0, 20 * self._cpu))
+        each = max(2.0, 20 * self._cpu)
+        return await self.workers.ask(tests=tests, trace=True, live=True, skip=self._skip, limit=30.0, each=each)
 
     def _blamed(self) -> set[Place]:
         places = set()
@@ -196,14 +197,17 @@ class PythonBed:
         quick = self._quick
         failing = list(base.failing[:quick])
         rest = [*base.failing[quick:], *base.passing]
+        request = {"files": dict(files), "tests": [*failing, *rest], "first": len(failing), "limit": self._limit,
+                   "each": 4 * self._cpu, "cpu": self._cpu}  # fmt: skip
         try:
-            reply = await self.workers.ask(
-                files=dict(files), tests=[*failing, *rest], first=len(failing), limit=self._limit, each=4 * self._cpu,
-                cpu=self._cpu,
-            )  # fmt: skip
+            trial = self._trial(await self.workers.ask(live=True, **request))
+            return self._trial(await self.workers.ask(**request)) if trial.ok else trial  # loaded anew, to be sure
         except WorkerLost:
             await self.workers.start(self.check, self.python, self.budget)
             return Trial(False, built=False)
+
+    def _trial(self, reply: Reply) -> Trial:
+        base = self.baseline
         outcomes = {name: outcome for name, outcome, _, _ in reply.results}
         fixed = frozenset(name for name in base.failing if outcomes.get(name) == "passed")
         broken = sum(outcomes.get(name, "passed") not in ("passed", "skipped") for name in base.passing)

@@ -2,15 +2,18 @@
 
 Standard library only, since the project's own interpreter runs it. Python tests are run by a fork of a process that has
 pytest (or unittest) loaded and the project not: a candidate then costs a fork and its tests, not the start of an
-interpreter. Any other command is started anew for each candidate.
+interpreter. With ``live`` even the project is loaded and its tests are collected: the fork exchanges the code of what the
+candidate changes (``live_code``). Any other command is started anew for each candidate.
 
 Usage: ``warm_worker.py KIND REQUESTS REPLIES -- ARGUMENT…`` with KIND pytest, unittest or command. REQUESTS and REPLIES are
 named pipes that carry one JSON object a line.
 
 A request holds ``id``, ``files`` (path to text, put back afterwards), ``tests`` (names, or null for all), ``first`` (so
 many tests are run whatever becomes of them; if one of them failed, or one later does, that is the end), ``limit`` (seconds
-for all), ``each`` (seconds for one test), ``cpu`` (processor seconds for one test), ``trace`` (report executed lines) and,
-for commands, ``env``. A reply holds ``id``, ``results`` (name, outcome, seconds, message), ``hits`` (test to path to lines),
+for all), ``each`` (seconds for one test), ``cpu`` (processor seconds for one test), ``trace`` (report executed lines),
+``live`` (the project may stay loaded) and, for commands, ``env``.
+
+A reply holds ``id``, ``results`` (name, outcome, seconds, message), ``hits`` (test to path to lines),
 ``collected`` (all names, where all were wanted), ``cut`` (the test that ran out of time), ``died`` (a signal), ``broken``
 (why nothing could be collected), and for commands ``code`` and ``output``.
 """
@@ -29,9 +32,17 @@ import threading
 import time
 from typing import Any
 
+if __name__ == "__main__":
+    from live_code import LiveCode
+else:
+    from agent.repair.live_code import LiveCode
+
 TREE = os.getcwd()
 MEMORY = 2 << 30
 """Bytes that a test process may have: a candidate that grows without end dies of it, and the machine does not."""
+
+LOADING = 60.0
+"""Seconds that a project may take to be loaded."""
 
 OUTPUT = 64 << 10
 MESSAGE = 600
@@ -137,6 +148,7 @@ class Job:
         self.began = time.monotonic()
         self.ended = self.failed = 0
         self.over = False
+        self.template: Template | None = None
 
     def begin(self, name: str) -> None:
         """A test starts."""
@@ -173,28 +185,52 @@ class Job:
 class Parent:
     """Reads requests, forks a child for each, watches it, writes replies."""
 
-    def __init__(self, requests: str, replies: str) -> None:
-        self.source = open(requests, encoding="utf-8")  # noqa: SIM115 - for the life of the process
-        self.replies = os.open(replies, os.O_WRONLY)
+    def __init__(self, source: Any, replies: int) -> None:
+        self.source = source
+        self.replies = replies
+        self._template: Loaded | None = None
 
     def serve(self) -> Job | None:
         """Answer requests until there are no more. Returns only in a child, with what it has to do."""
         for line in self.source:
             request = json.loads(line)
+            live = bool(request.get("live"))
+            if live and self._template is None:
+                self._template = Loaded()
+                job = self._template.start(self)
+                if job is not None:
+                    return job
             restore = put_files(request.get("files") or {})
-            reading, writing = os.pipe()
-            child = os.fork()
-            if child == 0:
-                os.close(reading)
-                os.close(self.replies)
-                prepare_child(request)
-                return Job(request, Report(writing))
-            os.close(writing)
-            reply = self._watch(child, reading, request)
-            os.close(reading)
+            reply = self._template.ask({**request, "before": restore}) if live and self._template is not None else None
+            if reply is None:
+                job, reply = self.fork(request)
+                if job is not None:
+                    return job
             put_files(restore)
             self.answer(reply)
         return None
+
+    def fork(self, request: dict[str, Any]) -> tuple[Job | None, dict[str, Any]]:
+        """(None, the reply) when a child has done the request; in the child (what it has to do, nothing)."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            os.close(self.replies)
+            report = Report(writing)
+            self.prepare(request, report)
+            return Job(request, report), {}
+        os.close(writing)
+        reply = self._watch(child, reading, request)
+        os.close(reading)
+        return None, reply
+
+    def prepare(self, request: dict[str, Any], report: Report) -> None:
+        """In the child: limits, and no module of the project left from the parent."""
+        limit_child()
+        sys.dont_write_bytecode = not request.get("compile")
+        for name in project_modules():
+            del sys.modules[name]
 
     def answer(self, reply: dict[str, Any]) -> None:
         """Write one reply."""
@@ -232,6 +268,8 @@ class Parent:
                     current, since = "", time.monotonic()
                 elif "broken" in said:
                     reply["broken"] = said["broken"]
+                elif "refused" in said:
+                    reply["refused"] = True
                 elif "collected" in said:
                     reply["collected"] = said["collected"]
         for pid in (-child, child):
@@ -269,14 +307,92 @@ def put_files(files: dict[str, str]) -> dict[str, str]:
     return before
 
 
-def prepare_child(request: dict[str, Any]) -> None:
-    """A process group of its own, limits, and no module of the project left from the parent."""
+def limit_child() -> None:
+    """A process group of its own, and a bound on its memory."""
     os.setpgid(0, 0)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    sys.dont_write_bytecode = not request.get("compile")
-    for name in project_modules():
-        del sys.modules[name]
+
+
+class Loaded:
+    """The parent's end of a template: a child that has loaded the project, and forks."""
+
+    def __init__(self) -> None:
+        self._to = self._from = -1
+        self._lines: Any = None
+
+    def start(self, parent: Parent) -> Job | None:
+        """Fork it and wait until its tests are collected. Returns what it has to do in the child, None in the parent."""
+        there, self._to = os.pipe()
+        back, writing = os.pipe()
+        if os.fork() == 0:
+            os.close(self._to)
+            os.close(back)
+            os.close(parent.replies)
+            parent.prepare({}, Report(writing))
+            job = Job({"tests": None}, Report(os.open(os.devnull, os.O_WRONLY)))
+            job.template = Template(os.fdopen(there, encoding="utf-8"), writing)
+            return job
+        os.close(there)
+        os.close(writing)
+        self._lines = os.fdopen(back, "rb")
+        ready, _, _ = select.select([self._lines], [], [], LOADING)
+        if not ready or not self._lines.readline():
+            self._end()
+        return None
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Its reply; None where it cannot do this, or is gone."""
+        if self._to < 0:
+            return None
+        data = (json.dumps(request) + "\n").encode("utf-8", "replace")
+        try:
+            while data:
+                data = data[os.write(self._to, data) :]
+            line = self._lines.readline()
+        except OSError:
+            line = b""
+        if not line:
+            self._end()
+            return None
+        reply: dict[str, Any] = json.loads(line)
+        return None if reply.get("refused") else reply
+
+    def _end(self) -> None:
+        os.close(self._to)
+        self._to = -1
+
+
+class Template(Parent):
+    """A process that has loaded the project and collected its tests. It forks a child for each request."""
+
+    def __init__(self, source: Any, replies: int) -> None:
+        super().__init__(source, replies)
+        self._live = LiveCode(TREE)
+
+    def serve(self) -> Job:
+        """As the parent does, once the project is loaded."""
+        if not self._live.loaded():
+            os._exit(0)
+        self.answer({"ready": True})
+        for line in self.source:
+            job, reply = self.fork(json.loads(line))
+            if job is not None:
+                return job
+            self.answer(reply)
+        os._exit(0)
+
+    def prepare(self, request: dict[str, Any], report: Report) -> None:
+        """In the child: limits, and the candidate's code in the place of what is loaded."""
+        limit_child()
+        try:
+            done = self._live.exchange(request["before"], request.get("files") or {})
+        except (SyntaxError, ValueError) as error:
+            report.say(broken=repr(error)[-MESSAGE:])
+            os._exit(0)
+        if not done:
+            report.say(refused=True)
+            os._exit(0)
 
 
 def project_modules() -> list[str]:
@@ -295,7 +411,6 @@ class PytestPlugin:
     def __init__(self, parent: Parent | None, job: Job | None) -> None:
         self.parent, self.job = parent, job
         self.messages: dict[str, str] = {}
-        self.session: Any = None
 
     def pytest_collection(self, session: Any) -> None:
         """The parent stays here; a child goes on to collect what it was asked for."""
@@ -310,7 +425,6 @@ class PytestPlugin:
             if self.job is None:
                 os._exit(0)
         assert self.job is not None
-        self.session = session
         if self.job.wanted is not None:
             files = dict.fromkeys(name.partition("::")[0] for name in self.job.wanted)
             session.config.args = [str(session.config.rootpath / file) for file in files]
@@ -318,16 +432,28 @@ class PytestPlugin:
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Only the wanted tests, in the order in which they were named."""
         assert self.job is not None
-        wanted = self.job.wanted
-        if wanted is not None:
-            items[:] = sorted((one for one in items if one.nodeid in wanted), key=lambda one: wanted[one.nodeid])
+        if self.job.wanted is not None:
+            self._select(items)
         else:
             self.job.report.say(collected=[one.nodeid for one in items])
 
+    def _select(self, items: list[Any]) -> None:
+        wanted = self.job.wanted if self.job is not None else None
+        if wanted is not None:
+            items[:] = sorted((one for one in items if one.nodeid in wanted), key=lambda one: wanted[one.nodeid])
+
     def pytest_collectreport(self, report: Any) -> None:
-        """A file that cannot be collected breaks the candidate."""
+        """A file that cannot be collected breaks the candidate. A template of some of the tests is none."""
         if report.failed and self.job is not None:
             self.job.report.say(broken=str(report.longrepr)[-MESSAGE:])
+            if self.job.template is not None:
+                os._exit(0)
+
+    def pytest_runtestloop(self, session: Any) -> None:
+        """A template stays here; its children go on to run what they were asked for."""
+        if self.job is not None and self.job.template is not None:
+            self.job = self.job.template.serve()
+            self._select(session.items)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Tell what runs now."""
@@ -369,7 +495,7 @@ class PytestPlugin:
             outcome = "passed" if message is None else "skipped" if not message else "failed"
             self.job.end(name, outcome, message or "")
             if self.job.over:
-                self.session.shouldstop = "one failed"
+                os._exit(0)  # how pytest stops (it renders a traceback of its own) takes a fifth of a second
 
     def pytest_sessionfinish(self) -> None:
         """All is told. What pytest does now (summaries, a last look at all objects) may take seconds."""
@@ -388,7 +514,8 @@ def run_pytest(parent: Parent, arguments: list[str], cold: bool) -> None:
         if job is None:
             return
     first = pytest.hookimpl(tryfirst=True)
-    for hook in (PytestPlugin.pytest_collection, PytestPlugin.pytest_runtest_makereport, PytestPlugin.pytest_sessionfinish):
+    for hook in (PytestPlugin.pytest_collection, PytestPlugin.pytest_runtestloop, PytestPlugin.pytest_runtest_makereport,
+                 PytestPlugin.pytest_sessionfinish):  # fmt: skip
         first(hook)
     plugin = PytestPlugin(parent, job)
     with contextlib.suppress(BaseException):
@@ -445,10 +572,15 @@ def run_unittest(parent: Parent, arguments: list[str]) -> None:
 
     class Runner:
         def run(self, suite: Any) -> Result:
+            nonlocal job
             tests = list(flat(suite))
             broken = [one for one in tests if type(one).__name__ == "_FailedTest"]
             if broken:
                 job.report.say(broken=broken[0].id())
+            if job.template is not None:
+                if broken:
+                    os._exit(0)
+                job = job.template.serve()
             wanted = job.wanted
             if wanted is not None:
                 tests = sorted((one for one in tests if one.id() in wanted), key=lambda one: wanted[one.id()])
@@ -552,7 +684,8 @@ def main() -> None:
         for place in (TREE, os.path.join(TREE, "src")):
             if os.path.isdir(place) and place not in sys.path:
                 sys.path.insert(0, place)
-    parent = Parent(requests, replies)
+    source = open(requests, encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    parent = Parent(source, os.open(replies, os.O_WRONLY))
     if kind in ("pytest", "pytest-cold"):
         run_pytest(parent, arguments, kind == "pytest-cold")
     elif kind == "unittest":

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from agent.repair import warm_worker
+from agent.repair import live_code, warm_worker
 from agent.repair.commands import CheckCommand
 from agent.walking import walk
 from agent.workspace.sandbox import Limits, run_command
@@ -77,6 +77,7 @@ class Worker:
         self._transport, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(reading, "rb", 0))
         script = self.folder / "worker.py"
         shutil.copyfile(warm_worker.__file__, script)
+        shutil.copyfile(live_code.__file__, self.folder / "live_code.py")
         words = [python, str(script), check.kind, str(self._requests), str(self._replies), "--", *check.arguments]
         self._job = asyncio.create_task(
             run_command(words, self.tree, seconds, limits=limits, env=env, writable=[self.folder])

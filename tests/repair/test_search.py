@@ -87,6 +87,22 @@ async def test_pytest_in_forks(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("__pycache__"))
 
 
+async def test_what_decides_while_modules_are_loaded_is_loaded_anew(tmp_path: Path) -> None:
+    source = "def step():\n    return 1\n\n\nTABLE = [step() * n for n in range(3)]\n\n\ndef at(n):\n    return TABLE[n]\n"
+    (tmp_path / "table.py").write_text(source)
+    (tmp_path / "test_table.py").write_text("from table import at\n\n\ndef test_at():\n    assert at(2) == 4\n")
+    bed = await python_bed(tmp_path)
+    try:
+        await bed.open()
+        right, wrong = await bed.attempts([
+            edit("table.py", source, "return 1", "return 2"),
+            edit("table.py", source, "return TABLE[n]", "return TABLE[n] + 1"),
+        ])  # fmt: skip
+    finally:
+        await bed.close()
+    assert right.ok and not wrong.ok
+
+
 def _texts(search: Search, source: str) -> list[str]:
     found = []
     for one in search.passing:
