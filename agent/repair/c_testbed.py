@@ -47,6 +47,7 @@ class CommandBed:
         self._limit = BUILD_SECONDS
         self._base = CheckResult("", 0, False)
         self._single: set[tuple[str, str]] = set()
+        self._halt: dict[str, object] | None = None
 
     async def open(self) -> None:
         """Build in every copy and run the checks twice.
@@ -75,6 +76,7 @@ class CommandBed:
         self._limit = max(SHORTEST, 4 * min(one.seconds for one in replies) + 0.3)
         self._base = _as_result(reply)
         self.baseline = Baseline(failing, outcome.passing, messages, tuple(sorted(flaky)), seconds)
+        self._halt = halt_of(self.baseline, reply.output)
 
     async def traces(self) -> tuple[list[Trace], set[Place], str]:
         """By an instrumented build; where that does not build, a sentence and no traces."""
@@ -131,7 +133,7 @@ class CommandBed:
     async def attempt(self, files: Mapping[str, str]) -> Trial:
         """One candidate, built by the project's own command."""
         try:
-            reply = await self.workers.ask(files=dict(files), limit=self._limit + 2.0)
+            reply = await self.workers.ask(files=dict(files), limit=self._limit + 2.0, halt=self._halt)
         except WorkerLost:
             return Trial(False, built=False)
         return self._trial(reply)
@@ -166,7 +168,9 @@ class CommandBed:
                 text = c_schema.schema(function, [candidates[place][0].edits for place in left])
                 runs = [{c_schema.VARIABLE: str(number)} for number in range(len(left) + 1)]
                 files = {path: text.decode("utf-8", "surrogateescape")}
-                replies = await worker.ask_runs(files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit)
+                replies = await worker.ask_runs(
+                    files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit, halt=self._halt
+                )
                 bad = c_schema.refused(replies[0].output, path)
                 if bad:
                     if 0 in bad or not bad <= set(range(1, len(left) + 1)):
@@ -211,6 +215,20 @@ class CommandBed:
     async def close(self) -> None:
         """End the workers."""
         await self.workers.close()
+
+
+def halt_of(base: Baseline, output: str) -> dict[str, object] | None:
+    """By which lines a run of the checks can be given up (see ``warm_worker``): once a check that passed fails, or all
+    that failed fail again. None where the checks have no names, or where the baseline's ``output`` would be given up."""
+    if base.failing == (_ALL,):
+        return None
+    names = sorted({*base.failing, *base.passing, *base.flaky}, key=len, reverse=True)
+    told = r"(?=.*\b(?:FAIL|FAILED|FAILURE|ERROR|not ok)\b)"
+    pattern = rf"{told}.*?(?<![\w.])({'|'.join(map(re.escape, names))})(?!\w)"
+    said = [match[1] for line in output.splitlines() if (match := re.match(pattern, line))]
+    if set(said) & set(base.passing):
+        return None
+    return {"pattern": pattern, "good": list(base.passing), "bad": list(base.failing)}
 
 
 def _as_result(reply: Reply) -> CheckResult:

@@ -11,7 +11,8 @@ named pipes that carry one JSON object a line.
 A request holds ``id``, ``files`` (path to text, put back afterwards), ``tests`` (names, or null for all), ``first`` (so
 many tests are run whatever becomes of them; if one of them failed, or one later does, that is the end), ``limit`` (seconds
 for all), ``each`` (seconds for one test), ``cpu`` (processor seconds for one test), ``trace`` (report executed lines),
-``live`` (the project may stay loaded) and, for commands, ``env``.
+``live`` (the project may stay loaded) and, for commands, ``env`` and ``halt``: ``pattern`` matches a line that tells of a
+failed check and captures its name, ``good`` are the names of which one ends the run, ``bad`` those that end it together.
 
 A reply holds ``id``, ``results`` (name, outcome, seconds, message), ``hits`` (test to path to lines),
 ``collected`` (all names, where all were wanted), ``cut`` (the test that ran out of time), ``died`` (a signal), ``broken``
@@ -23,6 +24,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -32,10 +34,10 @@ import threading
 import time
 from typing import Any
 
-if __name__ == "__main__":
-    from live_code import LiveCode
-else:
+if __package__:
     from agent.repair.live_code import LiveCode
+else:
+    from live_code import LiveCode  # type: ignore[import-not-found,no-redef]
 
 TREE = os.getcwd()
 MEMORY = 2 << 30
@@ -628,7 +630,9 @@ def run_commands(parent: Parent, words: list[str]) -> None:
         for number, env in enumerate([request.get("env") or {}] if runs is None else runs):
             limit = float(request.get("limit") or 60)
             begun = time.monotonic()
-            output, code, cut = run_one(words, env, float(request.get("build") or limit) if number == 0 else limit)
+            first = runs is not None and number == 0
+            halt = None if first else request.get("halt")
+            output, code, cut = run_one(words, env, float(request.get("build") or limit) if first else limit, halt)
             if len(output) > OUTPUT:
                 output = output[: OUTPUT // 4] + b"\n...\n" + output[-OUTPUT // 2 :]
             text = output.decode("utf-8", "replace")
@@ -640,7 +644,32 @@ def run_commands(parent: Parent, words: list[str]) -> None:
         put_files(restore)
 
 
-def run_one(words: list[str], env: dict[str, str], limit: float) -> tuple[bytes, int, bool]:
+class Halt:
+    """Says from the output so far that there is nothing more to learn from a run."""
+
+    def __init__(self, said: dict[str, Any]) -> None:
+        self.pattern = re.compile(said["pattern"].encode())
+        self.good = {name.encode() for name in said["good"]}
+        self.bad = {name.encode() for name in said["bad"]}
+        self.rest = b""
+
+    def hears(self, chunk: bytes) -> bool:
+        """Whether a check that passed failed, or all that failed failed again."""
+        *lines, self.rest = (self.rest + chunk).split(b"\n")
+        for line in lines:
+            match = self.pattern.match(line)
+            if match:
+                if match[1] in self.good:
+                    return True
+                self.bad.discard(match[1])
+                if not self.bad:
+                    return True
+        return False
+
+
+def run_one(
+    words: list[str], env: dict[str, str], limit: float, halt: dict[str, Any] | None = None
+) -> tuple[bytes, int, bool]:
     """(output, exit code, whether it ran out of time) of one command."""
     if limit <= 0:
         return b"", 124, True
@@ -654,6 +683,7 @@ def run_one(words: list[str], env: dict[str, str], limit: float) -> tuple[bytes,
     assert process.stdout is not None
     fd, deadline, parts, size = process.stdout.fileno(), time.monotonic() + limit, [], 0
     cut = False
+    watch = Halt(halt) if halt else None
     while True:
         left = deadline - time.monotonic()
         if left <= 0 or size > 64 << 20:
@@ -666,6 +696,8 @@ def run_one(words: list[str], env: dict[str, str], limit: float) -> tuple[bytes,
                 break
             size += len(chunk)
             parts.append(chunk)
+            if watch is not None and watch.hears(chunk):
+                break
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.stdout.close()

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from agent.repair import c_schema
-from agent.repair.c_testbed import CommandBed
+from agent.repair.c_testbed import CommandBed, halt_of
 from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, Edit
 from agent.repair.functions import functions_of
 from agent.repair.localize import line_scores, rank_functions
 from agent.repair.search import Search, candidates_of
-from agent.repair.testbed import CheckBed, NoBed, PythonBed
+from agent.repair.testbed import Baseline, CheckBed, NoBed, PythonBed
+from agent.repair.warm_worker import Halt
 from agent.repair.workers import Workers
 from agent.workspace.sandbox import Limits
 
@@ -231,3 +232,40 @@ def test_functions_whose_arguments_cannot_be_handed_on(code: str) -> None:
     for function in found:
         with pytest.raises(c_schema.Unsuited):
             c_schema.schema(function, [()])
+
+
+def test_when_a_run_can_be_given_up() -> None:
+    base = Baseline(failing=("b", "b2"), passing=("a", "c"))
+    output = "PASS a\nFAIL b: want 1\nok c\nnot ok b2\n"
+    said = halt_of(base, output)
+    assert said is not None
+
+    def hears(text: str) -> bool:
+        return Halt(said).hears(text.encode())
+
+    assert not hears("PASS a\nFAIL b\nPASS c\n")
+    assert not hears("PASS a\nFAIL c")  # the line is not at its end yet
+    assert hears("PASS a\nFAIL c\n")
+    assert hears("PASS a\nFAIL b: got 2\nnot ok b2\n")
+    assert halt_of(base, output + "FAILED with 2 of a\n") is None
+    assert halt_of(Baseline(failing=("the checks",)), "boom\n") is None
+
+
+@needs_cc
+async def test_a_run_that_breaks_a_check_ends_there(tmp_path: Path) -> None:
+    script = "./middle; code=$?; sleep 5; exit $code\n"
+    c_project(tmp_path)
+    (tmp_path / "run.sh").write_text(script)
+    (tmp_path / "Makefile").write_text("test: middle\n\tsh run.sh\nmiddle: middle.c\n\t$(CC) -o $@ $<\n")
+    (tmp_path / "middle.c").write_text(MIDDLE.replace("int bad = 0;", "int bad = 0; setvbuf(stdout, 0, _IOLBF, 0);"))
+    source = (tmp_path / "middle.c").read_text()
+    (tmp_path / "run.sh").write_text(script.replace("sleep 5; ", ""))
+    check = await read_command("make test", tmp_path)
+    bed = CommandBed(tmp_path, check, Workers(tmp_path, Limits(), {}, 1), 120.0)
+    try:
+        await bed.open()
+        (bed.workers.all[0].tree / "run.sh").write_text(script)
+        [broken] = await bed.attempts([edit("middle.c", source, "return b", "return a")])
+    finally:
+        await bed.close()
+    assert not broken.ok and not broken.cut and broken.broken
