@@ -30,7 +30,7 @@ from agent.task.intent import read_intent
 from agent.verdict.in_force import thresholds_of
 from agent.workspace.git import shown, top_level
 from agent.workspace.isolation import isolation
-from agent.workspace.lease import Lease
+from agent.workspace.lease import RunLease
 from agent.workspace.leftovers import sweep_temporary
 from agent.workspace.trust import is_trusted, test_command, was_trusted
 from agent.workspace.worktree import Workspace
@@ -106,13 +106,13 @@ async def open_run(
     await asyncio.to_thread(sweep_temporary)
     status = StatusRelay()
     router = Router(config.models, status=status, lookup=recording(config.models.replay))
-    lease: Lease | None = None
+    lease: RunLease | None = None
     try:
         if with_model:
             await require_models(router)
-        lease = Lease(repo, resume) if resume else None  # before its place is touched: it may be going on elsewhere
+        lease = RunLease(repo, resume) if resume else None  # before its place is touched: it may be going on elsewhere
         workspace = await _place(repo, config, resume)
-        lease = lease or Lease(repo, workspace.run_id)
+        lease = lease or RunLease(repo, workspace.run_id)
         ctx = _context(task, repo, config, router, gate, workspace, bool(resume))
     except BaseException:
         if lease is not None:

@@ -8,18 +8,18 @@ from typing import Any
 from agent.audit.log import LogError
 from agent.context import RunContext
 from agent.events import DiffReady, RunFinished, RunStarted
-from agent.flow.change import Change
-from agent.flow.checks import Checks
+from agent.flow.change import RunChange
+from agent.flow.checks import RunChecks
 from agent.flow.combinations import combine_versions
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
 from agent.flow.linking import link_changed
-from agent.flow.outcome import Outcome, judge_outcome
+from agent.flow.outcome import RunOutcome, judge_outcome
 from agent.flow.plan import plan_run
 from agent.flow.planned_tests import write_planned_tests
 from agent.flow.progress import progress_of
 from agent.flow.relevant_failures import failures_left
-from agent.flow.repair import Repair
+from agent.flow.rework import Rework
 from agent.flow.search_repair import search_repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
@@ -31,7 +31,7 @@ from agent.models.types import ModelError
 from agent.planning.schema import PlanError
 from agent.values import RunStatus
 from agent.workspace.git import WorkspaceError
-from agent.workspace.lease import Lease
+from agent.workspace.lease import RunLease
 from agent.workspace.protected import decides_tests
 from agent.workspace.worktree import Workspace
 
@@ -65,7 +65,7 @@ class Run:
         hidden: tuple[str, ...] = (),
         apply_when_complete: bool = False,
         resumed: bool = False,
-        lease: Lease | None = None,
+        lease: RunLease | None = None,
         with_model: bool = True,
     ) -> None:
         self.ctx = ctx
@@ -75,9 +75,9 @@ class Run:
         self.apply_when_complete = apply_when_complete
         self.resumed = resumed
         self.with_model = with_model
-        self.outcome = Outcome()
-        self.checks = Checks(ctx, workspace, hidden)
-        self.change = Change(workspace, ctx.log, ctx.emit)
+        self.outcome = RunOutcome()
+        self.checks = RunChecks(ctx, workspace, hidden)
+        self.change = RunChange(workspace, ctx.log, ctx.emit)
         self._lease = lease
         self._task: asyncio.Task[Any] | None = None
         self._why_stopped = "The person stopped the run."
@@ -127,7 +127,7 @@ class Run:
                 self.outcome.planned = plan.steps
             await runner.run(plan)
             await link_changed(runner)
-            await Repair(runner).run()
+            await Rework(runner).run()
             await combine_versions(runner)
             if self.ctx.config.orchestrator.documentation_pass:
                 await document_changes(runner)

@@ -19,7 +19,7 @@ from agent.compiling.classifying.classification import CompilerErrorClassificati
 from agent.compiling.classifying.findings import SystemNames
 from agent.compiling.classifying.questions import RunQuestions
 from agent.compiling.compiler import Compiler, CompilerMissing
-from agent.compiling.rows import Row, classify_row, model_calls
+from agent.compiling.rows import CompileRow, classify_row, model_calls
 from agent.compiling.system_headers import system_headers
 from agent.config.schema import load
 from agent.models.store import data_dir
@@ -38,7 +38,7 @@ def judge(gold: dict[str, Any], said: CompilerErrorClassification) -> tuple[bool
     return right, right and all(any(fits(h, slot) for h in said.headers) for slot in slots)
 
 
-async def measure(rows: list[Row], rounds: int, system: SystemNames | None) -> tuple[list[float], list[float]]:
+async def measure(rows: list[CompileRow], rounds: int, system: SystemNames | None) -> tuple[list[float], list[float]]:
     """The best of ``rounds`` timings of each row, text only, in microseconds: elapsed, and of the processor (which other
     programs on the machine disturb less)."""
     elapsed, busy = [float("inf")] * len(rows), [float("inf")] * len(rows)
@@ -68,7 +68,7 @@ async def main() -> None:
         except CompilerMissing as missing:
             print(missing)
     gold = [json.loads(line) for line in options.corpus.read_text("utf-8").splitlines() if line.strip()]
-    rows = [Row(g) for g in gold]
+    rows = [CompileRow(g) for g in gold]
     said = [await classify_row(r, system=system) for r in rows]
     print(f"{len(rows)} failures from {options.corpus.name}")
     report("text only", gold, said)
@@ -94,7 +94,7 @@ async def main() -> None:
         )
 
 
-async def by_questions(rows: list[Row], system: SystemNames | None) -> list[CompilerErrorClassification]:
+async def by_questions(rows: list[CompileRow], system: SystemNames | None) -> list[CompilerErrorClassification]:
     """The classifications by the configured model's questions alone."""
     folder = data_dir() / "scratch"
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 
-class Change(msgspec.Struct, frozen=True):
+class Commit(msgspec.Struct, frozen=True):
     """One row of the commits file: the request in plain words, and what the real change touched."""
 
     id: str
@@ -22,10 +22,10 @@ class Change(msgspec.Struct, frozen=True):
     gold_symbols: tuple[str, ...] = ()
 
 
-def load(path: Path, only: Collection[str] = ()) -> list[Change]:
+def load(path: Path, only: Collection[str] = ()) -> list[Commit]:
     """The changes of a JSONL file, or those whose id or repository contains one of ``only``."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    rows = [msgspec.convert(json.loads(line), Change, strict=False) for line in lines]
+    rows = [msgspec.convert(json.loads(line), Commit, strict=False) for line in lines]
     return [row for row in rows if not only or any(word in row.id or word in row.repo for word in only)]
 
 
@@ -42,7 +42,7 @@ def clone_of(clones: Path, repo: str) -> Path:
     raise SystemExit(f"There is no clone of {repo} in {clones}. Clone it there as {owner}+{name}, with its history.")
 
 
-def checkout(clones: Path, row: Change) -> Path:
+def checkout(clones: Path, row: Commit) -> Path:
     """A working copy at the parent commit below ``clones/parents``. It holds the history up to that commit and no more."""
     target = clones / "parents" / row.id
     if not (target / ".git").exists():

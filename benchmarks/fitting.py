@@ -24,7 +24,7 @@ RANKED = ("scope", "precision_pass1", "precision_pass2")
 """Stages whose items come ranked. They are filters; the others are split by balanced accuracy."""
 
 
-class Fit(msgspec.Struct, frozen=True):
+class FittedStage(msgspec.Struct, frozen=True):
     """A fitted stage. ``left_out`` is (share kept, recall, recall of as many best-ranked), each change judged by a fit
     that has not seen it; ``parts`` has the same by change, for those with something to find."""
 
@@ -48,7 +48,7 @@ class Fit(msgspec.Struct, frozen=True):
         return found <= alone
 
 
-def fit_stage(stage: str, points: Sequence[Point]) -> Fit:
+def fit_stage(stage: str, points: Sequence[Point]) -> FittedStage:
     """Threshold and weight of a stage, with its estimate."""
     choose = choose_filter if stage in RANKED else choose_split
     threshold, weight = choose(points)
@@ -61,7 +61,7 @@ def fit_stage(stage: str, points: Sequence[Point]) -> Fit:
             t, w = choose(outside)
             parts[change] = kept_share(inside, lambda p, rank, t=t, w=w: combined_score(p, rank, w) >= t)  # type: ignore[misc]
     order = (auc(points, lambda p, rank: p), auc(points, lambda p, rank: -rank))
-    return Fit(stage, threshold, weight, len(points), *order, averaged(list(parts.values())), parts)
+    return FittedStage(stage, threshold, weight, len(points), *order, averaged(list(parts.values())), parts)
 
 
 def averaged(parts: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
@@ -132,7 +132,7 @@ def auc(points: Sequence[Point], score: Callable[[float, int], float]) -> float:
     return wins / pairs if pairs else 0.5
 
 
-def toml_block(fit: Fit) -> str:
+def toml_block(fit: FittedStage) -> str:
     """The fit as a table of the model registry, with what it rests on."""
     share, found, alone = fit.left_out
     note = (

@@ -29,8 +29,8 @@ from agent.retrieval.pipeline import ask_intent
 from agent.retrieval.precision import format_symbol
 from agent.retrieval.scope import format_file
 from agent.retrieval.symbolrank import rank_symbols
-from benchmarks.commits import Change, checkout
-from benchmarks.fitting import Fit, fit_stage, kept_share, toml_block
+from benchmarks.commits import Commit, checkout
+from benchmarks.fitting import FittedStage, fit_stage, kept_share, toml_block
 from benchmarks.worked_example import GOLD, ID, worked_example
 
 STAGES = ("scope", "precision_pass1", "precision_pass2")
@@ -52,7 +52,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 async def judge_all(
-    rows: Sequence[Change], clones: Path, files: int, symbols: int, save: Path | None = None, *, example: bool = True
+    rows: Sequence[Commit], clones: Path, files: int, symbols: int, save: Path | None = None, *, example: bool = True
 ) -> list[Answer]:
     """Ask about the ``files`` and ``symbols`` best-ranked candidates of each change; seeds are not asked about.
 
@@ -84,7 +84,7 @@ async def judge_all(
     return answers
 
 
-async def _judge(ctx: RunContext, row: Change, root: Path, files: int, symbols: int) -> list[Answer]:
+async def _judge(ctx: RunContext, row: Commit, root: Path, files: int, symbols: int) -> list[Answer]:
     index = Index.open(root)
     try:
         index.refresh()
@@ -108,7 +108,7 @@ async def _judge(ctx: RunContext, row: Change, root: Path, files: int, symbols: 
 
 
 async def _ask(
-    ctx: RunContext, row: Change, stage: str, system: str, context: str, items: list[tuple[str, str, int]]
+    ctx: RunContext, row: Commit, stage: str, system: str, context: str, items: list[tuple[str, str, int]]
 ) -> list[Answer]:
     answers: list[Answer] = []
     gold = set(GOLD[stage] if row.id == ID else row.gold_files if stage == "scope" else row.gold_symbols)
@@ -137,7 +137,7 @@ def read_answers(path: Path) -> list[Answer]:
 
 def report(answers: Sequence[Answer], *, fit: bool) -> None:
     """Per stage: how well the model orders, what it keeps, and the same number of best-ranked beside it."""
-    fits: list[Fit] = []
+    fits: list[FittedStage] = []
     head = f"{'stage':<18}{'asked':>6}{'gold':>6}{'AUC model':>11}{'AUC rank':>10}"
     print(f"{head}{'kept':>8}{'recall':>8}{'rank alone':>12}{'ms':>7}")
     for stage in STAGES:
@@ -159,7 +159,7 @@ def report(answers: Sequence[Answer], *, fit: bool) -> None:
         print("\n".join(toml_block(best) for best in fits))
 
 
-def _line(stage: str, how: str, rows: Sequence[Answer], best: Fit, kept: tuple[float, float, float]) -> None:
+def _line(stage: str, how: str, rows: Sequence[Answer], best: FittedStage, kept: tuple[float, float, float]) -> None:
     if stage:
         gold = sum(answer.gold for answer in rows)
         ms = sum(answer.ms for answer in rows) / len(rows)

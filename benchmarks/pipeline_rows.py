@@ -11,7 +11,7 @@ from statistics import median
 import msgspec
 
 
-class Row(msgspec.Struct, frozen=True):
+class PipelineRow(msgspec.Struct, frozen=True):
     """One run. ``generations`` are the calls that were no yes/no; tests are None when their runner told no numbers;
     ``seconds`` is the run's own clock, ``wall`` the whole process; ``reason`` says what stopped a run that is not solved."""
 
@@ -50,20 +50,20 @@ class Row(msgspec.Struct, frozen=True):
         return self.demo if self.wording == "plain" else f"{self.demo} ({self.wording})"
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[PipelineRow]:
     """The rows of a file. A line that cannot be read, such as the end of a broken-off write, is named and passed over."""
     rows = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         if not line.strip():
             continue
         try:
-            rows.append(msgspec.json.decode(line, type=Row))
+            rows.append(msgspec.json.decode(line, type=PipelineRow))
         except msgspec.DecodeError as error:
             print(f"{path}: line {number} is passed over, it is no row: {error}", file=sys.stderr)
     return rows
 
 
-def append_row(path: Path, row: Row) -> None:
+def append_row(path: Path, row: PipelineRow) -> None:
     """Add ``row`` on a line of its own, on the disk before this returns."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+") as file:
@@ -76,7 +76,7 @@ def append_row(path: Path, row: Row) -> None:
         os.fsync(file.fileno())
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[PipelineRow]) -> str:
     """The Markdown table: a line for each demo and mode, in the order in which they first come."""
     lines = [
         "| demo | mode | solved | tests after | calls | of them generations | tokens in / out | seconds |",
@@ -97,7 +97,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def notes(rows: Sequence[Row]) -> str:
+def notes(rows: Sequence[PipelineRow]) -> str:
     """What the table cannot hold: where the calls went, what stopped the runs that were not solved, what was measured."""
     lines = ["Figures are medians. Calls by stage, the first run of each:", ""]
     for (demo, mode), group in grouped(rows).items():
@@ -114,9 +114,9 @@ def notes(rows: Sequence[Row]) -> str:
     return "\n".join(lines + ([f"Settings: {extra}."] if extra != "unknown" else []))
 
 
-def grouped(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+def grouped(rows: Iterable[PipelineRow]) -> dict[tuple[str, str], list[PipelineRow]]:
     """Rows by demo and mode."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[PipelineRow]] = {}
     for row in rows:
         groups.setdefault((row.title, row.mode), []).append(row)
     return groups
@@ -126,7 +126,7 @@ def _of(passed: int | None, total: int | None) -> str:
     return "none ran" if passed is None or total is None else f"{passed} of {total}"
 
 
-def _median(rows: Sequence[Row], what: Callable[[Row], float]) -> str:
+def _median(rows: Sequence[PipelineRow], what: Callable[[PipelineRow], float]) -> str:
     return f"{median(what(row) for row in rows):.0f}"
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from agent.config.schema import Orchestrator
-from benchmarks.pipeline_rows import Row
+from benchmarks.pipeline_rows import PipelineRow
 
 MODES = {"decomposed": True, "monolithic": False}
 TOGGLES = tuple(f.name for f in msgspec.structs.fields(Orchestrator) if f.name.startswith("decomposed_"))
@@ -109,7 +109,7 @@ class Heard:
                 self.finished = event
 
 
-def measure(planned: Planned, limit: float, copies: Path, commit: str) -> Row:
+def measure(planned: Planned, limit: float, copies: Path, commit: str) -> PipelineRow:
     """Make one run in a process of its own, stopped after ``limit`` seconds.
 
     Raises:
@@ -188,7 +188,7 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 def _row(
     planned: Planned, heard: Heard, stopped: bool, limit: float, wall: float, commit: str, said: Sequence[str]
-) -> Row:
+) -> PipelineRow:
     end = heard.finished
     status = end.get("status", "failed")
     before = end.get("tests_before") or heard.baseline
@@ -202,7 +202,7 @@ def _row(
         reason = end.get("reason") or (said[-1] if said else "It ended without a word.")
     passed_before, total_before = _counts(before)
     passed_after, total_after = _counts(after)
-    return Row(
+    return PipelineRow(
         planned.demo, planned.mode, planned.seed, status, solved, reason,
         calls=heard.stages.total(), generations=heard.generations,
         tokens_in=heard.tokens_in, tokens_out=heard.tokens_out,

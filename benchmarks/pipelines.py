@@ -21,7 +21,7 @@ from agent.config.assignments import settings_from
 from agent.config.errors import ConfigError
 from agent.config.schema import Models
 from agent.workspace.demo import list_demos
-from benchmarks.pipeline_rows import Row, append_row, notes, read_rows, table
+from benchmarks.pipeline_rows import PipelineRow, append_row, notes, read_rows, table
 from benchmarks.pipeline_run import MODES, CannotRun, Planned, commit_of_checkout, measure
 
 
@@ -33,7 +33,7 @@ def plan_runs(
     return [Planned(demo, mode, seed, wording, tuple(settings)) for seed in seeds for demo in demos for mode in modes]
 
 
-def run_all(runs: Sequence[Planned], limit: float, save: Path | None) -> Iterator[Row]:
+def run_all(runs: Sequence[Planned], limit: float, save: Path | None) -> Iterator[PipelineRow]:
     """The rows of ``runs`` one by one, each kept in ``save`` before it is yielded.
 
     Raises:
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
 
 
-def _run(runs: Sequence[Planned], kept: Sequence[Row], limit: float, save: Path | None) -> int:
+def _run(runs: Sequence[Planned], kept: Sequence[PipelineRow], limit: float, save: Path | None) -> int:
     rows, code = list(kept), 0
     before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
@@ -111,7 +111,7 @@ def _run(runs: Sequence[Planned], kept: Sequence[Row], limit: float, save: Path 
     return code
 
 
-def _print_table(rows: Sequence[Row]) -> int:
+def _print_table(rows: Sequence[PipelineRow]) -> int:
     print("\n".join([table(rows), "", notes(rows)]) if rows else "There are no rows.")
     return 0
 

@@ -20,7 +20,7 @@ from agent.compiling.curing.recovery import Recovery
 from agent.events import Event
 
 
-class Outcome(NamedTuple):
+class RecoveryOutcome(NamedTuple):
     """How one row went: ``right`` when its check passed and the words fit; ``why`` says what was wrong."""
 
     right: bool
@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
     events: tuple[Event, ...]
 
 
-def recover(row: dict[str, Any], root: Path) -> Outcome:
+def recover(row: dict[str, Any], root: Path) -> RecoveryOutcome:
     """Write a row's files into ``root``, recover its file, and run its check."""
     for name, text in row["files"].items():
         path = root / name
@@ -47,7 +47,7 @@ def recover(row: dict[str, Any], root: Path) -> Outcome:
         why.append(f"not said: {row['need_context']}")
     if row.get("forbid_context") and row["forbid_context"] in said:
         why.append(f"said: {row['forbid_context']}")
-    return Outcome(not why, "; ".join(why), said, tuple(events))
+    return RecoveryOutcome(not why, "; ".join(why), said, tuple(events))
 
 
 async def _recovered(row: dict[str, Any], root: Path, events: list[Event]) -> str:

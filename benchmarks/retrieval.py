@@ -26,17 +26,17 @@ from agent.index.words import query_words, split_identifier
 from agent.retrieval.pipeline import retrieve_unjudged
 from agent.retrieval.ranking import Bm25, best_first
 from agent.retrieval.stemming import stem
-from benchmarks.commits import Change, checkout, load, mean, recall
+from benchmarks.commits import Commit, checkout, load, mean, recall
 
 FILE_CUTS, SYMBOL_CUTS = (5, 10, 20), (20, 50)
 GOALS = {"files@10": 0.85, "files@20": 0.97, "symbols@20": 0.65}
 """The figures that issue and design ask for, on the visible commits, for each language."""
 
 
-class Found(msgspec.Struct):
+class FoundAt(msgspec.Struct):
     """What was found for one change."""
 
-    row: Change
+    row: Commit
     files: list[str]
     symbols: list[str]
     plain_files: list[str]
@@ -76,7 +76,7 @@ def main() -> None:
     table(found)
 
 
-def look(row: Change, clones: Path) -> Found:
+def look(row: Commit, clones: Path) -> FoundAt:
     """Index the parent commit, rank, and rank again by plain BM25."""
     began = time.perf_counter()
     index = Index.open(checkout(clones, row))
@@ -86,7 +86,7 @@ def look(row: Change, clones: Path) -> Found:
         answer = retrieve_unjudged(index, row.task, Config())
         done = time.perf_counter()
         plain_files, plain_symbols = plain_bm25(index, row.task)
-        return Found(
+        return FoundAt(
             row, answer["files"], answer["symbols"], plain_files, plain_symbols, ready - began, done - ready
         )
     finally:
@@ -117,9 +117,9 @@ def _words(text: str) -> Counter[str]:
     return Counter(stem(part) for part in parts if len(part) > 1)
 
 
-def table(found: Sequence[Found]) -> None:
+def table(found: Sequence[FoundAt]) -> None:
     """Recall per language and for all, ours beside plain BM25."""
-    groups: list[tuple[str, Callable[[Found], bool]]] = [
+    groups: list[tuple[str, Callable[[FoundAt], bool]]] = [
         ("all", lambda _: True), ("c", lambda f: f.row.language == "c"), ("python", lambda f: f.row.language == "python"),
     ]  # fmt: skip
     columns = [f"files@{k}" for k in FILE_CUTS] + ["candidates", "recall"] + [f"symbols@{k}" for k in SYMBOL_CUTS]
@@ -138,7 +138,7 @@ def table(found: Sequence[Found]) -> None:
 
 
 def _line(
-    name: str, found: Sequence[Found], files: Callable[[Found], list[str]], symbols: Callable[[Found], list[str]]
+    name: str, found: Sequence[FoundAt], files: Callable[[FoundAt], list[str]], symbols: Callable[[FoundAt], list[str]]
 ) -> None:
     with_symbols = [one for one in found if one.row.gold_symbols]
     cells = [f"{mean([recall(f.row.gold_files, files(f), k) for f in found]):.3f}" for k in FILE_CUTS]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.workspace.demo import create_demo, load_demo
-from benchmarks.commits import Change
+from benchmarks.commits import Commit
 
 ID = "worked-example"
 _DEMO = "token_budget"
@@ -24,7 +24,7 @@ GOLD = {"scope": RELEVANT_FILES, "precision_pass1": RELEVANT, "precision_pass2":
 """What the example says yes to, by stage."""
 
 
-def worked_example(folder: Path) -> tuple[Change, Path]:
+def worked_example(folder: Path) -> tuple[Commit, Path]:
     """The task, and a fresh repository for it below ``folder``."""
     task = load_demo(_DEMO).task
-    return Change(ID, _DEMO, "python", "", task, RELEVANT_FILES, PRIMARY), create_demo(_DEMO, folder / ID)
+    return Commit(ID, _DEMO, "python", "", task, RELEVANT_FILES, PRIMARY), create_demo(_DEMO, folder / ID)

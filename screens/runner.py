@@ -89,7 +89,7 @@ class ModelState:
 
 
 @dataclass(frozen=True)
-class Progress:
+class FetchProgress:
     """How far a download has come: bytes (``total`` 0 when unknown) and what is being done."""
 
     done: int
@@ -127,7 +127,7 @@ async def _unknown_model() -> ModelState:
     return ModelState(False, "The model was not looked at.")
 
 
-async def _cannot_fetch(progress: Callable[[Progress], None]) -> None:
+async def _cannot_fetch(progress: Callable[[FetchProgress], None]) -> None:
     raise RuntimeError("Fetching models is not set up here.")
 
 
@@ -142,7 +142,7 @@ class Services:
     start_run: StartRun
     load_config: Callable[[Path], Config] = lambda repo: Config()
     model_state: Callable[[], Awaitable[ModelState]] = _unknown_model
-    pull_model: Callable[[Callable[[Progress], None]], Awaitable[None]] = _cannot_fetch
+    pull_model: Callable[[Callable[[FetchProgress], None]], Awaitable[None]] = _cannot_fetch
     predicted_calls: Callable[[str, Path], Awaitable[int | None]] = _no_prediction
     demos: Callable[[], list[DemoTask]] = list
     prepare_demo: Callable[[str], Path] = Path

@@ -18,7 +18,7 @@ from agent.config.schema import Config, load
 from agent.events import CallProgress, Envelope, RunFinished
 from agent.gate import Gate
 from agent.run import Run
-from screens.runner import DemoTask, ModelState, Progress, RecentRun, Services
+from screens.runner import DemoTask, FetchProgress, ModelState, RecentRun, Services
 
 _RECENT = 30
 _FIRST_DEMO = "ring_buffer"
@@ -30,10 +30,10 @@ def engine_services(repo: Path | None = None) -> Services:
     async def model_state() -> ModelState:
         return await look_at_models(load(repo))
 
-    async def pull_model(progress: Callable[[Progress], None]) -> None:
+    async def pull_model(progress: Callable[[FetchProgress], None]) -> None:
         from agent.models.pull import pull
 
-        await pull(load(repo).models.coding, lambda done, total, text: progress(Progress(done, total, text)))
+        await pull(load(repo).models.coding, lambda done, total, text: progress(FetchProgress(done, total, text)))
 
     readers = _Readers()
     return Services(

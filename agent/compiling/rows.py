@@ -38,7 +38,7 @@ MAX_ROW_BYTES = 20_000_000
 _COMPILER_NAME = re.compile(r"^(?:[\w.-]*-)?(?:gcc|clang|cc|c99|c11|tcc|musl-gcc|gnu)(?:-[\d.]+)?(?:\.exe)?$")
 
 
-class Row:
+class CompileRow:
     """One recorded failure; only the fields that a real failure has are read.
 
     Raises:
@@ -109,7 +109,7 @@ async def classify_rows(
         try:
             data = json.loads(line)
             identity = data.get("id") if isinstance(data, dict) else None
-            row = Row(data)
+            row = CompileRow(data)
             started = time.perf_counter()
             result = await classify_row(row, verify=verify, llm=llm, system=system, use_facts=use_facts)
             us = (time.perf_counter() - started) * 1e6
@@ -142,7 +142,7 @@ def _installed_headers() -> SystemNames | None:
 
 
 async def classify_row(
-    row: Row,
+    row: CompileRow,
     *,
     verify: bool = False,
     llm: ClassifyLlm | None = None,
@@ -170,7 +170,7 @@ async def classify_row(
 
 
 async def _verified(
-    row: Row, textual: CompilerErrorClassification | None, facts: BuildFacts, system: SystemNames | None
+    row: CompileRow, textual: CompilerErrorClassification | None, facts: BuildFacts, system: SystemNames | None
 ) -> CompilerErrorClassification | None:
     """``textual`` checked by compiling the row again; unchanged where it cannot be compiled or does not fail here."""
     with tempfile.TemporaryDirectory(prefix="cra-classify-") as scratch:
@@ -205,7 +205,7 @@ async def _verified(
 
 
 def _settle(
-    row: Row, textual: CompilerErrorClassification | None, before: CompileOutcome, proof: Any, project: ProjectFiles,
+    row: CompileRow, textual: CompilerErrorClassification | None, before: CompileOutcome, proof: Any, project: ProjectFiles,
     target: str, facts: BuildFacts, system: SystemNames | None,
 ) -> CompilerErrorClassification | None:  # fmt: skip
     trials = tuple(Rung(f"Does {n.text} help?", "yes: the complaints fell", "recompile") for n in proof.kept)
@@ -243,7 +243,7 @@ def _write_files(root: Path, files: dict[str, bytes]) -> bool:
     return bool(files)
 
 
-def _local_commands(row: Row, root: Path) -> list[list[str]]:
+def _local_commands(row: CompileRow, root: Path) -> list[list[str]]:
     """The row's commands with compilers that are installed here; empty when they cannot be run."""
     commands = []
     for text in row.commands or [f"gcc -c {shlex.quote(row.target)} -o out.o"]:

@@ -149,7 +149,7 @@ class Coding(Section, frozen=True):
     ] = True
 
 
-class Compile(Section, frozen=True):
+class CompileSection(Section, frozen=True):
     """The C compiler."""
 
     compiler: Annotated[str, _doc("Compiler command; empty: gcc or clang, whichever is found.")] = ""
@@ -161,7 +161,7 @@ class Compile(Section, frozen=True):
     ] = True
 
 
-class Repair(Section, frozen=True):
+class RepairSection(Section, frozen=True):
     """The search for an edit that mends failing checks."""
 
     budget_s: Annotated[int, _doc("Longest search, in seconds.", ge=1, le=3600)] = 120
@@ -174,7 +174,7 @@ class Repair(Section, frozen=True):
     ] = []
 
 
-class Index(Section, frozen=True):
+class IndexSection(Section, frozen=True):
     """What the index reads."""
 
     max_file_kib: Annotated[int, _doc("Larger files are skipped (KiB).", ge=1)] = 1024
@@ -223,9 +223,9 @@ class Config(msgspec.Struct, frozen=True):
     orchestrator: Orchestrator = Orchestrator()
     retrieval: Retrieval = Retrieval()
     coding: Coding = Coding()
-    compile: Compile = Compile()
-    repair: Repair = Repair()
-    index: Index = Index()
+    compile: CompileSection = CompileSection()
+    repair: RepairSection = RepairSection()
+    index: IndexSection = IndexSection()
     testing: Testing = Testing()
     sandbox: Sandbox = Sandbox()
     workspace: WorkspaceSection = WorkspaceSection()

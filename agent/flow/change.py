@@ -12,14 +12,14 @@ from agent.events import DiffResolved, Envelope, Event, Notice
 from agent.labels.book import label_outcomes, outcomes_wanted
 from agent.workspace.apply import ApplyResult
 from agent.workspace.git import WorkspaceError
-from agent.workspace.lease import Lease
+from agent.workspace.lease import RunLease
 from agent.workspace.undo import undo
 from agent.workspace.worktree import Workspace
 
 Choice = Literal["apply", "keep", "discard"]
 
 
-class Change:
+class RunChange:
     """The change in a run's place. ``emit`` takes the events: those of a run that is still in front, or of the log."""
 
     def __init__(self, workspace: Workspace, log: AuditLog, emit: Callable[[Event], None]) -> None:
@@ -60,12 +60,12 @@ async def decide(repo: Path, run_id: str, choice: Choice) -> tuple[bool, str]:
         WorkspaceError: its place or branch is gone, or the run is going on.
         LogError: the log cannot be written, or holds no such run.
     """
-    lease = Lease(repo, run_id)
+    lease = RunLease(repo, run_id)
     try:
         workspace = await Workspace.reopen(repo, run_id)
         log = AuditLog(log_path(repo))
         try:
-            change = Change(workspace, log, _appender(log, run_id))
+            change = RunChange(workspace, log, _appender(log, run_id))
             if choice == "apply":
                 return await change.apply()
             return True, await (change.keep() if choice == "keep" else change.discard())

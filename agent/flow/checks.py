@@ -41,7 +41,7 @@ class Explained(msgspec.Struct, frozen=True):
         return (*(fault.signal for fault in self.faults if fault.function == function), *self.told)
 
 
-class Checks:
+class RunChecks:
     """Runs the checks of a worktree. ``best`` is the last result that was kept; ``command`` "" when there are none;
     ``libraries`` are flags that the linker wants and that make is handed as LDLIBS; ``hidden`` what is no model's to see;
     ``faulty`` the functions that sanitizers blamed when a repair began."""

@@ -11,7 +11,7 @@ import itertools
 from agent.coding.files import LazyFiles, put_back
 from agent.coding.open_items import OpenFunction
 from agent.coding.writing.candidates import Candidate
-from agent.coding.writing.compiled_candidate import Trial
+from agent.coding.writing.compiled_candidate import CandidateTrial
 from agent.events import StepFinished
 from agent.flow.steps import StepRunner
 from agent.values import CheckResult
@@ -75,7 +75,7 @@ async def _placed(
     """The files with these versions in place, where they compile together; else None."""
     files = runner.tree.files
     for wanted, version in zip(functions, versions, strict=True):
-        trial = Trial(runner.ctx, wanted, files, runner.compiler)
+        trial = CandidateTrial(runner.ctx, wanted, files, runner.compiler)
         trial.put(version.extracted)
     for path in dict.fromkeys(wanted.path for wanted in functions):
         if not (await runner.compiler(path)).ok:

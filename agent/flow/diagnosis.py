@@ -11,7 +11,7 @@ import msgspec
 from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.context import RunContext
 from agent.flow.limits import limits_of
-from agent.planning.sanitizer_reports import Finding, findings
+from agent.planning.sanitizer_reports import SanitizerReport, findings
 from agent.values import FailureSignal
 from agent.workspace.protected import is_protected
 from agent.workspace.sanitized import can_be_sanitized, run_sanitized
@@ -60,7 +60,7 @@ def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str:
     return "" if name.startswith("..") or is_protected(name, hidden) else name
 
 
-def _signal(root: Path, found: Finding) -> FailureSignal:
+def _signal(root: Path, found: SanitizerReport) -> FailureSignal:
     try:
         lines = (root / found.path).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:

@@ -10,7 +10,7 @@ from agent.workspace.checks import compare
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """Filled while a run goes on. Names of functions are unique per run; ``targets`` are the symbols the plan names.
     ``bearing`` are the failures at the end that have to do with what was written (``flow.relevant_failures``), None when
     there was nothing to look at; ``mended`` when the task was a repair and the checks that failed pass.
@@ -70,7 +70,7 @@ class Outcome:
         self.steps_done.discard(step_id)
 
 
-def judge_outcome(outcome: Outcome, changed: bool) -> tuple[RunStatus, str]:
+def judge_outcome(outcome: RunOutcome, changed: bool) -> tuple[RunStatus, str]:
     """``complete``: every step done, nothing left a stub, checks pass, or only such tests still fail as failed before and
     have nothing to do with what was written. ``partial``: something was done and kept. ``failed``: nothing was."""
     if not outcome.planned:
@@ -83,7 +83,7 @@ def judge_outcome(outcome: Outcome, changed: bool) -> tuple[RunStatus, str]:
     return "partial", " ".join(problems)
 
 
-def _problems(outcome: Outcome) -> list[str]:
+def _problems(outcome: RunOutcome) -> list[str]:
     problems = []
     if outcome.steps_failed and not outcome.mended:
         problems.append(_why(outcome))
@@ -95,7 +95,7 @@ def _problems(outcome: Outcome) -> list[str]:
     return problems
 
 
-def _check_problems(outcome: Outcome) -> list[str]:
+def _check_problems(outcome: RunOutcome) -> list[str]:
     before, after = outcome.baseline, outcome.final
     if after is None or after.ok:
         return []
@@ -114,7 +114,7 @@ def _check_problems(outcome: Outcome) -> list[str]:
     return [f"The checks ({after.command}) fail with exit code {after.exit_code}."]
 
 
-def _success(outcome: Outcome) -> str:
+def _success(outcome: RunOutcome) -> str:
     after = outcome.final
     if after is None:
         return f"{_steps(outcome)}. There are no checks to run; name some with testing.test_command."
@@ -127,7 +127,7 @@ def _success(outcome: Outcome) -> str:
     return f"{_steps(outcome)}; the checks that fail failed before and have nothing to do with what was written."
 
 
-def _steps(outcome: Outcome, comma: str = "") -> str:
+def _steps(outcome: RunOutcome, comma: str = "") -> str:
     """What became of the plan's steps; ``comma`` follows where the sentence already has one."""
     dropped = len(outcome.dropped - outcome.steps_done - set(outcome.steps_failed))
     if not dropped:
@@ -137,21 +137,21 @@ def _steps(outcome: Outcome, comma: str = "") -> str:
     return f"{done} {'step' if done == 1 else 'steps'} {_is(done)} done, {gone}"
 
 
-def _with_tests(outcome: Outcome, sentence: str) -> str:
+def _with_tests(outcome: RunOutcome, sentence: str) -> str:
     """What is said of a success, with the tests that nobody asked for and that came to nothing."""
     if not outcome.tests_not_kept:
         return sentence
     return f"{sentence.replace('Every step', 'Every other step', 1)} {_tests_why(outcome)}"
 
 
-def _tests_why(outcome: Outcome) -> str:
+def _tests_why(outcome: RunOutcome) -> str:
     if not outcome.tests_not_kept:
         return ""
     whose = "that the task asks for" if outcome.tests_asked else "planned for it"
     return f"The tests {whose} were not kept: {_first_line(next(iter(outcome.tests_not_kept.values())))}"
 
 
-def _why(outcome: Outcome) -> str:
+def _why(outcome: RunOutcome) -> str:
     if not outcome.steps_failed:
         return ""
     step, why = next(iter(outcome.steps_failed.items()))

@@ -10,7 +10,7 @@ from agent.context import RunContext
 from agent.flow.survey import Survey
 from agent.flow.test_contract import tested_interface
 from agent.languages import is_code, is_module
-from agent.planning.added import Surroundings
+from agent.planning.added import KnownNames
 from agent.planning.plan import make_plan
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan
 from agent.planning.test_location import Project
@@ -56,11 +56,11 @@ def project_of(found: Survey) -> Project:
     return Project(paths, lambda path: os.path.lexists(found.root / path), found.hidden)
 
 
-def surroundings(found: Survey) -> Surroundings:
+def surroundings(found: Survey) -> KnownNames:
     """What the repository has, for functions that a task wants added to it. Blocking: looks at every C and Python file."""
     symbols = list(found.index.symbols())
     classes = [one for one in symbols if one.kind == "class" and is_module(one.path) and found.writable(one.path)]
-    return Surroundings(
+    return KnownNames(
         {symbol.name for symbol in symbols},
         {one.name: one.path for one in classes},
         [path for path in found.package.included_files if found.writable(path)],

@@ -15,7 +15,7 @@ from agent.audit.history import events_of
 from agent.audit.reader import LogReader
 from agent.context import RunContext
 from agent.events import IncludeAdded, PlanAdjusted, PlanMade, StageFinished, StageStarted, StepFinished, StepStarted
-from agent.flow.outcome import Outcome
+from agent.flow.outcome import RunOutcome
 from agent.planning.interface_tests import KIND as TESTS
 from agent.planning.schema import HowPlanned
 from agent.values import PlanStep
@@ -25,7 +25,7 @@ _AFTER_THE_PLAN = ("link", "repair", "documentation", "interface_tests", "checks
 
 
 @dataclass
-class Progress:
+class EarlierProgress:
     """What a run had come to. ``executed`` are ids in order; ``results`` the last end of each step; ``commit`` is the last
     one that is vouched for ("": none yet)."""
 
@@ -51,7 +51,7 @@ class Progress:
         kinds = {step.id: step.kind for step in self.planned}
         return tuple(one.commit for one in self.results.values() if one.commit and kinds.get(one.step_id) == "scaffold")
 
-    def restore(self, outcome: Outcome) -> list[PlanStep]:
+    def restore(self, outcome: RunOutcome) -> list[PlanStep]:
         """Fill ``outcome`` as it was. Returns the executed steps."""
         by_id = {step.id: step for step in self.planned}
         outcome.planned, outcome.dropped = self.planned, set(self.dropped)
@@ -67,7 +67,7 @@ class Progress:
         return [step for step in known if step.kind != TESTS or self.results[step.id].ok]
 
 
-def progress_of(ctx: RunContext) -> Progress | None:
+def progress_of(ctx: RunContext) -> EarlierProgress | None:
     """What the log says of the run; None when it had no plan yet. Blocking."""
     reader = LogReader(ctx.log.path)
     try:
@@ -76,10 +76,10 @@ def progress_of(ctx: RunContext) -> Progress | None:
         reader.close()
 
 
-def read_progress(events: Iterable[object]) -> Progress | None:
+def read_progress(events: Iterable[object]) -> EarlierProgress | None:
     """The progress that a run's events tell of; None without a plan."""
-    found, failed, planned_done = Progress(), "", False
-    outcome = Outcome()
+    found, failed, planned_done = EarlierProgress(), "", False
+    outcome = RunOutcome()
     for event in events:
         match event:
             case PlanMade():
@@ -110,7 +110,7 @@ def read_progress(events: Iterable[object]) -> Progress | None:
     return found
 
 
-def _ended(found: Progress, event: StepFinished) -> None:
+def _ended(found: EarlierProgress, event: StepFinished) -> None:
     known = found.results.get(event.step_id)
     if event.ok or known is None or not known.ok:  # a step that was done stays done when a repair of it fails
         found.results[event.step_id] = event

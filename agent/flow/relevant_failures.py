@@ -20,7 +20,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from agent.flow.outcome import Outcome
+from agent.flow.outcome import RunOutcome
 from agent.flow.survey import Survey
 from agent.index import Index
 from agent.planning.adjustment.evidence import symbol_evidence
@@ -39,14 +39,14 @@ _CALLS_DEEP = 3
 _READ_AT_MOST = 300
 
 
-class Written(msgspec.Struct, frozen=True):
+class WrittenSymbols(msgspec.Struct, frozen=True):
     """What a run wrote (``symbols``, by their own names) and what is still without a body (``open``)."""
 
     symbols: frozenset[str]
     open: frozenset[str]
 
 
-async def written_by(workspace: Workspace, found: Survey, done: Sequence[PlanStep]) -> Written:
+async def written_by(workspace: Workspace, found: Survey, done: Sequence[PlanStep]) -> WrittenSymbols:
     """The functions that ``done`` steps name, and those whose text is not as it was at the run's beginning."""
     names = {_own(name) for step in done for name in step.target_symbols}
     for path in await workspace.changed_files():
@@ -57,10 +57,10 @@ async def written_by(workspace: Workspace, found: Survey, done: Sequence[PlanSte
         names |= await asyncio.to_thread(_changed, found.index, path, before)
     await asyncio.to_thread(found.refresh_open)
     still_open = {_own(function.name) for function in found.functions}
-    return Written(frozenset(names - still_open), frozenset(still_open))
+    return WrittenSymbols(frozenset(names - still_open), frozenset(still_open))
 
 
-async def failures_left(workspace: Workspace, found: Survey, outcome: Outcome) -> tuple[str, ...] | None:
+async def failures_left(workspace: Workspace, found: Survey, outcome: RunOutcome) -> tuple[str, ...] | None:
     """The failures at a run's end that have to do with what it wrote; None when there is nothing to look at. A task about
     the failing checks is judged by all of them only when no check passes that did not before."""
     now = outcome.final
@@ -73,7 +73,7 @@ async def failures_left(workspace: Workspace, found: Survey, outcome: Outcome) -
 
 
 def bearing_failures(
-    before: CheckResult | None, now: CheckResult, written: Written, index: Index, intent: Intent
+    before: CheckResult | None, now: CheckResult, written: WrittenSymbols, index: Index, intent: Intent
 ) -> tuple[str, ...]:
     """Those of the failures of ``now`` that have to do with what was written: names of checks, or messages where the checks
     have no names. Blocking: reads the index."""
@@ -105,7 +105,7 @@ def lines_about(name: str, output: str) -> str:
     return "\n".join(_LOCATED.sub("", line) for line in found)
 
 
-def _bears(name: str, text: str, written: Written, reader: _Reader | None) -> bool:
+def _bears(name: str, text: str, written: WrittenSymbols, reader: _Reader | None) -> bool:
     everything = sorted(written.symbols | written.open)
     ours = max((symbol_evidence(text, symbol, everything) for symbol in written.symbols), default=0)
     theirs = max((symbol_evidence(text, symbol, everything) for symbol in written.open), default=0)

@@ -6,9 +6,9 @@ import asyncio
 
 from agent.context import RunContext
 from agent.events import PlanMade, StepFinished, StepStarted
-from agent.flow.checks import Checks
+from agent.flow.checks import RunChecks
 from agent.flow.limits import limits_of
-from agent.flow.outcome import Outcome
+from agent.flow.outcome import RunOutcome
 from agent.repair.phase import RepairPhase, Task
 from agent.task.intent import read_intent
 from agent.values import PlanStep
@@ -23,8 +23,8 @@ async def search_repair(
     ctx: RunContext,
     workspace: Workspace,
     task: str,
-    checks: Checks,
-    outcome: Outcome,
+    checks: RunChecks,
+    outcome: RunOutcome,
     *,
     hidden: tuple[str, ...] = (),
     with_model: bool = True,

@@ -8,12 +8,12 @@ import msgspec
 
 from agent.context import RunContext
 from agent.events import FailureSignals, PlanAdjusted, PlanMade, StepFinished, StepStarted
-from agent.flow.checks import Checks
+from agent.flow.checks import RunChecks
 from agent.flow.compiling import RunCompiler
-from agent.flow.outcome import Outcome
-from agent.flow.progress import Progress
+from agent.flow.outcome import RunOutcome
+from agent.flow.progress import EarlierProgress
 from agent.flow.survey import Survey
-from agent.flow.worker import Work, Worker
+from agent.flow.worker import StepWorker, Work
 from agent.flow.worktree_files import WorkTree
 from agent.planning.adjustment.adjust import adjust
 from agent.planning.interface_tests import KIND as TESTS
@@ -33,7 +33,7 @@ _FACT_KINDS = ("function_implement", "type_definition")
 class StepRunner:
     """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order."""
 
-    def __init__(self, ctx: RunContext, workspace: Workspace, found: Survey, checks: Checks, outcome: Outcome) -> None:
+    def __init__(self, ctx: RunContext, workspace: Workspace, found: Survey, checks: RunChecks, outcome: RunOutcome) -> None:
         self.ctx = ctx
         self.workspace = workspace
         self.found = found
@@ -41,13 +41,13 @@ class StepRunner:
         self.outcome = outcome
         self.tree = WorkTree(workspace, found.index, found.writable, found.hidden)
         self.compiler = RunCompiler(ctx, workspace)
-        self.worker = Worker(ctx, found, self.tree, self.compiler, checks)
+        self.worker = StepWorker(ctx, found, self.tree, self.compiler, checks)
         self.executed: list[PlanStep] = []
         self.rounds = 0
         self.redone: set[str] = set()
         self.waited: set[str] = set()
 
-    async def take_up(self, earlier: Progress) -> Plan:
+    async def take_up(self, earlier: EarlierProgress) -> Plan:
         """Go on where a run was broken off. Returns what is left of its plan; what was done is told once more, so that who
         only sees this part of the run sees it too."""
         self.executed = earlier.restore(self.outcome)

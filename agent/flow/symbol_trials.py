@@ -8,14 +8,14 @@ import msgspec
 
 from agent.coding.files import put_back
 from agent.coding.writing.edit_step import StepOutcome
-from agent.flow.checks import Checks
+from agent.flow.checks import RunChecks
 from agent.flow.worktree_files import WorkTree
 from agent.values import CheckResult, PlanStep
 
 Edit = Callable[[PlanStep], Awaitable[StepOutcome]]
 
 
-def wants_mending(step: PlanStep, checks: Checks) -> bool:
+def wants_mending(step: PlanStep, checks: RunChecks) -> bool:
     """Whether checks fail that a change to one of several symbols may mend."""
     return (
         step.kind == "implement"
@@ -26,7 +26,7 @@ def wants_mending(step: PlanStep, checks: Checks) -> bool:
     )
 
 
-async def mend(step: PlanStep, edit: Edit, checks: Checks, tree: WorkTree) -> tuple[bool, str]:
+async def mend(step: PlanStep, edit: Edit, checks: RunChecks, tree: WorkTree) -> tuple[bool, str]:
     """Change the symbols of ``step`` one at a time, best first; stop when the checks pass. What makes them worse is taken
     back at once; what changes nothing is kept only if nothing else helped, and then only the first of it.
 

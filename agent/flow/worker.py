@@ -9,14 +9,14 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
-from agent.coding.writing.candidates import Candidate, Compiled, FunctionResult, Measured, compile_trouble
+from agent.coding.writing.candidates import Candidate, CheckScore, Compiled, FunctionResult, compile_trouble
 from agent.coding.writing.edit_step import StepOutcome, implement_step
 from agent.coding.writing.functions import Kept, Waiting, implement_function
 from agent.coding.writing.scaffold import Callers, scaffold
 from agent.coding.writing.type_definition import implement_type
 from agent.config.schema import user_config_path
 from agent.context import RunContext
-from agent.flow.checks import Checks
+from agent.flow.checks import RunChecks
 from agent.flow.compiling import RunCompiler
 from agent.flow.survey import Survey
 from agent.flow.symbol_trials import mend, wants_mending
@@ -45,10 +45,10 @@ class Work(msgspec.Struct, frozen=True):
     kind: FailureCategory = "unknown"
 
 
-class Worker:
+class StepWorker:
     """Carries out single steps."""
 
-    def __init__(self, ctx: RunContext, found: Survey, tree: WorkTree, compiler: RunCompiler, checks: Checks) -> None:
+    def __init__(self, ctx: RunContext, found: Survey, tree: WorkTree, compiler: RunCompiler, checks: RunChecks) -> None:
         self.ctx = ctx
         self.found = found
         self.tree = tree
@@ -222,13 +222,13 @@ class Worker:
             self._types[item.path, item.name] = item
         return Work(True, "", _steps_of(step, laid.functions, laid.types))
 
-    async def _score(self, name: str) -> Measured | None:
+    async def _score(self, name: str) -> CheckScore | None:
         """How the checks do with a candidate in place, and why they fail."""
         now = await self.checks.measure()
         if now is None:
             return None
         if now.ok:
-            return Measured(1.0)
+            return CheckScore(1.0)
         total = (now.passed or 0) + (now.failed or 0)
         points = (now.passed or 0) / total if total else 0.0
         points = min(points, 0.99)  # something failed, whatever was counted
@@ -239,7 +239,7 @@ class Worker:
         mended = name in self.checks.faulty and not now.timed_out and not self.checks.regressed(now)
         if not faulty and (mended or (self.checks.best is not None and further(self.checks.best, now) > 0)):
             points = 1.0  # past what it was written anew for
-        return Measured(points, as_shown(why.of(name)), faulty)
+        return CheckScore(points, as_shown(why.of(name)), faulty)
 
 
 def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]) -> tuple[PlanStep, ...]:

@@ -47,7 +47,7 @@ class LibrarySymbol(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str = "name"
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class RankedFile(msgspec.Struct, frozen=True):
     """A search result; ``reasons`` say which rankings brought it up, best first (``names #2``)."""
 
     path: str

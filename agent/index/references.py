@@ -12,7 +12,7 @@ from typing import TypeVar
 from agent.c.files import counterpart, is_header, is_source
 from agent.index.entries import IndexedSymbol, LibrarySymbol
 from agent.index.extract import FUNCTION, MAX_SYMBOLS, PRIVATE, PROTOTYPE, unpacked, unpacked_links
-from agent.index.resolve import Resolver
+from agent.index.resolve import ProjectResolver
 from agent.index.store import Store, file_number
 from agent.languages import Reference, language_of, reader_of
 
@@ -26,7 +26,7 @@ MAX_CALLERS = 500
 
 _CALLABLE = ("function", "method", "class", "macro", "property")
 
-def write_edges(store: Store, resolver: Resolver, only: Iterable[str] | None = None) -> None:
+def write_edges(store: Store, resolver: ProjectResolver, only: Iterable[str] | None = None) -> None:
     """Resolves includes and imports of all files, or of ``only``, and replaces their edges in one transaction."""
     sql = "SELECT f.id, f.path, c.links FROM files f JOIN contents c ON c.file_id = f.id"
     if only is None:
@@ -299,7 +299,7 @@ class References:
         )
         return counterpart(path, {*shared, *(row[0] for row in named)}, shared) or None
 
-    def library(self, paths: Iterable[str], resolver: Resolver) -> list[LibrarySymbol]:
+    def library(self, paths: Iterable[str], resolver: ProjectResolver) -> list[LibrarySymbol]:
         """Names the files take from outside the project: system headers and what is called but defined nowhere here;
         installed packages and what is imported from them."""
         found: dict[tuple[str, str, str], LibrarySymbol] = {}

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agent.index import history, scan, search
-from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, Ranked, RankedSymbol, RefreshReport
+from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, RankedFile, RankedSymbol, RefreshReport
 from agent.index.references import References
-from agent.index.resolve import Resolver
+from agent.index.resolve import ProjectResolver
 from agent.index.store import IndexUnavailable, Store, remove_file
 from agent.index.update import Progress, Updater
 from agent.languages import language_of, parser_for
@@ -149,13 +149,13 @@ class Index:
                 self._references.forget()
             return changed + gone
 
-    def _listing(self, only: list[str] | None = None) -> scan.Listing:
+    def _listing(self, only: list[str] | None = None) -> scan.FileListing:
         listing = scan.list_files(self.root, only)
         prefixes = tuple(entry.rstrip("/") + "/" for entry in self._hidden)
         listing.paths = [p for p in listing.paths if p not in self._hidden and not p.startswith(prefixes)]
         return listing
 
-    def _report(self, listing: scan.Listing, changed: int, gone: int, began: float) -> RefreshReport:
+    def _report(self, listing: scan.FileListing, changed: int, gone: int, began: float) -> RefreshReport:
         skipped = Counter(listing.skipped)
         skipped.update(dict(self._store.rows("SELECT skipped, count(*) FROM files WHERE skipped <> '' GROUP BY 1")))
         languages = dict(
@@ -275,7 +275,7 @@ class Index:
         """Names that the files take from outside the project, in order of use."""
         if self._updater.resolver is None:
             self._updater.relate([], rebuild=False)
-        return self._references.library(paths, self._updater.resolver or Resolver(()))
+        return self._references.library(paths, self._updater.resolver or ProjectResolver(()))
 
     # history and search
 
@@ -283,7 +283,7 @@ class Index:
         """Files that changed in the same commits as ``path``, with counts, most first."""
         return history.cochanged(self._store, path)
 
-    def search_files(self, query: str, limit: int = 20, *, tests: bool = False) -> list[Ranked]:
+    def search_files(self, query: str, limit: int = 20, *, tests: bool = False) -> list[RankedFile]:
         """Source files by likelihood for a task in plain words; test files only when ``tests``."""
         return search.rank_files(self._store, query, limit, tests=tests)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from agent.languages import LANGUAGES, language_of
 
 
-class Resolver:
+class ProjectResolver:
     """Resolves against one fixed set of files; make a new one when the set changes. ``folders`` are the search folders of
     each language by its name."""
 

@@ -31,7 +31,7 @@ _MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (cod
 
 
 @dataclass(slots=True)
-class Listing:
+class FileListing:
     """Paths relative to the root, ``/``-separated, sorted; ``skipped`` counts what was left out, by reason."""
 
     paths: list[str] = field(default_factory=list)
@@ -56,13 +56,13 @@ def git(root: Path, *arguments: str, timeout: float = 120.0) -> bytes | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def list_files(root: Path, only: list[str] | None = None) -> Listing:
+def list_files(root: Path, only: list[str] | None = None) -> FileListing:
     """Tracked and untracked, not ignored files below ``root``; ``only`` limits the answer to the given paths.
 
     Outside a git repository git's own ignore rules are applied through an empty repository elsewhere; without git
     the tree is walked and only known clutter is left out.
     """
-    listing = Listing()
+    listing = FileListing()
     limits = ["--", *(f":(literal){path}" for path in only)] if only else []
     tracked = git(root, "ls-files", "-z", "--stage", *limits)
     names: dict[str, str] = {}
@@ -112,7 +112,7 @@ def _walk(root: Path) -> list[str]:
     return found
 
 
-def _place(root: Path, name: str, mode: str, listing: Listing, inside: Callable[[str], bool]) -> None:
+def _place(root: Path, name: str, mode: str, listing: FileListing, inside: Callable[[str], bool]) -> None:
     """Sorts one listed name into the paths or the reasons for skipping."""
     if _NEVER.intersection(name.split("/")):
         return
@@ -138,7 +138,7 @@ def _place(root: Path, name: str, mode: str, listing: Listing, inside: Callable[
         listing.paths.append(name)
 
 
-def _enter(root: Path, name: str, listing: Listing) -> None:
+def _enter(root: Path, name: str, listing: FileListing) -> None:
     """Adds the files of a submodule that is checked out. A repository that merely lies inside is not part of this one."""
     listing.submodules.append(name.rstrip("/"))
     folder = root / name

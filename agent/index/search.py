@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from agent.index.entries import Ranked, RankedSymbol
+from agent.index.entries import RankedFile, RankedSymbol
 from agent.index.extract import MAX_SYMBOLS, UNSEARCHED, unpacked_lengths
 from agent.index.references import References
 from agent.index.store import Store, file_number
@@ -61,7 +61,7 @@ class _Hits(msgspec.Struct):
     body: frozenset[int]
 
 
-class Search:
+class IndexQuery:
     """One query over one state of the store."""
 
     def __init__(self, store: Store, query: str, tests: bool | None) -> None:
@@ -178,7 +178,7 @@ class Search:
                 scores[path] += 1 / len(paths)
         return _best(scores)
 
-    def by_neighbours(self, top: Iterable[Ranked]) -> Scores:
+    def by_neighbours(self, top: Iterable[RankedFile]) -> Scores:
         """Files that include, import or are used by the best so far; a file with many neighbours vouches less for each."""
         sql = (
             "SELECT DISTINCT f.path FROM edges e JOIN files f ON f.id = e.source + e.target - ?1 "
@@ -214,11 +214,11 @@ def _best(scores: Mapping[str, float]) -> Scores:
     return {path: scores[path] for path in order[:_DEPTH]}
 
 
-def rank_files(store: Store, query: str, limit: int, *, tests: bool = False) -> list[Ranked]:
+def rank_files(store: Store, query: str, limit: int, *, tests: bool = False) -> list[RankedFile]:
     """The most likely files first. ``tests`` chooses test files instead of all others; the two are never mixed."""
     if not query_words(query):
         return []
-    search = Search(store, query, tests)
+    search = IndexQuery(store, query, tests)
     return _rank_files(search, search.symbol_scores())[:limit]
 
 
@@ -226,11 +226,11 @@ def rankings(store: Store, query: str, tests: bool | None) -> dict[str, Scores]:
     """Files by each kind of evidence, best first: names, text, symbols, history, mentioned. ``tests``: None for both."""
     if not query_words(query):
         return {}
-    search = Search(store, query, tests)
+    search = IndexQuery(store, query, tests)
     return _rankings(search, search.symbol_scores())
 
 
-def _rankings(search: Search, symbols: Mapping[int, float]) -> dict[str, Scores]:
+def _rankings(search: IndexQuery, symbols: Mapping[int, float]) -> dict[str, Scores]:
     return {
         "names": search.by_names(),
         "text": search.by_text(),
@@ -240,13 +240,13 @@ def _rankings(search: Search, symbols: Mapping[int, float]) -> dict[str, Scores]
     }
 
 
-def _rank_files(search: Search, symbols: Mapping[int, float]) -> list[Ranked]:
+def _rank_files(search: IndexQuery, symbols: Mapping[int, float]) -> list[RankedFile]:
     lists = _rankings(search, symbols)
     lists["neighbours"] = search.by_neighbours(fuse(lists, WEIGHTS)[:_NEIGHBOURS_OF])
     return fuse(lists, WEIGHTS)
 
 
-def fuse(lists: Mapping[str, Iterable[str]], weights: Mapping[str, float]) -> list[Ranked]:
+def fuse(lists: Mapping[str, Iterable[str]], weights: Mapping[str, float]) -> list[RankedFile]:
     """Reciprocal rank fusion: Σ weight / (RRF + rank), ties by path. Reasons name each list with the place in it."""
     scores: dict[str, float] = defaultdict(float)
     places: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -255,7 +255,8 @@ def fuse(lists: Mapping[str, Iterable[str]], weights: Mapping[str, float]) -> li
             scores[path] += weights[name] / (RRF + place)
             places[path].append((place, name))
     order = sorted(scores, key=lambda path: (-scores[path], path))
-    return [Ranked(p, round(scores[p], 6), tuple(f"{name} #{place}" for place, name in sorted(places[p]))) for p in order]
+    reasons = {path: tuple(f"{name} #{place}" for place, name in sorted(found)) for path, found in places.items()}
+    return [RankedFile(path, round(scores[path], 6), reasons[path]) for path in order]
 
 
 def rank_symbols(
@@ -268,7 +269,7 @@ def rank_symbols(
     if not query_words(query):
         return []
     chosen = None if paths is None else set(paths)
-    search = Search(store, query, False if chosen is None else None)
+    search = IndexQuery(store, query, False if chosen is None else None)
     hits = search.symbol_scores()
     places = {ranked.path: place for place, ranked in enumerate(_rank_files(search, hits), 1)}
     named = _named(references, query, search.paths)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent.index.extract import Extract
 from agent.index.references import write_edges
-from agent.index.resolve import Resolver
+from agent.index.resolve import ProjectResolver
 from agent.index.store import Known, Store, file_number, put_file, put_skipped, remove_file
 from agent.index.workers import Job, extracted
 from agent.languages import LANGUAGES
@@ -31,7 +31,7 @@ class Updater:
         self._store = store
         self._max_file_bytes = max_file_bytes
         self._configured = configured
-        self.resolver: Resolver | None = None
+        self.resolver: ProjectResolver | None = None
 
     def forget_if_limits_changed(self) -> None:
         """Files left out under another size limit must be looked at again."""
@@ -70,7 +70,7 @@ class Updater:
             paths = [row[0] for row in self._store.rows("SELECT path FROM files WHERE skipped = ''")]
             folders = {one.name: one.search_folders(self.root, paths, self._configured) for one in LANGUAGES}
             fingerprint = json.dumps(folders)
-            self.resolver = Resolver(paths, folders)
+            self.resolver = ProjectResolver(paths, folders)
             if rebuild or fingerprint != self._store.meta("include_paths"):
                 write_edges(self._store, self.resolver)
                 self._store.set_meta("include_paths", fingerprint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.events import CallProgress
-from agent.models.types import Written
+from agent.models.types import PartialAnswer
 
 SECONDS_BETWEEN = 0.2
 """At most five times a second for each call: more often than a person reads, seldom enough to cost nothing."""
@@ -24,7 +24,7 @@ class LiveText:
         self._first = self._began
         self._told = float("-inf")
 
-    def __call__(self, written: Written) -> None:
+    def __call__(self, written: PartialAnswer) -> None:
         """One more piece has come."""
         now = self._clock()
         if written.tokens <= 1:  # also after a retry, when the answer begins anew

@@ -16,7 +16,7 @@ LONGEST = 600
 """Characters of one card that are shown, about 150 tokens."""
 
 
-class Card(msgspec.Struct, frozen=True):
+class KnowledgeCard(msgspec.Struct, frozen=True):
     """One card: its name is that of its file."""
 
     name: str
@@ -24,19 +24,19 @@ class Card(msgspec.Struct, frozen=True):
     text: str
 
 
-def read_card(name: str, text: str) -> Card | None:
+def read_card(name: str, text: str) -> KnowledgeCard | None:
     """The card of a file; None when it has no ``needs:`` line or no text."""
     lines = text.strip().splitlines()
     needs = next((line[len("needs:") :] for line in lines if line.startswith("needs:")), "")
     words = tuple(word.strip() for word in needs.split(",") if word.strip())
     body = " ".join(line.strip() for line in lines if line.strip() and not line.startswith(("needs:", "# ")))
-    return Card(name, words, body[:LONGEST]) if words and body else None
+    return KnowledgeCard(name, words, body[:LONGEST]) if words and body else None
 
 
 @lru_cache(maxsize=8)
-def cards_of(language: str, own: Path | None = None) -> tuple[Card, ...]:
+def cards_of(language: str, own: Path | None = None) -> tuple[KnowledgeCard, ...]:
     """The cards of a language: a person's ``own`` folder first (a card of the same name takes the place of ours)."""
-    found: dict[str, Card] = {}
+    found: dict[str, KnowledgeCard] = {}
     texts = []
     if own is not None and (own / language).is_dir():
         mine = sorted((own / language).glob("*.md"))
@@ -51,7 +51,7 @@ def cards_of(language: str, own: Path | None = None) -> tuple[Card, ...]:
     return tuple(found.values())
 
 
-def fitting(cards: tuple[Card, ...], about: str) -> tuple[Card, ...]:
+def fitting(cards: tuple[KnowledgeCard, ...], about: str) -> tuple[KnowledgeCard, ...]:
     """The cards whose words ``about`` (signature, contract, examples) holds, at most :data:`MOST`, most hits first. One hit
     of a plain word is chance; a card needs two, or one that is code."""
     scored = []

@@ -20,7 +20,7 @@ class ImportFailure(Exception):
     """The file cannot be read as labels; the text says why and what it takes. Nothing was written."""
 
 
-class Row(msgspec.Struct, frozen=True):
+class ImportedLabel(msgspec.Struct, frozen=True):
     """One label of the file; ``line`` counts from 1, the head included."""
 
     line: int
@@ -57,7 +57,7 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
     finally:
         reader.close()
     conflicts, wanted, same = [], [], 0
-    said: dict[str, Row] = {}
+    said: dict[str, ImportedLabel] = {}
     for row in rows:
         item = calls.get(row.call_id)
         if item is None:
@@ -81,7 +81,7 @@ def _own_label(item: Item) -> bool | None:
     return None if item.source == "outcome" else item.label
 
 
-def _write(path: Path, rows: list[Row], note: str) -> None:
+def _write(path: Path, rows: list[ImportedLabel], note: str) -> None:
     book = LabelBook(path)
     try:
         for row in rows:
@@ -90,12 +90,12 @@ def _write(path: Path, rows: list[Row], note: str) -> None:
         book.close()
 
 
-def _read(file: Path) -> tuple[list[Row], list[str]]:
+def _read(file: Path) -> tuple[list[ImportedLabel], list[str]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ImportFailure(f"{file} cannot be read as text ({error}). Save it as CSV in UTF-8.") from error
-    rows: list[Row] = []
+    rows: list[ImportedLabel] = []
     unusable: list[str] = []
     try:
         found = csv.DictReader(text.splitlines(keepends=True), dialect=_dialect(text))
@@ -123,7 +123,7 @@ class _Semicolon(csv.excel):
 
 
 def _take(
-    line: int, call: str | None, answer: str | None, note: str | None, rows: list[Row], unusable: list[str]
+    line: int, call: str | None, answer: str | None, note: str | None, rows: list[ImportedLabel], unusable: list[str]
 ) -> None:
     word = (answer or "").strip().lower()
     if not word:
@@ -134,7 +134,7 @@ def _take(
     elif word not in _YES | _NO:
         unusable.append(f"line {line}: {answer!r} is neither yes nor no")
     else:
-        rows.append(Row(line, int(number), word in _YES, (note or "").strip()))
+        rows.append(ImportedLabel(line, int(number), word in _YES, (note or "").strip()))
 
 
 def _about(item: Item) -> str:

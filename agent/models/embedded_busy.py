@@ -19,7 +19,7 @@ from typing import Protocol
 
 import msgspec
 
-from agent.models.types import CompletionRequest, StatusCallback, Written
+from agent.models.types import CompletionRequest, PartialAnswer, StatusCallback
 
 WAITING = "waiting for the model server, which another cra uses"
 PATIENCE_SECONDS = 1.5
@@ -68,7 +68,7 @@ class Queue:
         self._watcher: asyncio.Task[None] | None = None
         progress = request.progress
 
-        def heard(written: Written) -> None:
+        def heard(written: PartialAnswer) -> None:
             self._served()
             if progress is not None:
                 progress(written)

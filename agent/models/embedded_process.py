@@ -18,10 +18,10 @@ from typing import BinaryIO
 
 from agent.models.cores import physical_cores
 from agent.models.embedded_share import (
-    Lease,
     Place,
-    Record,
+    ServerLease,
     ServerOptions,
+    ServerRecord,
     edition,
     ended,
     file_mark,
@@ -49,7 +49,7 @@ class EmbeddedProcess:
     """A hold on one running model server. ``key`` is what it demands of callers, ``context`` its window in tokens,
     ``shared`` whether another program had started it."""
 
-    def __init__(self, record: Record, lease: Lease, child: subprocess.Popen[bytes] | None) -> None:
+    def __init__(self, record: ServerRecord, lease: ServerLease, child: subprocess.Popen[bytes] | None) -> None:
         self._record, self._lease, self._child = record, lease, child
         self.path = Path(record.model)
         self.context = record.context
@@ -133,7 +133,7 @@ async def obtain(
             raise ModelError("protocol", text, "See that the disk is not full and that the place named is yours.") from error
 
 
-def _cost(path: Path, context: int, other: Record) -> str:
+def _cost(path: Path, context: int, other: ServerRecord) -> str:
     """What a second server means."""
     same = other.model == str(path)
     what = f"a window of {other.context:,} tokens" if same and other.context < context else Path(other.model).stem
@@ -156,7 +156,7 @@ async def _start(place: Place, path: Path, context: int, options: ServerOptions,
             log_start = sink.tell()
             child = _spawn(place, path, context, options, sink)
         port = await _ready(child, key, path, context, seconds, log, log_start)
-        record = Record(
+        record = ServerRecord(
             model=str(path), file=file_mark(path), context=context, speculative=options.speculative, edition=edition(),
             host=platform.node(), pid=child.pid, port=port, key=key, log=str(log), log_start=log_start,
             adapters=options.adapters,

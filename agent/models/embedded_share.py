@@ -40,7 +40,7 @@ class ServerOptions(msgspec.Struct, frozen=True):
     adapters: tuple[str, ...] = ()
 
 
-class Record(msgspec.Struct, frozen=True):
+class ServerRecord(msgspec.Struct, frozen=True):
     """A running server. ``file`` tells the model file from another of the same name, ``edition`` is whose server it is,
     ``context`` its window in tokens, ``log_start`` where its own part of ``log`` begins."""
 
@@ -93,18 +93,18 @@ class Place:
         name = name or secrets.token_hex(8)
         self.record, self.lease = folder / f"{name}.json", folder / f"{name}.lease"
 
-    def make(self) -> Lease:
+    def make(self) -> ServerLease:
         """Both files, readable by their owner only, and this program's hold on them."""
         for path in (self.record, self.lease):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        lease = Lease(self)
+        lease = ServerLease(self)
         lease.take()
         return lease
 
-    def read(self) -> Record | None:
+    def read(self) -> ServerRecord | None:
         """What the record says; None when it is not written yet, or not to the end."""
         try:
-            return msgspec.json.decode(self.record.read_bytes(), type=Record)
+            return msgspec.json.decode(self.record.read_bytes(), type=ServerRecord)
         except (OSError, msgspec.DecodeError):
             return None
 
@@ -125,7 +125,7 @@ class Place:
             path.unlink(missing_ok=True)
 
 
-class Lease:
+class ServerLease:
     """This program's hold on one server: while it lasts the server does not end."""
 
     def __init__(self, place: Place) -> None:
@@ -141,7 +141,7 @@ class Lease:
         """Whether the hold was taken: not while a server that nobody wanted is being ended."""
         return try_lock(self._lease, shared=True)
 
-    def write(self, record: Record) -> None:
+    def write(self, record: ServerRecord) -> None:
         """In place, since the server holds the lock of this very file."""
         os.pwrite(self._record, msgspec.json.encode(record), 0)
 
@@ -183,7 +183,7 @@ class Lease:
         self.open = False
 
 
-async def join(place: Place, record: Record) -> Lease | None:
+async def join(place: Place, record: ServerRecord) -> ServerLease | None:
     """A hold on a running server; None when it has ended or nobody listens at its address."""
     lease = await _hold(place)
     if lease is None:
@@ -204,10 +204,10 @@ async def ended(place: Place) -> bool:
     return lease is None or await lease.give_back()
 
 
-async def _hold(place: Place) -> Lease | None:
+async def _hold(place: Place) -> ServerLease | None:
     """A hold on a server that lives. While it cannot be taken the server is being ended: that is waited for."""
     try:
-        lease = Lease(place)
+        lease = ServerLease(place)
     except OSError:
         return None
     end = asyncio.get_running_loop().time() + _ENDING_SECONDS
@@ -238,7 +238,7 @@ async def _listens(port: int) -> bool:
     return True
 
 
-def running(folder: Path) -> list[tuple[Place, Record | None]]:
+def running(folder: Path) -> list[tuple[Place, ServerRecord | None]]:
     """The servers that live; no record: it was never ready, and its program is gone. What dead ones left behind is removed.
     For holders of the start lock."""
     found = []

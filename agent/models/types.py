@@ -51,7 +51,7 @@ class Completion(msgspec.Struct, frozen=True):
     load_ms: float = 0.0
 
 
-class Written(Protocol):
+class PartialAnswer(Protocol):
     """An answer that is still being written. ``tokens`` counts the pieces that came, about one a token."""
 
     tokens: int
@@ -61,7 +61,7 @@ class Written(Protocol):
         ...
 
 
-ProgressCallback = Callable[[Written], None]
+ProgressCallback = Callable[[PartialAnswer], None]
 """Called with every piece of an answer; after a retry the answer begins anew. It must be quick and must not raise."""
 
 

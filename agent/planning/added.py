@@ -24,7 +24,7 @@ MOST = 6
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class KnownNames:
     """What the repository has: the names of all symbols, the path of each Python class, the files a model may write (best
     first), and all files."""
 
@@ -48,7 +48,7 @@ class Added(msgspec.Struct, frozen=True):
         return tuple(Target(self.files[0], name, "new, to be added") for name in self.names)
 
 
-def find_added(task: str, around: Surroundings) -> Added | None:
+def find_added(task: str, around: KnownNames) -> Added | None:
     """The functions that ``task`` wants added, with the files they go to; None when it names none, repairs or reshapes
     something, or does not say where and there is no only place."""
     intent = read_intent(task)
@@ -88,7 +88,7 @@ def with_added(plan: Plan, task: str, added: Added) -> Plan:
     return msgspec.structs.replace(plan, steps=(first, *kept))
 
 
-def _new_names(task: str, around: Surroundings) -> tuple[str, ...]:
+def _new_names(task: str, around: KnownNames) -> tuple[str, ...]:
     """Names that must be meant as names and that nothing has yet."""
     found: dict[str, None] = {}
     for run in added_names(task):
@@ -99,18 +99,18 @@ def _new_names(task: str, around: Surroundings) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _is_free(name: str, around: Surroundings) -> bool:
+def _is_free(name: str, around: KnownNames) -> bool:
     return name.rpartition(".")[2] not in around.names and name not in around.classes
 
 
-def _owner(task: str, around: Surroundings) -> str:
+def _owner(task: str, around: KnownNames) -> str:
     """The Python class that the task names, if it is one, and only one."""
     words = words_in(task)
     named = [name for name in around.classes if name in words and (name[:1].isupper() or f"`{name}`" in task)]
     return named[0] if len(named) == 1 else ""
 
 
-def _home(task: str, around: Surroundings) -> tuple[str, ...]:
+def _home(task: str, around: KnownNames) -> tuple[str, ...]:
     """Header and source, or the module: of the files that the task names, else the only ones that retrieval included."""
     named = [path for written in read_intent(task).files if (path := meant(written, around.files))]
     pool = [path for path in dict.fromkeys(named or around.included) if not is_test_file(path)]

@@ -8,7 +8,7 @@ import msgspec
 
 from agent.context import RunContext
 from agent.events import PlanMade
-from agent.planning.added import Surroundings, added_steps, find_added, with_added
+from agent.planning.added import KnownNames, added_steps, find_added, with_added
 from agent.planning.decomposed import decomposed_plan
 from agent.planning.facts import plan_from_facts, plan_untold
 from agent.planning.interface_tests import plan_only_tests, set_tests_apart, with_test_steps
@@ -36,7 +36,7 @@ async def make_plan(
     failing_checks: bool = False,
     repairs: bool = False,
     project: Project | None = None,
-    around: Surroundings | None = None,
+    around: KnownNames | None = None,
     untold: Sequence[str] = (),
 ) -> Plan:
     """The checked plan of a task; emits PlanMade.
@@ -65,7 +65,7 @@ async def make_plan(
         or plan_from_facts(task, open_points, edges)
         or plan_new_c(task, files)
     )
-    added = None if plan is not None else find_added(task, around or Surroundings())
+    added = None if plan is not None else find_added(task, around or KnownNames())
     if added is not None and added.alone:
         note = f"Nobody has {', '.join(added.names)} yet, and the task asks for nothing else: no model plans it."
         plan = Plan(added_steps(task, added), "facts", (), (note,))

@@ -28,7 +28,7 @@ _MEANING = {
 """What each kind of finding means, for a reader who does not know the name (the sanitizers' own documentation)."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class SanitizerReport(msgspec.Struct, frozen=True):
     """One finding. ``path`` is as the project calls the file; ``line`` counts from 1; ``function`` is "" when not told."""
 
     kind: str
@@ -45,24 +45,24 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{where}{shown}: {meaning} ({self.kind})." if meaning else f"{where}{shown}: {self.kind}."
 
 
-def findings(output: str, mine: Callable[[str], str]) -> list[Finding]:
+def findings(output: str, mine: Callable[[str], str]) -> list[SanitizerReport]:
     """The findings in a program's output, in order, each place once.
 
     Args:
         mine: gives the project's name of a path in the report, "" for one that is not to blame (a library's, a test's).
             The innermost frame in a file of the project counts.
     """
-    found: dict[tuple[str, int], Finding] = {}
+    found: dict[tuple[str, int], SanitizerReport] = {}
     lines = output.splitlines()
     for number, line in enumerate(lines):
         if error := _ERROR.search(line):
             frame = next(_frames(lines[number + 1 :], mine), None)
-            one = Finding(error["kind"], *frame) if frame else None
+            one = SanitizerReport(error["kind"], *frame) if frame else None
         elif undefined := _UNDEFINED.match(line):
             path = mine(undefined["path"])
             frame = next(_frames(lines[number + 1 : number + 4], mine), None)
             function = frame[0] if frame and frame[1:] == (path, int(undefined["line"])) else ""
-            one = Finding(undefined["what"].strip(), function, path, int(undefined["line"])) if path else None
+            one = SanitizerReport(undefined["what"].strip(), function, path, int(undefined["line"])) if path else None
         else:
             continue
         if one is not None:

@@ -33,7 +33,7 @@ from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, apply_edits
 from agent.repair.functions import Function, functions_of, language_of
 from agent.repair.localize import Suspect, Trace, clusters, line_scores, rank_functions
-from agent.repair.search import Counts, Found, Search, candidates_of
+from agent.repair.search import Counts, EditSearch, Tried, candidates_of
 from agent.repair.testbed import CheckBed, NoBed, PythonBed
 from agent.repair.workers import Workers
 from agent.walking import files_below
@@ -80,7 +80,7 @@ class RepairPhase:
         self.workspace = workspace
         self.task = task
         self.config = ctx.config.repair
-        self.numbers: dict[int, Found] = {}
+        self.numbers: dict[int, Tried] = {}
         self._began = time.monotonic()
         self._told_at = 0.0
         self._source = "operators"
@@ -208,7 +208,7 @@ class RepairPhase:
 
     async def _find(
         self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect], functions: Sequence[Function]
-    ) -> list[Found]:
+    ) -> list[Tried]:
         others: dict[str, list[str]] = {}
         for one in functions:
             others.setdefault(one.path, []).append(one.name)
@@ -216,7 +216,7 @@ class RepairPhase:
         end = self._began + self.config.budget_s
         first_end = end - _CLOZE_SHARE * self.config.budget_s if cloze else end
         width = getattr(getattr(bed, "workers", None), "count", 1)
-        search = Search(bed, sources, first_end, self._tell, width)
+        search = EditSearch(bed, sources, first_end, self._tell, width)
         self._counts = search.counts
         self.ctx.emit(CandidatesTried(seconds_left=self._left()))
         candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others)
@@ -241,7 +241,7 @@ class RepairPhase:
         self.numbers = dict(enumerate(search.passing, 1))
         return search.passing
 
-    def _tell(self, counts: Counts, found: Found | None, last: bool = False) -> None:
+    def _tell(self, counts: Counts, found: Tried | None, last: bool = False) -> None:
         now = time.monotonic()
         if found is not None and found.trial.ok:
             one = found.candidate
@@ -256,13 +256,13 @@ class RepairPhase:
     def _left(self) -> float:
         return round(max(0.0, self._began + self.config.budget_s - time.monotonic()), 1)
 
-    def _diff_of(self, found: Found) -> str:
+    def _diff_of(self, found: Tried) -> str:
         sources = {edit.path: (self.workspace.root / edit.path).read_bytes() for edit in found.candidate.edits}
         return unified(found.candidate, sources)
 
     async def _choose(
-        self, found: Sequence[Found], sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
-    ) -> Found:
+        self, found: Sequence[Tried], sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
+    ) -> Tried:
         """Ordered by evidence; then a question for each of the best. The first yes is taken, or the first at all."""
         order = sorted(self.numbers, key=lambda number: preference(self.numbers[number].candidate))
         best = order[: self.config.max_judged]
@@ -294,7 +294,7 @@ class RepairPhase:
             return self._take(yes[0], "It is the best by the evidence among those that were said to fit.", False)
         return self._take(order[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
 
-    def _take(self, number: int, why: str, guess: bool) -> Found:
+    def _take(self, number: int, why: str, guess: bool) -> Tried:
         if guess and len(self.numbers) > 1:
             text = f"{len(self.numbers)} different edits make the checks pass; which of them is right is a guess."
             self.ctx.notice("warning", text, "repair")

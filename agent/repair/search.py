@@ -35,7 +35,7 @@ class Counts(msgspec.Struct):
     left: int = 0
 
 
-class Found(msgspec.Struct, frozen=True):
+class Tried(msgspec.Struct, frozen=True):
     """A candidate and what became of it."""
 
     candidate: Candidate
@@ -71,7 +71,7 @@ def score_of_line(suspect: Suspect, line: int) -> float:
     return suspect.score * (0.3 if suspect.lines else 0.6)
 
 
-class Search:
+class EditSearch:
     """Tries candidates on a bed. ``tell`` hears every trial; ``deadline`` is in the clock's seconds."""
 
     def __init__(
@@ -79,7 +79,7 @@ class Search:
         bed: CheckBed,
         sources: Mapping[str, bytes],
         deadline: float,
-        tell: Callable[[Counts, Found | None], None] = lambda *_: None,
+        tell: Callable[[Counts, Tried | None], None] = lambda *_: None,
         width: int = 2,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -90,8 +90,8 @@ class Search:
         self.width = max(1, width)
         self.clock = clock
         self.counts = Counts()
-        self.passing: list[Found] = []
-        self.partial: list[Found] = []
+        self.passing: list[Tried] = []
+        self.partial: list[Tried] = []
         self._seen: set[tuple[str, bytes]] = set()
         self._settled_at = 0.0
 
@@ -159,7 +159,7 @@ class Search:
         counts.tried += 1
         counts.unbuilt += not trial.built
         counts.cut += trial.cut
-        found = Found(candidate, trial)
+        found = Tried(candidate, trial)
         if trial.ok:
             counts.passing += 1
             self.passing.append(found)

@@ -71,7 +71,7 @@ def monitoring() -> Any:
     return vars(sys)["monitoring"]
 
 
-class Lines:
+class LineTracer:
     """Which lines of the project a test executes: by ``sys.monitoring`` where there is, else by a trace function."""
 
     def __init__(self, request: dict[str, Any]) -> None:
@@ -145,7 +145,7 @@ class Job:
         self.request = request
         self.report = report
         self.wanted = None if request.get("tests") is None else {name: n for n, name in enumerate(request["tests"])}
-        self.lines = Lines(request) if request.get("trace") else None
+        self.lines = LineTracer(request) if request.get("trace") else None
         self.current = ""
         self.began = time.monotonic()
         self.ended = self.failed = 0

@@ -49,7 +49,7 @@ class Reply(msgspec.Struct):
     last: bool = True
 
 
-class Worker:
+class WarmWorker:
     """One copy of the tree and the process that works in it."""
 
     def __init__(self, folder: Path) -> None:
@@ -147,8 +147,8 @@ class Workers:
         self.limits = limits
         self.env = dict(env)
         self.count = max(1, count)
-        self.all: list[Worker] = []
-        self.free: asyncio.Queue[Worker] = asyncio.Queue()
+        self.all: list[WarmWorker] = []
+        self.free: asyncio.Queue[WarmWorker] = asyncio.Queue()
         self._folder: Path | None = None
 
     async def open(self, check: CheckCommand, python: str, seconds: float) -> None:
@@ -159,7 +159,7 @@ class Workers:
         """
         self._folder = Path(tempfile.mkdtemp(prefix="cra-repair-"))
         for number in range(self.count):
-            worker = Worker(self._folder / str(number))
+            worker = WarmWorker(self._folder / str(number))
             await asyncio.to_thread(_copy, self.root, worker.tree)
             self.all.append(worker)
         await self.start(check, python, seconds)

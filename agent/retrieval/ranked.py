@@ -25,7 +25,7 @@ MAX_EDGES = 5
 """Callers and callees shown per symbol, as in the reference system."""
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class Ranking(msgspec.Struct, frozen=True):
     """What facts and words say."""
 
     facts: TaskFacts
@@ -33,12 +33,12 @@ class Ranked(msgspec.Struct, frozen=True):
     symbols: tuple[ScopedSymbol, ...]
 
 
-def rank(index: Index, task: str, limits: Retrieval, plan_files: Sequence[str] = ()) -> Ranked:
+def rank(index: Index, task: str, limits: Retrieval, plan_files: Sequence[str] = ()) -> Ranking:
     """Candidates by rank, files and symbols; no call is made."""
     facts = analyse(task, index)
     candidates = find_candidates(index, facts, limits, plan_files)
     paths = [file.path for file in candidates.files[:SYMBOL_FILES]]
-    return Ranked(facts, candidates, tuple(rank_symbols(index, facts, paths)))
+    return Ranking(facts, candidates, tuple(rank_symbols(index, facts, paths)))
 
 
 def symbols_of(

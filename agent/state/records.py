@@ -14,7 +14,7 @@ Activity = Literal[
     "testing", "waiting for you", "stopped", "complete", "partial", "failed",
 ]  # fmt: skip
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class TextOutcome(msgspec.Struct, frozen=True, gc=False):
     """What became of a text that a model wrote. ``count`` is the number of errors, or of tests that pass now and did not
     before; ``name`` the first test that fails, or why the text was refused."""
 
@@ -28,7 +28,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
         return self.kind in ("compiles", "applied", "tests_pass")
 
 
-class Call(msgspec.Struct, gc=False):
+class ShownCall(msgspec.Struct, gc=False):
     """One row of the call stream. Plain values only, so that a hundred thousand of them are nothing to the collector."""
 
     call_id: int
@@ -52,12 +52,12 @@ class Call(msgspec.Struct, gc=False):
     completion_tokens: int = 0
     explanation: str = ""
     error: str = ""
-    outcome: Outcome | None = None
+    outcome: TextOutcome | None = None
     """Of a text: what was made of it. None for a verdict, and while nothing is known."""
 
 
 @dataclass(slots=True)
-class Stage:
+class ShownStage:
     """A phase on the left. ``asked``/``yes`` count its calls so far."""
 
     name: str

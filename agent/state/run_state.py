@@ -14,19 +14,19 @@ from agent.stages import activity_of
 from agent.state.records import (
     Activity,
     Adjustment,
-    Call,
     CandidateState,
     CompileEntry,
     CompileIncident,
     FunctionState,
     Incident,
-    Outcome,
     Overruled,
     RepairState,
-    Stage,
+    ShownCall,
+    ShownStage,
     StepState,
     SuspectState,
     SymbolState,
+    TextOutcome,
 )
 from agent.values import CheckResult, FailureSignal, RunStatus
 
@@ -51,9 +51,9 @@ class RunState:
     activity: Activity = "idle"
     status: RunStatus | None = None
     reason: str = ""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ShownCall] = field(default_factory=list)
     call_index: dict[int, int] = field(default_factory=dict)
-    stages: dict[str, Stage] = field(default_factory=dict)
+    stages: dict[str, ShownStage] = field(default_factory=dict)
     current_stage: str = ""
     index: ev.IndexRefreshed | None = None
     analysis: ev.TaskAnalysed | None = None
@@ -116,7 +116,7 @@ class RunState:
         if handler is not None:
             handler(self, event)
 
-    def call(self, call_id: int) -> Call | None:
+    def call(self, call_id: int) -> ShownCall | None:
         """The call with this id."""
         place = self.call_index.get(call_id)
         return None if place is None else self.calls[place]
@@ -151,13 +151,13 @@ def _run_finished(state: RunState, e: ev.RunFinished) -> None:
 
 def _stage_started(state: RunState, e: ev.StageStarted) -> None:
     state.stages.pop(e.stage, None)
-    state.stages[e.stage] = Stage(e.stage, e.title or e.stage.replace("_", " "), e.total)
+    state.stages[e.stage] = ShownStage(e.stage, e.title or e.stage.replace("_", " "), e.total)
     state.current_stage = e.stage
     state.activity = "planning" if e.stage in ("plan", "adjustment") else "indexing" if e.stage == "index" else "judging"
 
 
 def _stage_finished(state: RunState, e: ev.StageFinished) -> None:
-    stage = state.stages.setdefault(e.stage, Stage(e.stage, e.stage.replace("_", " ")))
+    stage = state.stages.setdefault(e.stage, ShownStage(e.stage, e.stage.replace("_", " ")))
     stage.done, stage.ms, stage.counts, stage.note = True, e.ms, dict(e.counts), e.note
 
 
@@ -184,14 +184,14 @@ def _model_status(state: RunState, e: ev.ModelStatus) -> None:
 
 def _call_started(state: RunState, e: ev.CallStarted) -> None:
     state.call_index[e.call_id] = len(state.calls)
-    state.calls.append(Call(e.call_id, e.stage, e.item, e.model, e.binary, e.attempt))
+    state.calls.append(ShownCall(e.call_id, e.stage, e.item, e.model, e.binary, e.attempt))
     if state.waiting is None:  # what is asked ahead of the person changes nothing of what is waited for
         state.activity = activity_of(e.stage, e.binary)
 
 
 _SET_AT_START = ("done", *ev.CallStarted.__struct_fields__)
 _TAKEN_OVER = tuple(
-    name for name in ev.CallFinished.__struct_fields__ if name in Call.__struct_fields__ and name not in _SET_AT_START
+    name for name in ev.CallFinished.__struct_fields__ if name in ShownCall.__struct_fields__ and name not in _SET_AT_START
 )
 """What the row of a call takes over from its end: every field of the same name that its start did not set."""
 
@@ -338,7 +338,7 @@ def _function_done(state: RunState, e: ev.FunctionImplemented) -> None:
     function.status, function.attempt = "done", e.attempts
 
 
-def _came_of(state: RunState, item: str, outcome: Outcome) -> None:
+def _came_of(state: RunState, item: str, outcome: TextOutcome) -> None:
     """Say what became of the newest text for ``item``; of the newest of all where none was written for it."""
     place = state.written.get(item, state.written.get(""))
     if place is not None:
@@ -348,7 +348,7 @@ def _came_of(state: RunState, item: str, outcome: Outcome) -> None:
 def _function_failed(state: RunState, e: ev.FunctionFailed) -> None:
     place = state.written.get(e.symbol)
     if place is not None and (outcome := state.calls[place].outcome) is not None and outcome.ok:
-        _came_of(state, e.symbol, Outcome("given_up", name=e.reason))
+        _came_of(state, e.symbol, TextOutcome("given_up", name=e.reason))
     function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
     function.status, function.reason, function.attempt = "failed", e.reason, e.attempts
 
@@ -369,7 +369,7 @@ def _compiled(state: RunState, e: ev.CompileFinished) -> None:
         state.incidents.append(incident)
     if e.symbol and not e.link:
         errors = CompileIncident(entry).errors(entry)
-        _came_of(state, e.symbol, Outcome("compiles") if e.ok else Outcome("errors", errors))
+        _came_of(state, e.symbol, TextOutcome("compiles") if e.ok else TextOutcome("errors", errors))
 
 
 def _open_incident(state: RunState, entry: CompileEntry) -> CompileIncident | None:
@@ -413,9 +413,9 @@ def _recovery(state: RunState, e: ev.RecoveryDone) -> None:
 def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
     state.edits.append(e)
     if isinstance(e, ev.EditRejected):
-        _came_of(state, e.path, Outcome("refused", name=e.reason))
+        _came_of(state, e.path, TextOutcome("refused", name=e.reason))
     else:
-        _came_of(state, e.symbol or e.path, Outcome("applied"))
+        _came_of(state, e.symbol or e.path, TextOutcome("applied"))
 
 
 # -- the search for an edit, folded into the state
@@ -493,11 +493,11 @@ def _tested(state: RunState, now: CheckResult, newly_failing: tuple[str, ...]) -
     gained = (now.passed or 0) - ((before.passed or 0) if before is not None else 0)
     outcome = state.calls[state.written[""]].outcome
     if newly_failing:
-        _came_of(state, "", Outcome("tests_fail", len(newly_failing), newly_failing[0]))
+        _came_of(state, "", TextOutcome("tests_fail", len(newly_failing), newly_failing[0]))
     elif now.ok or gained > 0:
-        _came_of(state, "", Outcome("tests_pass", max(0, gained)))
+        _came_of(state, "", TextOutcome("tests_pass", max(0, gained)))
     elif outcome is not None and outcome.kind == "applied" and now.failing:  # nothing was mended by it
-        _came_of(state, "", Outcome("tests_fail", now.failed or len(now.failing), now.failing[0]))
+        _came_of(state, "", TextOutcome("tests_fail", now.failed or len(now.failing), now.failing[0]))
 
 
 def _diff(state: RunState, e: ev.DiffReady) -> None:

@@ -37,7 +37,7 @@ class Old(msgspec.Struct):
     beside: str = ""
 
 
-class Listing(msgspec.Struct):
+class AppliedFiles(msgspec.Struct):
     """What an apply writes: the person's top folder, and the files in it as they were."""
 
     target: str
@@ -54,7 +54,7 @@ class Journal:
         if self._lock is None:
             raise WorkspaceError(f"The changes of run {run} are being applied by another process right now.")
         _undo_sealed(self._folder)
-        self._listing = Listing(str(target), [])
+        self._listing = AppliedFiles(str(target), [])
 
     def remember(self, path: str, new: bytes | None) -> None:
         """Save what is at ``path`` now; ``new`` is what will be there (None: nothing)."""
@@ -132,7 +132,7 @@ def recover(repo: Path) -> list[str]:
 def _undo_sealed(folder: Path) -> list[str]:
     """Undo what the journal in ``folder`` lists, if it was sealed; the journal goes before the old contents do."""
     try:
-        listing = msgspec.json.decode((folder / LISTING).read_bytes(), type=Listing)
+        listing = msgspec.json.decode((folder / LISTING).read_bytes(), type=AppliedFiles)
     except FileNotFoundError:
         return []  # cut off before the first file was written
     except (OSError, msgspec.MsgspecError) as error:
@@ -161,7 +161,7 @@ def lock_of(folder: Path) -> FileLock | None:
     return lock
 
 
-def put_back(folder: Path, listing: Listing) -> list[str]:
+def put_back(folder: Path, listing: AppliedFiles) -> list[str]:
     """Write the old contents kept in ``folder`` back, of files still as the apply left them. Returns their paths."""
     restored = []
     for old in listing.files:
@@ -183,7 +183,7 @@ def put_back(folder: Path, listing: Listing) -> list[str]:
     return restored
 
 
-def _beside(listing: Listing, old: Old) -> Path:
+def _beside(listing: AppliedFiles, old: Old) -> Path:
     full = Path(listing.target) / old.path
     return full.with_name(old.beside or f".{full.name[:40]}.undo.tmp")
 

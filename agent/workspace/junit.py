@@ -9,7 +9,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path, PurePosixPath
 
-from agent.workspace.testoutput import Outcome
+from agent.workspace.testoutput import CheckCounts
 
 LARGEST = 32 << 20
 """Bytes of a report that is read."""
@@ -17,7 +17,7 @@ LARGEST = 32 << 20
 OPTIONS = ("-o", "junit_family=xunit1")
 
 
-def read_junit(path: Path) -> Outcome | None:
+def read_junit(path: Path) -> CheckCounts | None:
     """Counts and names of a report, names as pytest prints them; None when there is none that can be read."""
     try:
         if path.is_symlink() or path.stat().st_size > LARGEST:
@@ -34,7 +34,7 @@ def read_junit(path: Path) -> Outcome | None:
         named[name] = named.get(name, True) and not kinds & {"failure", "error"}
     passing = tuple(name for name, good in named.items() if good)
     failing = tuple(name for name, good in named.items() if not good)
-    return Outcome(len(passing), len(failing), passing, failing)
+    return CheckCounts(len(passing), len(failing), passing, failing)
 
 
 def _name(case: ElementTree.Element) -> str:

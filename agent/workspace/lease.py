@@ -11,7 +11,7 @@ from agent.workspace.clean_room import known_work_folder, work_folder
 from agent.workspace.git import WorkspaceError
 
 
-class Lease:
+class RunLease:
     """Holds the place of run ``run_id`` of ``repo`` until :meth:`release` or the end of the process.
 
     Raises:

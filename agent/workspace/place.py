@@ -24,7 +24,7 @@ from agent.workspace.git import (
     top_level,
 )
 from agent.workspace.journal import recover
-from agent.workspace.record import Record
+from agent.workspace.record import PlaceRecord
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HISTORY = ".git"
@@ -33,7 +33,7 @@ _HISTORY = ".git"
 _RESERVED_ENDINGS = (".lock", ".json", ".apply", copying.PARTIAL, _HISTORY)
 
 
-def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, Record]:
+def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, PlaceRecord]:
     """The repository's real path and the record of a new place for run ``run_id``. Blocking.
 
     Raises:
@@ -55,7 +55,7 @@ def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, Recor
     return repo, _branched(repo, top, work, run_id, carry_uncommitted, aside)
 
 
-def find(given: Path, run_id: str) -> tuple[Path, Record]:
+def find(given: Path, run_id: str) -> tuple[Path, PlaceRecord]:
     """The repository's real path and the record of a run that was killed, its checkout there again. Blocking.
 
     Raises:
@@ -149,7 +149,7 @@ def _holding(repo: Path) -> Path | None:
     return top if run_git(repo, "ls-files", "-z", "--", ".").stdout else None
 
 
-def _copied(repo: Path, work: Path, run_id: str, aside: tuple[str, ...]) -> Record:
+def _copied(repo: Path, work: Path, run_id: str, aside: tuple[str, ...]) -> PlaceRecord:
     branch = f"cra/{run_id}"
     why = f"git cannot read the repository in {repo}" if (repo / ".git").exists() else f"{repo} is not a git repository"
     notes = [*aside, f"{why}, so the run works on a copy of it."]
@@ -158,7 +158,7 @@ def _copied(repo: Path, work: Path, run_id: str, aside: tuple[str, ...]) -> Reco
     try:
         notes += copying.copy_tree(repo, partial)
         base = copying.start_history(partial, _history_of(work / run_id), branch)
-        entry = Record(run_id, "copy", branch, base, notes=tuple(notes))
+        entry = PlaceRecord(run_id, "copy", branch, base, notes=tuple(notes))
         record.save(repo, entry)  # from here on the copy is whole, and `find` gives it its name if this process cannot
         os.rename(partial, work / run_id)
         register(work / run_id, _history_of(work / run_id))
@@ -191,7 +191,7 @@ def _remove_tree(place: Path) -> None:
 
 def _branched(
     repo: Path, top: Path, work: Path, run_id: str, carry_uncommitted: bool, aside: tuple[str, ...]
-) -> Record:
+) -> PlaceRecord:
     branch = f"cra/{run_id}"
     if _has_branch(top, branch):
         raise WorkspaceError(
@@ -212,7 +212,7 @@ def _branched(
         base = text(run_git(top, "commit-tree", taken.tree, *parent, "-m", "Carried in: changes that were not committed"))
         carried = carry_uncommitted
     prefix = _prefix(repo, top)
-    entry = Record(run_id, "worktree", branch, base, user_head, prefix, carried, tuple(notes), tuple(filters))
+    entry = PlaceRecord(run_id, "worktree", branch, base, user_head, prefix, carried, tuple(notes), tuple(filters))
     record.save(repo, entry)
     try:
         _add_worktree(top, work / run_id, entry)
@@ -256,7 +256,7 @@ def _snapshot(top: Path, work: Path, carry_uncommitted: bool) -> carry.Snapshot:
         ) from error
 
 
-def _add_worktree(top: Path, place: Path, entry: Record) -> None:
+def _add_worktree(top: Path, place: Path, entry: PlaceRecord) -> None:
     try:
         run_git(top, "update-ref", f"refs/heads/{entry.branch}", entry.base, "0" * len(entry.base))
     except GitError as error:
@@ -269,7 +269,7 @@ def _add_worktree(top: Path, place: Path, entry: Record) -> None:
         (place / entry.prefix).mkdir(parents=True)
 
 
-def _check_out(repo: Path, place: Path, entry: Record) -> None:
+def _check_out(repo: Path, place: Path, entry: PlaceRecord) -> None:
     """Make the worktree of the run's branch at ``place``, and remember it."""
     run_git(repo, "-c", WHOLE, "worktree", "add", "-q", "-f", "-f", str(place), entry.branch)
     note = _note_of(repo, place)
@@ -290,7 +290,7 @@ def _note_of(repo: Path, place: Path) -> Path | None:
     return None
 
 
-def _is_checkout(repo: Path, place: Path, entry: Record) -> bool:
+def _is_checkout(repo: Path, place: Path, entry: PlaceRecord) -> bool:
     """Whether git can go on there; it is then remembered. A `worktree add` that was killed may leave a HEAD of zeros."""
     if place.is_symlink() or not place.is_dir():
         return False

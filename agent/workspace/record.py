@@ -12,7 +12,7 @@ from agent.workspace.git import WorkspaceError
 from agent.workspace.paths import write_atomically
 
 
-class Record(msgspec.Struct, frozen=True):
+class PlaceRecord(msgspec.Struct, frozen=True):
     """``base`` is the commit the run's diff is taken against; ``user_head`` the person's HEAD then ("" if unborn).
 
     ``prefix`` is the repository path below git's top level, "" if it is the top level or a copy. ``filters`` are the filter
@@ -30,12 +30,12 @@ class Record(msgspec.Struct, frozen=True):
     filters: tuple[str, ...] = ()
 
 
-def save(repo: Path, record: Record) -> None:
+def save(repo: Path, record: PlaceRecord) -> None:
     """Write the record beside the run's folder."""
     write_atomically(work_folder(repo) / f"{record.run}.json", msgspec.json.format(msgspec.json.encode(record)) + b"\n")
 
 
-def load(repo: Path, run: str) -> Record:
+def load(repo: Path, run: str) -> PlaceRecord:
     """The record of a run.
 
     Raises:
@@ -46,7 +46,7 @@ def load(repo: Path, run: str) -> Record:
     try:
         if folder is None:
             raise FileNotFoundError
-        return msgspec.json.decode(path.read_bytes(), type=Record)
+        return msgspec.json.decode(path.read_bytes(), type=PlaceRecord)
     except FileNotFoundError:
         raise WorkspaceError(f"No unfinished run {run!r} of {repo} is recorded.") from None
     except (OSError, msgspec.MsgspecError) as error:

@@ -68,7 +68,7 @@ _GOOD_WORDS = frozenset({"PASSED", "PASS", "OK", "XPASS", "P"})
 _BAD_WORDS = frozenset({"FAILED", "FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "F", "E"})
 
 
-class Outcome(NamedTuple):
+class CheckCounts(NamedTuple):
     """``passed`` and ``failed`` are None when nothing tells; names are in order of appearance, each once."""
 
     passed: int | None
@@ -94,7 +94,7 @@ class _Tally:
             self.name(name, False)
 
 
-def read_outcome(output: str) -> Outcome:
+def read_outcome(output: str) -> CheckCounts:
     """Counts and names of one run's output, whatever runner wrote it."""
     lines = [_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines()]
     tally = _Tally()
@@ -108,10 +108,10 @@ def read_outcome(output: str) -> Outcome:
     passing = tuple(name for name, good in tally.named.items() if good)
     failing = tuple(name for name, good in tally.named.items() if not good)
     if tally.counts:
-        return Outcome(sum(p for p, _ in tally.counts), sum(f for _, f in tally.counts), passing, failing)
+        return CheckCounts(sum(p for p, _ in tally.counts), sum(f for _, f in tally.counts), passing, failing)
     if tally.named:
-        return Outcome(len(passing), len(failing), passing, failing)
-    return Outcome(None, None, (), ())
+        return CheckCounts(len(passing), len(failing), passing, failing)
+    return CheckCounts(None, None, (), ())
 
 
 def _pytest(line: str, tally: _Tally) -> bool:

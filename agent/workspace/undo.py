@@ -14,7 +14,7 @@ import msgspec
 
 from agent.workspace.clean_room import claim
 from agent.workspace.git import WorkspaceError
-from agent.workspace.journal import LISTING, Listing, digest, lock_of, put_back
+from agent.workspace.journal import LISTING, AppliedFiles, digest, lock_of, put_back
 
 KEPT = 20
 """Applies that can be taken back; the old contents of earlier ones are deleted."""
@@ -57,7 +57,7 @@ def undo(repo: Path, run: str) -> tuple[bool, str]:
         return False, f"The change of run {run} is being taken back by another process right now."
     with lock:
         try:
-            listing = msgspec.json.decode((folder / LISTING).read_bytes(), type=Listing)
+            listing = msgspec.json.decode((folder / LISTING).read_bytes(), type=AppliedFiles)
             other = [old.path for old in listing.files if not _fits(folder, listing, old.path)]
             if other:
                 names = ", ".join(other[:5]) + (f" and {len(other) - 5} more" if len(other) > 5 else "")
@@ -71,7 +71,7 @@ def undo(repo: Path, run: str) -> tuple[bool, str]:
     return True, f"Taken back: {len(files)} file{'s are' if len(files) != 1 else ' is'} as before the apply."
 
 
-def _fits(folder: Path, listing: Listing, path: str) -> bool:
+def _fits(folder: Path, listing: AppliedFiles, path: str) -> bool:
     """Whether a file is as the apply left it, or put back already by an undo that was cut off."""
     old = next(old for old in listing.files if old.path == path)
     found = digest(Path(listing.target) / path)

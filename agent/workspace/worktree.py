@@ -28,7 +28,7 @@ class Workspace:
     sentences for the person about what is not as expected.
     """
 
-    def __init__(self, repo: Path, entry: record.Record) -> None:
+    def __init__(self, repo: Path, entry: record.PlaceRecord) -> None:
         self.repo = repo
         self.run_id = entry.run
         self.mode = entry.mode

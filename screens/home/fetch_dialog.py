@@ -12,7 +12,7 @@ from textual.widgets import Button, ProgressBar, Static
 
 from screens import STYLES
 from screens.home.model_box import ModelBox
-from screens.runner import Progress, Services
+from screens.runner import FetchProgress, Services
 from screens.text import clean
 from screens.workers import start
 
@@ -68,12 +68,12 @@ class FetchDialog(ModalScreen[bool]):
             return
         self.dismiss(True)
 
-    def _report(self, progress: Progress) -> None:
+    def _report(self, progress: FetchProgress) -> None:
         self.post_message(ModelBox.Progressed(progress))
 
     @on(ModelBox.Progressed)
     def _progressed(self, event: ModelBox.Progressed) -> None:
-        progress: Progress = event.progress
+        progress: FetchProgress = event.progress
         size = f"  {progress.done / _MEGABYTE:.0f} of {progress.total / _MEGABYTE:.0f} MB" if progress.total else ""
         self.query_one("#fetch-said", Static).update(Content(clean(f"{progress.text or 'fetching'}{size}")))
         self.query_one("#fetch-progress", ProgressBar).update(total=progress.total or None, progress=progress.done)

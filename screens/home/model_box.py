@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Button, ProgressBar, Static
 
-from screens.runner import ModelState, Progress, Services
+from screens.runner import FetchProgress, ModelState, Services
 from screens.text import GOOD, MUTED, STRONG, WARN, line
 from screens.workers import start
 
@@ -22,7 +22,7 @@ class ModelBox(Vertical):
     class Progressed(Message):
         """The download has come further. May be posted from any thread; only the newest counts."""
 
-        def __init__(self, progress: Progress) -> None:
+        def __init__(self, progress: FetchProgress) -> None:
             super().__init__()
             self.progress = progress
 
@@ -87,7 +87,7 @@ class ModelBox(Vertical):
             bar.display = False
         await self._check()
 
-    def _report(self, progress: Progress) -> None:
+    def _report(self, progress: FetchProgress) -> None:
         self.post_message(self.Progressed(progress))
 
     @on(Progressed)

@@ -17,7 +17,7 @@ from agent.labels.items import Item, load_items, one_each, searched
 from agent.labels.queue import Filter, Order, in_order, passing
 from agent.learning.calibrate import still_missing
 from screens.actions import QUEUES as NAMES
-from screens.learning.label_pace import Written, sitting
+from screens.learning.label_pace import PacedLabel, sitting
 
 _QUEUES: tuple[tuple[Filter, Order], ...] = (
     (Filter(state="unlabelled"), "least_certain"),
@@ -92,8 +92,8 @@ class LabelSession:
         self._kept: bytearray | None = None  # what the queue in front was made of
         self.seed = 0
         self.notes: dict[int, str] = {}
-        self.done: list[Written] = []
-        self.undone: list[Written] = []
+        self.done: list[PacedLabel] = []
+        self.undone: list[PacedLabel] = []
         self._alike: dict[str, list[Item]] = {}  # prompts that were asked more than once
         self._by_call: dict[int, Item] = {}
 
@@ -222,11 +222,11 @@ class LabelSession:
 
     def _remember(self, item: Item, before: LabelRow | None, at: float | None = None) -> None:
         after = self.book.current(item.call_id)
-        self.done.append(Written(item.call_id, before, after, at, item.model_verdict))
+        self.done.append(PacedLabel(item.call_id, before, after, at, item.model_verdict))
         self.undone.clear()
         self._take_in(item, after)
 
-    def _step(self, source: list[Written], target: list[Written], *, back: bool) -> Item | None:
+    def _step(self, source: list[PacedLabel], target: list[PacedLabel], *, back: bool) -> Item | None:
         if not source:
             return None
         entry = source[-1]

@@ -12,7 +12,7 @@ _BREAK = 120.0
 """Seconds: a longer gap between two labels was a break and counts as this much."""
 
 
-class Written(NamedTuple):
+class PacedLabel(NamedTuple):
     """One row written in a sitting: a label, given ``at`` a time in seconds, or a comment (``at`` None)."""
 
     call_id: int
@@ -22,7 +22,7 @@ class Written(NamedTuple):
     model_verdict: bool | None = None
 
 
-def sitting(done: Sequence[Written], left: int) -> list[str]:
+def sitting(done: Sequence[PacedLabel], left: int) -> list[str]:
     """The numbers in words, of what was written and not taken back; a call labelled twice counts once, by its last label.
 
     ``left`` is how many calls are still to be labelled.

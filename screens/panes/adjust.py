@@ -15,7 +15,7 @@ from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, keep_tai
 _UNKNOWN = ("·", MUTED)
 
 
-class Adjust(Pane):
+class AdjustPane(Pane):
     """One section an adjustment round, the newest first."""
 
     title = "Adjust"

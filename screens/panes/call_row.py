@@ -9,7 +9,7 @@ from functools import lru_cache
 from rich.cells import cell_len
 from textual.content import Content
 
-from agent.state.records import Call, Outcome
+from agent.state.records import ShownCall, TextOutcome
 from screens.text import (
     ACCENT,
     BAD,
@@ -76,7 +76,7 @@ def heading(columns: Columns) -> Content:
 
 
 def row(
-    call: Call, number: int, columns: Columns, *, waiting: bool, pending: bool | None, cursor: bool, mark: str = ""
+    call: ShownCall, number: int, columns: Columns, *, waiting: bool, pending: bool | None, cursor: bool, mark: str = ""
 ) -> Content:
     """One call. ``pending`` is the verdict that waits at the gate; ``mark`` stands before the row."""
     mark = "‖" if waiting else mark or ("▸" if cursor else " ")
@@ -120,7 +120,7 @@ def item_cells(item: str, width: int) -> list[tuple[str, str] | str]:
     return [text, gap, (place, MUTED), " " * max(0, width - cell_len(text) - len(gap) - cell_len(place))]
 
 
-def verdict_cell(call: Call, waiting: bool = False, pending: bool | None = None) -> tuple[str, str]:
+def verdict_cell(call: ShownCall, waiting: bool = False, pending: bool | None = None) -> tuple[str, str]:
     """Glyph and word of a call's outcome, and their style. The mark before the word says how it came about."""
     if waiting and pending is not None:
         return f"‖ {_word(pending)}?", WARN
@@ -137,7 +137,7 @@ def verdict_cell(call: Call, waiting: bool = False, pending: bool | None = None)
     return ("✓ yes", GOOD) if call.verdict else ("✗ no", ACCENT)
 
 
-def outcome_cell(outcome: Outcome) -> tuple[str, str]:
+def outcome_cell(outcome: TextOutcome) -> tuple[str, str]:
     """What became of a text, in a glyph and a few words, and the style."""
     match outcome.kind:
         case "compiles":
@@ -157,7 +157,7 @@ def outcome_cell(outcome: Outcome) -> tuple[str, str]:
     return (f"✓ {words}", GOOD) if outcome.ok else (f"✗ {words}", BAD)
 
 
-def outcome_sentence(outcome: Outcome) -> str:
+def outcome_sentence(outcome: TextOutcome) -> str:
     """The same in a sentence, for the card."""
     match outcome.kind:
         case "compiles":
@@ -181,7 +181,7 @@ def _word(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def haystack(call: Call) -> str:
+def haystack(call: ShownCall) -> str:
     """What the words of a filter are looked for in. Stage, item and model do not change once a call is there."""
     return f"{call.item.lower()} {_asked_of(call.stage, call.model)}"
 
@@ -192,11 +192,11 @@ def _asked_of(stage: str, model: str) -> str:
     return f"{stage} {stage_short(stage)} {model}".lower()
 
 
-def _verdict_is(word: str, call: Call) -> bool:
+def _verdict_is(word: str, call: ShownCall) -> bool:
     return call.verdict is not None and _word(call.verdict) == word
 
 
-_FLAGS: dict[str, Callable[[Call], bool]] = {
+_FLAGS: dict[str, Callable[[ShownCall], bool]] = {
     "yes": lambda call: _verdict_is("yes", call),
     "no": lambda call: _verdict_is("no", call),
     "cached": lambda call: call.cached,
@@ -210,7 +210,7 @@ _FLAGS: dict[str, Callable[[Call], bool]] = {
 """Whole words that ask for a property of the call instead of looking for themselves."""
 
 
-def filtered(calls: list[Call], texts: list[str], places: Iterable[int], words: tuple[str, ...]) -> list[int]:
+def filtered(calls: list[ShownCall], texts: list[str], places: Iterable[int], words: tuple[str, ...]) -> list[int]:
     """Those of ``places`` whose call passes every word: a flag holds, any other word occurs in ``texts[place]``."""
     found = list(places)
     for word in words:

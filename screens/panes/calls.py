@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from agent.state.records import Call
+from agent.state.records import ShownCall
 from agent.state.run_state import RunState
 from screens.painting import PaintedView
 from screens.panes.call_row import Columns, filtered, haystack, heading, row
@@ -40,7 +40,7 @@ class CallStream(PaintedView, can_focus=True):
     class Selected(Message):
         """Another call is selected; None when there is none."""
 
-        def __init__(self, call: Call | None) -> None:
+        def __init__(self, call: ShownCall | None) -> None:
             super().__init__()
             self.call = call
 
@@ -71,14 +71,14 @@ class CallStream(PaintedView, can_focus=True):
         """Rows that pass the filter."""
         return len(self.state.calls) if self.places is None else len(self.places)
 
-    def call_at(self, place: int) -> Call | None:
+    def call_at(self, place: int) -> ShownCall | None:
         """The call of a row."""
         if not 0 <= place < self.count:
             return None
         return self.state.calls[place if self.places is None else self.places[place]]
 
     @property
-    def selected(self) -> Call | None:
+    def selected(self) -> ShownCall | None:
         """The call under the cursor."""
         return self.call_at(self.cursor)
 
@@ -182,7 +182,7 @@ class CallStream(PaintedView, can_focus=True):
                     self.refresh_line(top + y)
         self._painted = keys
 
-    def mark_of(self, call: Call) -> str:
+    def mark_of(self, call: ShownCall) -> str:
         """The mark before a row."""
         return self.marked.get(call.call_id, "✎" if call.call_id in self.labelled else "")
 

@@ -12,7 +12,7 @@ from textual.timer import Timer
 
 from agent.audit.reader import CallTexts
 from agent.events import CallProgress
-from agent.state.records import Call
+from agent.state.records import ShownCall
 from screens.code import code_lines
 from screens.lines import LinesView
 from screens.panes.call_row import outcome_sentence, verdict_cell
@@ -27,13 +27,13 @@ _MOST_READS = 10
 _FOLDED = 3
 
 
-class Card(LinesView):
+class CardView(LinesView):
     """Shows one call. ``read(call_id)`` gives its texts, None while the log has none; it may block and runs in a thread."""
 
     def __init__(self, *, id: str | None = None, whole: bool = False) -> None:
         super().__init__(id=id)
         self.whole = whole
-        self.call: Call | None = None
+        self.call: ShownCall | None = None
         self.texts: CallTexts | None = None
         self.pending: bool | None = None
         self.read: Callable[[int], CallTexts | None] = lambda call_id: None
@@ -46,7 +46,7 @@ class Card(LinesView):
         """What the card before said, shown dimmed until this one's texts are read."""
         self._next_read: Timer | None = None
 
-    def show_call(self, call: Call | None, pending: bool | None = None) -> None:
+    def show_call(self, call: ShownCall | None, pending: bool | None = None) -> None:
         """Show a call; ``pending`` is its verdict while it waits at the gate. To be called on every change."""
         other = (call.call_id if call else None) != (self.call.call_id if self.call else None)
         self.call, self.pending = call, pending
@@ -133,7 +133,7 @@ class Card(LinesView):
         self.set_lines(lines)
 
 
-def call_title(call: Call, width: int) -> Content:
+def call_title(call: ShownCall, width: int) -> Content:
     """What was asked, in words if they leave room for it, and about what."""
     item = one_line(call.item)
     whole = f"{stage_title(call.stage) if call.binary else stage_short(call.stage)} · {item}"
@@ -141,7 +141,7 @@ def call_title(call: Call, width: int) -> Content:
 
 
 def card_lines(
-    call: Call, texts: CallTexts | None, pending: bool | None, whole: bool, writing: str = ""
+    call: ShownCall, texts: CallTexts | None, pending: bool | None, whole: bool, writing: str = ""
 ) -> list[Content]:
     """The lines of a card: verdict first, then the question with the item marked, then what all items share. ``writing`` is
     what has come of the answer while it is written; it stands at the end, where it grows."""
@@ -172,7 +172,7 @@ def _section(name: str) -> list[Content]:
     return [Content.styled(f"─ {name} ", LABEL)]
 
 
-def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None, writing: bool) -> list[Content]:
+def _verdict_lines(call: ShownCall, texts: CallTexts | None, pending: bool | None, writing: bool) -> list[Content]:
     text, style = verdict_cell(call, pending is not None, pending)
     how = call.explanation or (texts.explanation if texts else "")
     if pending is not None:
@@ -203,7 +203,7 @@ def _verdict_lines(call: Call, texts: CallTexts | None, pending: bool | None, wr
     return lines
 
 
-def _tokens(call: Call) -> str:
+def _tokens(call: ShownCall) -> str:
     if not call.prompt_tokens:
         return ""
     cached = f" ({short_count(call.cached_tokens)} cached)" if call.cached_tokens else ""

@@ -58,7 +58,7 @@ class Level:
     """Where yes of one level is not what the next one begins with: why."""
 
 
-class Cascade(Pane):
+class CascadePane(Pane):
     """The bars stay in sight. Of the lists, what was left out is open; a row opens the card of the call that decided it."""
 
     title = "Cascade"

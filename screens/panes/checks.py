@@ -13,7 +13,7 @@ _TAIL = 60
 _NAMES = 40
 
 
-class Checks(Pane):
+class ChecksPane(Pane):
     """Baseline against now."""
 
     title = "Checks"

@@ -20,7 +20,7 @@ _SEVERITY = {"error": ("error", BAD), "fatal": ("fatal", BAD), "warning": ("warn
 _HOW = {"deterministic": "fact", "model": "asked", "recompile": "tried", "default": "default"}
 
 
-class Compile(Pane):
+class CompilePane(Pane):
     """The newest incident first, whole; older ones as a line that opens."""
 
     title = "Compile"

@@ -16,12 +16,12 @@ _CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "di
             "undone": "taken back"}  # fmt: skip
 
 
-class Diff(Pane):
+class DiffPane(Pane):
     """Files first, then the diff; long lines scroll sideways."""
 
     title = "Diff"
     fold = False
-    DEFAULT_CSS = "Diff { overflow-x: auto; }"
+    DEFAULT_CSS = "DiffPane { overflow-x: auto; }"
     empty = "There is no diff yet. Your files stay as they are until you apply it."
 
     def build(self, state: RunState, width: int) -> list[Content]:

@@ -16,7 +16,7 @@ _SHOWN = 1000
 _NOTICE = {"info": ("i", LABEL), "warning": ("!", WARN), "error": ("✗", BAD)}
 
 
-class Log(Pane):
+class LogPane(Pane):
     """One sentence an event; keeps to the end while the end is in view. What is copied names the event and
     its fields too."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state.records import Stage, StepState
+from agent.state.records import ShownStage, StepState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, keep_tail, line, one_line, plural
@@ -18,7 +18,7 @@ _CASCADE = ("precision_pass1", "precision_pass2", "precision_pass3")
 _ORDER = ("index", "task_analysis", "stage_routing", "scope", "similarity", "precision", "assembly", "plan")
 
 
-def phase_count(stage: Stage, state: RunState) -> str:
+def phase_count(stage: ShownStage, state: RunState) -> str:
     """How far a phase is, in a few characters: ``12 files``, ``2 of 3 yes``, ``4 of 7``."""
     if stage.name == "index" and state.index is not None:
         return plural(state.index.files, "file")
@@ -39,7 +39,7 @@ def phase_count(stage: Stage, state: RunState) -> str:
     return str(stage.asked) if stage.asked else ""
 
 
-def stage_mark(stage: Stage, state: RunState) -> tuple[str, str]:
+def stage_mark(stage: ShownStage, state: RunState) -> tuple[str, str]:
     """Glyph and style of a phase; one that ran the checks is marked by what they said."""
     measured = {"baseline": state.baseline, "checks": state.checks}.get(stage.name)
     if stage.done and measured is not None and not measured.ok:
@@ -51,7 +51,7 @@ def stage_mark(stage: Stage, state: RunState) -> tuple[str, str]:
     return "▸", WARN
 
 
-class Phases(Pane):
+class PhasesPane(Pane):
     """The column on the left: phases, then steps."""
 
     empty = "The run has not begun."
@@ -66,7 +66,7 @@ class Phases(Pane):
             lines += [Content(""), *self._checks(state)]
         return lines or [Content.styled(self.empty, MUTED)]
 
-    def _phase(self, stage: Stage, state: RunState, width: int) -> Content:
+    def _phase(self, stage: ShownStage, state: RunState, width: int) -> Content:
         glyph, style = stage_mark(stage, state)
         current = stage.name == state.current_stage and not stage.done
         count = phase_count(stage, state)
@@ -100,7 +100,7 @@ def steps_done(state: RunState) -> str:
     return f"steps {statuses.count('done')}/{len(statuses) - dropped}{f', {dropped} dropped' if dropped else ''}"
 
 
-def shown_stages(state: RunState) -> list[Stage]:
+def shown_stages(state: RunState) -> list[ShownStage]:
     """The phases to list; the passes of the cascade are shown under their phase only while there is no such phase."""
     whole = "precision" in state.stages
     return [stage for name, stage in state.stages.items() if not (whole and name in _CASCADE)]

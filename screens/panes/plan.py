@@ -13,7 +13,7 @@ from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, 
 _FUNCTIONS = {"writing": ("▸", WARN, "writing"), "done": ("✓", GOOD, "compiles"), "failed": ("✗", BAD, "given up")}
 
 
-class Plan(Pane):
+class PlanPane(Pane):
     """Steps, then functions."""
 
     title = "Plan"

@@ -15,7 +15,7 @@ _SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "cl
 _HEAD = 26
 
 
-class Repair(Pane):
+class RepairPane(Pane):
     """Suspects with bars, counts that run, the edits that pass with their verdicts, the chosen diff."""
 
     title = "Repair"

@@ -16,20 +16,20 @@ from agent import events as ev
 from agent.state.records import Incident
 from agent.state.run_state import RunState
 from screens.actions import PANES
-from screens.panes.adjust import Adjust
+from screens.panes.adjust import AdjustPane
 from screens.panes.base import Pane
-from screens.panes.cascade import Cascade
-from screens.panes.checks import Checks
-from screens.panes.compile import Compile
-from screens.panes.diff import Diff
+from screens.panes.cascade import CascadePane
+from screens.panes.checks import ChecksPane
+from screens.panes.compile import CompilePane
+from screens.panes.diff import DiffPane
 from screens.panes.dwell import DWELL_SECONDS, Dwell
 from screens.panes.incidents import headline, pane_of
-from screens.panes.log import Log
-from screens.panes.plan import Plan
-from screens.panes.repair import Repair
+from screens.panes.log import LogPane
+from screens.panes.plan import PlanPane
+from screens.panes.repair import RepairPane
 from screens.text import MUTED, fit, line
 
-_PANES: tuple[type[Pane], ...] = (Cascade, Compile, Plan, Adjust, Diff, Checks, Log, Repair)
+_PANES: tuple[type[Pane], ...] = (CascadePane, CompilePane, PlanPane, AdjustPane, DiffPane, ChecksPane, LogPane, RepairPane)
 
 
 _SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk", "repair": "Rep"}

@@ -12,9 +12,9 @@ from textual.screen import ModalScreen
 
 from agent import events as ev
 from agent.audit.reader import CallTexts
-from agent.state.records import Call
+from agent.state.records import ShownCall
 from screens import STYLES
-from screens.panes.card import Card, call_title
+from screens.panes.card import CardView, call_title
 from screens.run.session import RunSession
 
 
@@ -28,7 +28,7 @@ class CardScreen(ModalScreen[None]):
     ]
 
     def __init__(
-        self, call: Call, texts: CallTexts | None, session: RunSession, read: Callable[[int], CallTexts | None]
+        self, call: ShownCall, texts: CallTexts | None, session: RunSession, read: Callable[[int], CallTexts | None]
     ) -> None:
         super().__init__()
         self.call, self.texts, self.session, self.read = call, texts, session, read
@@ -36,7 +36,7 @@ class CardScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """One scrolling text."""
         with Vertical(classes="dialog wide"):
-            yield Card(id="whole-card", whole=True)
+            yield CardView(id="whole-card", whole=True)
 
     def on_mount(self) -> None:
         """Fill it and listen."""
@@ -61,9 +61,9 @@ class CardScreen(ModalScreen[None]):
             self.session.on_writing.remove(self._show_writing)
 
     @property
-    def card(self) -> Card:
+    def card(self) -> CardView:
         """What is shown."""
-        return self.query_one(Card)
+        return self.query_one(CardView)
 
     def refresh_call(self, events: list[ev.Event]) -> None:
         """Show the call as it is now."""

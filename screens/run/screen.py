@@ -28,9 +28,9 @@ from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.lines import LinesView
 from screens.panes.base import Pane
 from screens.panes.calls import CallStream
-from screens.panes.card import Card
+from screens.panes.card import CardView
 from screens.panes.incidents import pane_of
-from screens.panes.phases import Phases, strip
+from screens.panes.phases import PhasesPane, strip
 from screens.panes.tabs import TabPanel
 from screens.run.breakpoint_dialog import BreakpointDialog, describe
 from screens.run.card_screen import CardScreen
@@ -82,10 +82,10 @@ class RunScreen(KeyedScreen[None]):
         yield Static("", id="strip", markup=False)
         yield Input(placeholder=_FILTER_HINT, id="filter", compact=True, select_on_focus=False)
         with Horizontal(id="columns"):
-            yield Phases(id="phases")
+            yield PhasesPane(id="phases")
             with Vertical(id="centre"):
                 yield CallStream(id="calls")
-                yield Card(id="card")
+                yield CardView(id="card")
             yield TabPanel(id="panel")
         yield Prompt(self.session, id="prompt")
         yield KeyFooter()
@@ -128,9 +128,9 @@ class RunScreen(KeyedScreen[None]):
         return self.query_one(CallStream)
 
     @property
-    def card(self) -> Card:
+    def card(self) -> CardView:
         """The card under it."""
-        return self.query_one("#card", Card)
+        return self.query_one("#card", CardView)
 
     @property
     def panel(self) -> TabPanel:
@@ -138,9 +138,9 @@ class RunScreen(KeyedScreen[None]):
         return self.query_one(TabPanel)
 
     @property
-    def phases(self) -> Phases:
+    def phases(self) -> PhasesPane:
         """The column on the left."""
-        return self.query_one(Phases)
+        return self.query_one(PhasesPane)
 
     @property
     def narrow(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from agent.events import CallProgress, DiffResolved, Envelope, Event, GateWaiting, RunFinished
 from agent.flow.change import Choice, decide, take_back
 from agent.gate import Gate
-from agent.state.records import Call
+from agent.state.records import ShownCall
 from agent.state.run_state import RunState
 from agent.workspace import record
 from screens.panes.writing import WritingNow
@@ -27,7 +27,7 @@ _DOUBT = 0.15
 _MOST_DOUBTFUL = 5
 
 
-def _margin(call: Call) -> float:
+def _margin(call: ShownCall) -> float:
     """How far a verdict is from having been the other: 0 for one that no answer stands behind."""
     if call.defaulted:
         return 0.0
@@ -166,7 +166,7 @@ class RunSession:
         """What the run waits for a person to say."""
         return self.state.waiting
 
-    def pending_verdict(self, call: Call | None) -> bool | None:
+    def pending_verdict(self, call: ShownCall | None) -> bool | None:
         """A call's verdict while it waits at the gate, otherwise None."""
         waiting = self.waiting
         return waiting.verdict if waiting is not None and call is not None and waiting.call_id == call.call_id else None
@@ -211,13 +211,13 @@ class RunSession:
         waiting = self.waiting
         return waiting.stage if waiting is not None and waiting.kind == "stage" and waiting.reason == "review" else ""
 
-    def revise(self, call: Call, right: bool) -> bool:
+    def revise(self, call: ShownCall, right: bool) -> bool:
         """Say what is right for a call of the stage that is looked over. True when that turned its verdict round."""
         if call.stage != self.reviewing or call.verdict is right:
             return False
         return self.gate.overrule(call.call_id)
 
-    def doubtful(self) -> list[Call]:
+    def doubtful(self) -> list[ShownCall]:
         """Of the stage that is looked over: the calls whose verdicts are least certain, the least certain first."""
         if not self.reviewing:
             return []

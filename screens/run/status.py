@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widget import Widget
 
-from agent.state.records import Stage
+from agent.state.records import ShownStage
 from agent.state.run_state import RunState
 from screens.run.session import RunSession
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, about_time, clean, duration, line, one_line
@@ -35,7 +35,7 @@ def pill(state: RunState) -> tuple[str, str]:
     return f"{_GLYPHS.get(activity, '●')} {text}", _STYLES.get(activity, f"bold {LABEL}")
 
 
-def seconds_left(state: RunState, stage: Stage) -> float | None:
+def seconds_left(state: RunState, stage: ShownStage) -> float | None:
     """About how long the rest of a stage takes: the median of its latest calls, as many at once as are asked now. None
     before three were measured."""
     latest = state.calls[-_LOOK_BACK:]

@@ -20,7 +20,7 @@ from agent.config.schema import Models, Override
 from agent.stages import STAGES
 from screens.settings.dialogs import OverrideDialog
 from screens.settings.model import ToggleModel
-from screens.settings.probe import DEFAULTS, Trial, ask, check, target_of
+from screens.settings.probe import DEFAULTS, Probe, ask, check, target_of
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural, short_count
 
 _TRIAL_GROUP = "trial"
@@ -50,7 +50,7 @@ class OverrideTable(OptionList):
         super().__init__(id="overrides", markup=False, compact=True)
         self.model = model
         self.rows: list[str] = []
-        self.trials: dict[str, Trial] = {}
+        self.trials: dict[str, Probe] = {}
         self.took: dict[tuple[str, str], Measured] = {}
 
     def on_mount(self) -> None:
@@ -180,31 +180,31 @@ class OverrideTable(OptionList):
         """Ask the chosen row's model one question."""
         self._try("asking…", lambda models, row: ask(models, row, lambda text: self._tell(row, text)))
 
-    def _try(self, text: str, trial: Callable[[Models, str], Awaitable[Trial]]) -> None:
+    def _try(self, text: str, trial: Callable[[Models, str], Awaitable[Probe]]) -> None:
         row = self.row
         if row and (row not in self.trials or self.trials[row].ok is not None):
             self._tell(row, f"{text} escape gives up")
             self.run_worker(self._run(row, trial), name=row, group=_TRIAL_GROUP, exit_on_error=False)
 
-    async def _run(self, row: str, trial: Callable[[Models, str], Awaitable[Trial]]) -> None:
-        self.trials[row] = Trial(False, "given up")
+    async def _run(self, row: str, trial: Callable[[Models, str], Awaitable[Probe]]) -> None:
+        self.trials[row] = Probe(False, "given up")
         try:
             models = self._models()
         except ConfigError as error:
-            self.trials[row] = Trial(False, str(error))
+            self.trials[row] = Probe(False, str(error))
         else:
-            self.trials[row] = Trial(None, "…")
+            self.trials[row] = Probe(None, "…")
             try:
                 self.trials[row] = await trial(models, row)
             except Exception as error:
-                self.trials[row] = Trial(False, f"{type(error).__name__}: {error}")
+                self.trials[row] = Probe(False, f"{type(error).__name__}: {error}")
             finally:
                 if self.trials[row].ok is None:
-                    self.trials[row] = Trial(False, "given up")
+                    self.trials[row] = Probe(False, "given up")
         self.sync()
 
     def _tell(self, row: str, text: str) -> None:
-        self.trials[row] = Trial(None, text)
+        self.trials[row] = Probe(None, text)
         self.sync()
 
     def give_up(self) -> None:

@@ -26,7 +26,7 @@ _QUESTION = "Does it declare a variable of type int?\nAnswer with one word, yes 
 
 
 @dataclass(frozen=True)
-class Trial:
+class Probe:
     """How a trial went. ``ok`` None: it is under way."""
 
     ok: bool | None
@@ -46,25 +46,25 @@ def target_of(models: Models, row: str, status: StatusCallback | None = None) ->
     return router, router.target(DEFAULTS.get(row) or (members[0] if members else row))
 
 
-async def check(models: Models, row: str) -> Trial:
+async def check(models: Models, row: str) -> Probe:
     """Whether the row's model can answer. Loads no embedded model."""
     try:
         router, target = target_of(models, row)
     except ConfigError as error:
-        return Trial(False, str(error))
+        return Probe(False, str(error))
     try:
         info = await router.provider(target).check(target)
     finally:
         await router.aclose()
-    return Trial(info.ok, f"{info.text} {'' if info.ok else info.hint}".strip())
+    return Probe(info.ok, f"{info.text} {'' if info.ok else info.hint}".strip())
 
 
-async def ask(models: Models, row: str, tell: Callable[[str], None]) -> Trial:
+async def ask(models: Models, row: str, tell: Callable[[str], None]) -> Probe:
     """Ask the row's model one yes/no question. ``tell`` hears what it waits for, such as a model that is loading."""
     try:
         router, target = target_of(models, row, lambda status, text: tell(text or status))
     except ConfigError as error:
-        return Trial(False, str(error))
+        return Probe(False, str(error))
     target = msgspec.structs.replace(target, max_tokens=BINARY_MAX_TOKENS)
     request = CompletionRequest(
         _SYSTEM, _STATE + _QUESTION, "trial", target, yes_no=True, task_context=_STATE, question=_QUESTION
@@ -72,11 +72,11 @@ async def ask(models: Models, row: str, tell: Callable[[str], None]) -> Trial:
     try:
         answer = await router.provider(target).complete(request)
     except ModelError as error:
-        return Trial(False, f"{error} {error.hint}".strip())
+        return Probe(False, f"{error} {error.hint}".strip())
     finally:
         await router.aclose()
     verdict = parse_yes_no(answer.text)
     said = "no answer" if verdict is None else "yes" if verdict else "no"
     p_yes = f", P(yes) {answer.p_yes:.2f}" if answer.p_yes is not None else ", no probability"
     right = "right" if verdict else "wrong: it is yes" if verdict is False else f"it wrote {answer.text[:60]!r}"
-    return Trial(verdict is not None, f"“Does int count = 0; declare an int?” {said}{p_yes}, {answer.ms:.0f} ms ({right})")
+    return Probe(verdict is not None, f"“Does int count = 0; declare an int?” {said}{p_yes}, {answer.ms:.0f} ms ({right})")

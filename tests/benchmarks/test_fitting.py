@@ -7,7 +7,7 @@ import tomllib
 
 from agent.models.store import registry
 from agent.stages import STAGES
-from benchmarks.fitting import Fit, fit_stage, kept_share, toml_block
+from benchmarks.fitting import FittedStage, fit_stage, kept_share, toml_block
 from benchmarks.worked_example import GOLD, worked_example
 
 
@@ -31,7 +31,7 @@ def test_a_model_that_knows_beats_as_many_best_ranked() -> None:
 
 
 def test_a_model_that_guesses_leans_on_the_rank() -> None:
-    fit = Fit("scope", 0.5, 2.0, 100, 0.5, 0.8, (0.5, 0.8, 0.8))
+    fit = FittedStage("scope", 0.5, 2.0, 100, 0.5, 0.8, (0.5, 0.8, 0.8))
     block = tomllib.loads(toml_block(fit))["models"]["thresholds"]["scope"]
     assert block["leans_on_rank"] is True and block["n"] == 100 and "as many best-ranked 0.80" in block["note"]
     noise = fit_stage("scope", points(False))

@@ -15,7 +15,7 @@ from agent.planning.facts import plan_from_facts
 from agent.planning.new_c import plan_new_c
 from agent.task.intent import read_intent
 from agent.workspace.demo import create_demo, list_demos
-from benchmarks.pipeline_rows import Row, append_row, read_rows, table
+from benchmarks.pipeline_rows import PipelineRow, append_row, read_rows, table
 from benchmarks.pipeline_run import OPEN, TOGGLES
 from benchmarks.pipelines import main, plan_runs
 from tests.fakes.server import ScriptedServer
@@ -28,10 +28,10 @@ def at(server: ScriptedServer) -> list[str]:
     return ["--set", "models.provider=openai", "--set", f"models.base_url={server.base_url}"]
 
 
-def row(demo: str, mode: str, seed: int = 42, solved: bool = True, seconds: float = 1.0, **rest: object) -> Row:
+def row(demo: str, mode: str, seed: int = 42, solved: bool = True, seconds: float = 1.0, **rest: object) -> PipelineRow:
     status = "complete" if solved else "failed"
     reason = "" if solved else "Nothing was changed."
-    return Row(demo, mode, seed, status, solved, reason, 10, 4, 1000, 200, seconds, seconds, **rest)  # type: ignore[arg-type]
+    return PipelineRow(demo, mode, seed, status, solved, reason, 10, 4, 1000, 200, seconds, seconds, **rest)  # type: ignore[arg-type]
 
 
 def test_what_would_run_is_listed_and_what_is_saved_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agent import events as ev
 from agent.flow.outcome import judge_outcome
-from agent.flow.repair import Repair
+from agent.flow.rework import Rework
 from agent.flow.steps import StepRunner
 from agent.flow.survey import survey
 from agent.launch import open_run
@@ -52,7 +52,7 @@ async def carried_out(tmp_path: Path, steps: tuple[PlanStep, ...], script: objec
             runner = StepRunner(run.ctx, run.workspace, found, run.checks, run.outcome)
             run.outcome.planned = steps
             await runner.run(Plan(steps, "monolithic"))
-            await Repair(runner).run()
+            await Rework(runner).run()
             runner.close()
             run.outcome.final = await run.checks.final()
             shown = (run.workspace.root / "shapes.py").read_text()

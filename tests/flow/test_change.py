@@ -13,7 +13,7 @@ from agent.labels.items import load_items
 from agent.launch import open_run
 from agent.state.run_state import RunState
 from agent.workspace.git import WorkspaceError
-from agent.workspace.lease import Lease, held
+from agent.workspace.lease import RunLease, held
 from tests.fakes.server import ScriptedServer
 from tests.flow.ended import AFTER, BEFORE, ended_run, has_branch, repository
 from tests.flow.test_run import settings
@@ -67,7 +67,7 @@ async def test_what_does_not_fit_any_more_changes_nothing_and_stays_undecided(re
 
 async def test_a_run_that_goes_on_is_neither_decided_nor_deleted_nor_taken_up_twice(repo: Path) -> None:
     await ended_run(repo, status="stopped")
-    lease = Lease(repo, "r1")
+    lease = RunLease(repo, "r1")
     assert held(repo, "r1")
     for work in (decide(repo, "r1", "discard"), delete_run(repo, "r1")):
         with pytest.raises(WorkspaceError, match="is going on"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.flow.outcome import Outcome, judge_outcome
+from agent.flow.outcome import RunOutcome, judge_outcome
 from agent.values import CheckResult, PlanStep
 
 PASS = CheckResult("make test", 0, True, 3, 0)
@@ -10,7 +10,7 @@ PASS = CheckResult("make test", 0, True, 3, 0)
 
 def done(*names: str, dropped: tuple[str, ...] = ()) -> tuple[str, str]:
     steps = tuple(PlanStep(name, f"Do {name}") for name in names)
-    outcome = Outcome(CheckResult("make test", 2, False, 0, 3), PASS, steps, set(names), dropped=set(dropped))
+    outcome = RunOutcome(CheckResult("make test", 2, False, 0, 3), PASS, steps, set(names), dropped=set(dropped))
     return judge_outcome(outcome, True)
 
 

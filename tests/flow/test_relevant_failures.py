@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agent import events as ev
-from agent.flow.outcome import Outcome, judge_outcome
-from agent.flow.relevant_failures import Written, bearing_failures, lines_about
+from agent.flow.outcome import RunOutcome, judge_outcome
+from agent.flow.relevant_failures import WrittenSymbols, bearing_failures, lines_about
 from agent.index import Index
 from agent.task.intent import read_intent
 from agent.values import CheckResult, PlanStep
@@ -84,12 +84,13 @@ PUT, TAKE = frozenset({"box_put"}), frozenset({"box_take"})
     ],
 )
 def test_what_bears_on_a_written_function(index: Index, name: str, still_open: frozenset[str], bears: bool) -> None:
-    found = bearing_failures(result(name), result(name), Written(PUT, still_open), index, read_intent("Implement box_put"))
+    written = WrittenSymbols(PUT, still_open)
+    found = bearing_failures(result(name), result(name), written, index, read_intent("Implement box_put"))
     assert found == ((name,) if bears else ())
 
 
 def test_new_failures_and_tasks_about_the_checks_always_count(index: Index) -> None:
-    before, now, written = result("test_dates"), result("test_dates", "test_take"), Written(PUT, TAKE)
+    before, now, written = result("test_dates"), result("test_dates", "test_take"), WrittenSymbols(PUT, TAKE)
     assert bearing_failures(before, now, written, index, read_intent("Implement box_put")) == ("test_take",)
     for task in ("Fix the dates", "Implement box_put so that all tests pass"):
         assert bearing_failures(before, now, written, index, read_intent(task)) == ("test_dates", "test_take")
@@ -99,10 +100,10 @@ def test_new_failures_and_tasks_about_the_checks_always_count(index: Index) -> N
 
 def test_checks_without_names_are_told_apart_by_what_they_say(index: Index) -> None:
     before = result(output="box.c:9: error: expected ';'\nmake: *** [box.o] Error 1\n")
-    assert bearing_failures(before, before, Written(PUT, TAKE), index, read_intent("Implement box_put")) == ()
+    assert bearing_failures(before, before, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put")) == ()
     after = result(output="main: box.c:4: main: Assertion `box_put(1) == 1' failed.\nAborted\n")
-    assert bearing_failures(before, after, Written(PUT, TAKE), index, read_intent("Implement box_put"))
-    assert bearing_failures(after, after, Written(PUT, TAKE), index, read_intent("Implement box_put"))
+    assert bearing_failures(before, after, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put"))
+    assert bearing_failures(after, after, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put"))
 
 
 def test_the_line_above_a_verdict_belongs_to_it_and_places_are_left_out() -> None:
@@ -112,7 +113,7 @@ def test_the_line_above_a_verdict_belongs_to_it_and_places_are_left_out() -> Non
 
 def test_the_status_is_decided_by_what_bears() -> None:
     step = PlanStep("s1", "Implement box_put", ("box.c",), ("box_put",))
-    outcome = Outcome(result("test_put", "test_take"), result("test_put", "test_take"), (step,), {"s1"})
+    outcome = RunOutcome(result("test_put", "test_take"), result("test_put", "test_take"), (step,), {"s1"})
     outcome.bearing = ("test_put",)
     assert judge_outcome(outcome, True) == ("partial", "Tests of what was written still fail: test_put.")
     outcome.bearing = ()

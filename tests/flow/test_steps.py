@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agent.events import StepFinished
-from agent.flow.outcome import Outcome
+from agent.flow.outcome import RunOutcome
 from agent.flow.steps import StepRunner
 from agent.flow.survey import survey
 from agent.launch import open_run
@@ -34,7 +34,7 @@ async def test_what_is_missing_goes_to_the_front_of_the_queue(tmp_path: Path) ->
     async with ScriptedServer(lambda call: answers(call, asked)) as server:
         run = await open_run("Implement box.h", tmp_path, extra=settings(server, **toggles))
         found = await survey(run.ctx, run.workspace, run.task)
-        outcome = Outcome()
+        outcome = RunOutcome()
         runner = StepRunner(run.ctx, run.workspace, found, run.checks, outcome)
         ended: list[tuple[str, bool]] = []
         run.ctx.listeners.append(

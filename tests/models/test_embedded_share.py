@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.models.embedded_busy import WAITING
-from agent.models.embedded_share import Place, Record, edition, running
+from agent.models.embedded_share import Place, ServerRecord, edition, running
 from tests.models.processes import Program, gone
 
 StartProgram = Callable[[], Awaitable[Program]]
@@ -146,7 +146,7 @@ async def test_what_a_dead_server_left_behind_is_cleared_and_its_process_id_neve
     stale = Place(folder)
     lease = stale.make()
     lease.write(
-        Record(
+        ServerRecord(
             model="/models/small.gguf", file=(0, 0), context=4096, speculative=False, edition=edition(),
             host=os.uname().nodename, pid=bystander.pid, port=9, key="k", log="", log_start=0,
         )

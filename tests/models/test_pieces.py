@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.models.pieces import OllamaPieces, OpenAIPieces
-from agent.models.types import Completion, ModelError, Written
+from agent.models.types import Completion, ModelError, PartialAnswer
 from tests.fakes import Answer, RecordedCall, ScriptedServer, failing, times
 from tests.fakes.script import raw
 from tests.fakes.wire import CHAT, OLLAMA, pieces_of, reply_to
@@ -27,7 +27,7 @@ class Hearing:
         self.texts: list[str] = []
         self.tokens: list[int] = []
 
-    def __call__(self, written: Written) -> None:
+    def __call__(self, written: PartialAnswer) -> None:
         self.texts.append(written.so_far())
         self.tokens.append(written.tokens)
 

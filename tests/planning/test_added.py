@@ -2,15 +2,15 @@
 
 import pytest
 
-from agent.planning.added import Surroundings, added_steps, find_added, with_added
+from agent.planning.added import KnownNames, added_steps, find_added, with_added
 from agent.planning.schema import Plan, PlanStep
 
-C = Surroundings(
+C = KnownNames(
     names={"list_push", "list_pop", "node_t", "list_t", "main"},
     included=("include/list.h",),
     files=("include/list.h", "src/list.c", "src/main.c", "tests/test_list.c", "other.h"),
 )
-PY = Surroundings(
+PY = KnownNames(
     names={"slugify", "SlugStore", "claim"},
     classes={"SlugStore": "slug/store.py"},
     included=("slug/text.py",),
@@ -73,7 +73,7 @@ def test_other_tasks_are_not_for_it(task: str) -> None:
 
 
 def test_without_one_clear_place_a_model_is_asked() -> None:
-    several = Surroundings(C.names, {}, ("include/list.h", "other.h"), C.files)
+    several = KnownNames(C.names, {}, ("include/list.h", "other.h"), C.files)
     assert find_added("Add a function list_reverse.", several) is None
     assert find_added("Add a function list_reverse.", C) is not None
 

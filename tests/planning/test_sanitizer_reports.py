@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.planning.sanitizer_reports import Finding, findings
+from agent.planning.sanitizer_reports import SanitizerReport, findings
 
 ASAN = """PASS test_count
 ==13962==ERROR: AddressSanitizer: heap-use-after-free on address 0x6030 at pc 0x561015cd1460 bp 0x7fff1 sp 0x7fff1
@@ -41,9 +41,9 @@ def mine(path: str) -> str:
 
 
 def test_the_innermost_function_of_the_project_is_named_not_who_freed_or_a_test() -> None:
-    assert findings(ASAN, mine) == [Finding("heap-use-after-free", "table_resize", "src/table.c", 204)]
-    assert findings(IN_LIBC, mine) == [Finding("SEGV", "name_length", "src/name.c", 9)]
-    assert findings(DOUBLE, mine) == [Finding("double-free", "drop", "src/name.c", 20)]
+    assert findings(ASAN, mine) == [SanitizerReport("heap-use-after-free", "table_resize", "src/table.c", 204)]
+    assert findings(IN_LIBC, mine) == [SanitizerReport("SEGV", "name_length", "src/name.c", 9)]
+    assert findings(DOUBLE, mine) == [SanitizerReport("double-free", "drop", "src/name.c", 20)]
 
 
 def test_undefined_behaviour_is_told_once_and_only_in_the_project() -> None:
@@ -62,4 +62,4 @@ def test_a_finding_reads_as_a_sentence_with_its_line_of_code() -> None:
         "In table_resize (src/table.c, line 204), at `current = current->next;`: "
         "memory is used after it was freed (heap-use-after-free)."
     )
-    assert Finding("shift too far", "", "a.c", 3).sentence() == "In a.c, line 3: shift too far."
+    assert SanitizerReport("shift too far", "", "a.c", 3).sentence() == "In a.c, line 3: shift too far."

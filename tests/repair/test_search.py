@@ -14,7 +14,7 @@ from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, Edit
 from agent.repair.functions import functions_of
 from agent.repair.localize import line_scores, rank_functions
-from agent.repair.search import Search, candidates_of
+from agent.repair.search import EditSearch, candidates_of
 from agent.repair.testbed import Baseline, CheckBed, NoBed, PythonBed
 from agent.repair.warm_worker import Halt
 from agent.repair.workers import Workers
@@ -43,12 +43,12 @@ async def python_bed(root: Path, command: str = "pytest -q") -> PythonBed:
     return PythonBed(root, check, await usable_python(check, root), Workers(root, Limits(), {}, 2), 120.0)
 
 
-async def searched(bed: CheckBed, root: Path, path: str, seconds: float = 40.0) -> Search:
+async def searched(bed: CheckBed, root: Path, path: str, seconds: float = 40.0) -> EditSearch:
     """A whole search in one file."""
     source = (root / path).read_bytes()
     traces, blamed, _ = await bed.traces()
     suspects = rank_functions(functions_of(path, source), line_scores(traces), blamed=blamed)
-    search = Search(bed, {path: source}, time.monotonic() + seconds)
+    search = EditSearch(bed, {path: source}, time.monotonic() + seconds)
     await search.run(candidates_of(suspects))
     return search
 
@@ -104,7 +104,7 @@ async def test_what_decides_while_modules_are_loaded_is_loaded_anew(tmp_path: Pa
     assert right.ok and not wrong.ok
 
 
-def _texts(search: Search, source: str) -> list[str]:
+def _texts(search: EditSearch, source: str) -> list[str]:
     found = []
     for one in search.passing:
         text = source

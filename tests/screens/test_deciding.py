@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.audit.history import RunSummary
-from agent.workspace.lease import Lease
+from agent.workspace.lease import RunLease
 from screens.dialogs import Confirm
 from screens.history.facts import run_facts
 from screens.history.screen import HistoryScreen
@@ -89,7 +89,7 @@ async def test_deleting_says_what_is_lost(repo: Path) -> None:
 
 
 async def test_a_run_that_goes_on_elsewhere_is_left_alone(repo: Path, toasts: list[str]) -> None:
-    lease = Lease(repo, "r1")
+    lease = RunLease(repo, "r1")
     app = history(repo)
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settle(pilot)

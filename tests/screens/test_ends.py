@@ -9,7 +9,7 @@ from agent.audit.history import fold
 from agent.flow.checks import _counts
 from agent.state.run_state import RunState
 from agent.values import CheckResult
-from screens.panes.compile import Compile
+from screens.panes.compile import CompilePane
 from screens.panes.phases import phase_count, stage_mark
 from screens.run.ending import ending_lines as outcome
 from screens.run.session import RunSession
@@ -48,7 +48,7 @@ def test_checks_without_names_fail_and_pass_by_their_exit_code() -> None:
 
 def test_an_include_goes_with_the_version_it_was_put_in_for() -> None:
     event = ev.IncludeAdded("a.c", "stdlib.h", 0, kept=False)
-    shown = "\n".join(row.plain for row in Compile.build(Compile(), state_of(event), 100))
+    shown = "\n".join(row.plain for row in CompilePane.build(CompilePane(), state_of(event), 100))
     assert "taken out with the version that needed it" in shown
     assert "taken out with the version it was put in for" in _line(event)
     for text in (shown, _line(event)):

@@ -11,8 +11,8 @@ from agent.audit.reader import CallTexts
 from agent.events import Envelope
 from agent.state.run_state import RunState
 from agent.values import PlanStep
-from screens.panes.cascade import Cascade
-from screens.panes.diff import Diff
+from screens.panes.cascade import CascadePane
+from screens.panes.diff import DiffPane
 from screens.run.card_screen import CardScreen
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import Recorder
@@ -94,9 +94,9 @@ def _fold(*events: ev.Event) -> RunState:
 def test_before_the_diff_its_pane_lists_the_steps_committed() -> None:
     steps = (PlanStep("s1", "Write push", ("a.c",)), PlanStep("s2", "Write pop", ("a.c",)))
     start = (ev.RunStarted("A task", "/home/ada/repo", "cra/x"), ev.PlanMade(steps))
-    assert "no diff yet" in Diff().build(_fold(*start), 80)[0].plain
+    assert "no diff yet" in DiffPane().build(_fold(*start), 80)[0].plain
     state = _fold(*start, ev.StepFinished("s1", True, "", "0123456789abcdef", ("a.c",)), ev.StepFinished("s2", False))
-    plain = "\n".join(row.plain for row in Diff().build(state, 80))
+    plain = "\n".join(row.plain for row in DiffPane().build(state, 80))
     assert "1 step is committed on cra/x" in plain and "The diff is shown at the end." in plain
     assert "01234567  Write push" in plain and "Write pop" not in plain
 
@@ -112,7 +112,7 @@ def test_the_cascade_marks_what_a_person_overruled() -> None:
         ev.CallStarted(3, "precision_pass1", "a.py:f"),
         ev.CallFinished(3, "precision_pass1", "a.py:f", False, source="overrule", overruled=True),
     )  # fmt: skip
-    pane = Cascade()
+    pane = CascadePane()
     pane.toggled = {("fold", "files in scope"), ("fold", "symbols relevant? no")}
     rows = [row.plain.strip() for row in pane.build(state, 100)]
     assert any(row.startswith("✎ a.py") and "overruled, yes: imports b" in row for row in rows)

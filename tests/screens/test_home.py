@@ -13,7 +13,7 @@ from screens.home.fetch_dialog import FetchDialog
 from screens.home.lines import prediction
 from screens.home.model_box import ModelBox
 from screens.run.screen import RunScreen
-from screens.runner import ModelState, Progress, RecentRun
+from screens.runner import FetchProgress, ModelState, RecentRun
 from tests.screens.driving import DEMOS, ScriptedRun, home_services
 from tui.app import CraApp
 
@@ -85,8 +85,8 @@ async def test_without_a_model_start_offers_to_fetch_it_and_goes_on(tmp_path: Pa
     async def state() -> ModelState:
         return ModelState(bool(there), "ready" if there else "not here yet", can_fetch=not there)
 
-    async def pull(progress: Callable[[Progress], None]) -> None:
-        progress(Progress(1_000_000, 2_000_000, "fetching"))
+    async def pull(progress: Callable[[FetchProgress], None]) -> None:
+        progress(FetchProgress(1_000_000, 2_000_000, "fetching"))
         there.append(True)
 
     made = home_services(_one)
@@ -175,8 +175,8 @@ async def test_without_a_model_it_can_be_fetched_here() -> None:
             return ModelState(True, "ready")
         return ModelState(False, "The model is not on this machine yet (1.1 GB).", "cra models pull qwen", True)
 
-    async def pull(progress: Callable[[Progress], None]) -> None:
-        progress(Progress(500, 1000, "part 3 of 6"))
+    async def pull(progress: Callable[[FetchProgress], None]) -> None:
+        progress(FetchProgress(500, 1000, "part 3 of 6"))
         fetched.set()
 
     made = home_services(_one)
@@ -197,7 +197,7 @@ async def test_a_failed_fetch_says_why_and_can_be_tried_again(toasts: list[str])
     async def state() -> ModelState:
         return ModelState(False, "not there", "pull it", True)
 
-    async def pull(progress: Callable[[Progress], None]) -> None:
+    async def pull(progress: Callable[[FetchProgress], None]) -> None:
         raise OSError("No space left on device [28]")
 
     made = home_services(_one)

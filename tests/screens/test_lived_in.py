@@ -15,10 +15,10 @@ from agent.gate import Gate
 from agent.state.run_state import RunState
 from agent.values import CheckResult, Diagnostic, PlanStep, Rung
 from screens.lines import folded
-from screens.panes.adjust import Adjust
+from screens.panes.adjust import AdjustPane
 from screens.panes.base import Pane
-from screens.panes.cascade import Cascade
-from screens.panes.compile import Compile
+from screens.panes.cascade import CascadePane
+from screens.panes.compile import CompilePane
 from screens.panes.diff import diff_lines, side_by_side
 from screens.panes.dwell import DWELL_SECONDS, INCIDENT_SECONDS, Dwell
 from screens.panes.incidents import headline
@@ -113,7 +113,7 @@ async def test_the_last_incident_stays_in_sight_and_a_key_opens_it(size: tuple[i
 def test_an_incident_tells_cause_category_fix_proof_and_cost_once_each_in_this_order() -> None:
     state = folded_state(*MEMSET)
     assert headline(state.compile_incidents[0]).plain == "✗ memset undeclared → <string.h> → ✓ recompiled 2→0"
-    text = "\n".join(row.plain for row in Compile().build(state, 100))
+    text = "\n".join(row.plain for row in CompilePane().build(state, 100))
     marks = ["  cause ", "  why ", "  fix ", "+ #include <string.h>", "  proof ", "2 errors before, none now", "no try used"]
     places = [text.index(mark) for mark in marks]
     assert places == sorted(places) and all(text.count(mark) == 1 for mark in marks)
@@ -146,7 +146,7 @@ def test_the_funnel_says_why_a_level_does_not_follow_from_the_one_before() -> No
                   " model would help.", "precision_pass1"),
         ev.CascadePass(2, 8, 6, 2), ev.CascadePass(3, 2, 1, 1),
     )  # fmt: skip
-    rows = [row.plain for row in Cascade().build(state, 100)]
+    rows = [row.plain for row in CascadePane().build(state, 100)]
     text = "\n".join(rows)
     assert "2 → 1" in rows[0] and "↳ 1 file named by the task" in rows[1]
     assert "10 → 0" in text and "↳ The model found none of 10 symbols relevant, so the 8 best-ranked are kept" in text
@@ -305,11 +305,11 @@ def test_the_matrix_has_the_steps_that_are_done_and_its_sum_adds_up() -> None:
         ev.AdjustmentStarted(1, ("it fails",), (), ("s1", "s2"), 2),
         ev.RootCauseVerdict(0, "s2", True), ev.RootCauseVerdict(0, "s1", False),
     )  # fmt: skip
-    text = "\n".join(row.plain for row in Adjust().build(state, 80))
+    text = "\n".join(row.plain for row in AdjustPane().build(state, 80))
     assert "calls 2  of at most 2: 2 caused by" in text and "viable" not in text
     rows = {row.split()[0]: row.split()[1:] for row in text.splitlines() if row[:2] in ("s1", "s2")}
     assert rows == {"s1": ["○"], "s2": ["●"]}
-    empty = "\n".join(row.plain for row in Adjust().build(folded_state(ev.AdjustmentStarted(1, ("x",), (), (), 6)), 80))
+    empty = "\n".join(row.plain for row in AdjustPane().build(folded_state(ev.AdjustmentStarted(1, ("x",), (), (), 6)), 80))
     assert "step" not in empty.replace("steps:", "")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from agent import events as ev
 from agent.values import CheckResult
-from screens.panes.log import Log
+from screens.panes.log import LogPane
 from screens.panes.sentences import sentence
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import RECORDINGS, failing, ring_buffer
@@ -84,7 +84,7 @@ async def test_the_pane_speaks_and_what_is_copied_names_the_events(size: tuple[i
         await pilot.press("7")
         await pilot.pause(0.1)
         pane = app.run_screen().panel.pane
-        assert isinstance(pane, Log)
+        assert isinstance(pane, LogPane)
         shown = "\n".join(row.plain for row in pane.source)
         assert "Running the checks: make test" in shown and "baseline=" not in shown
         assert "ring_pop compiles" in shown

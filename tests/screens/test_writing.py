@@ -13,7 +13,7 @@ from agent import events as ev
 from agent.audit.reader import CallTexts
 from agent.state.run_state import RunState
 from screens.panes.calls import CallStream
-from screens.panes.card import Card
+from screens.panes.card import CardView
 from screens.run.card_screen import CardScreen
 from screens.run.screen import RunScreen
 from screens.run.status import StatusBar
@@ -58,7 +58,7 @@ async def until(pilot: Pilot[int], holds: Callable[[], object]) -> None:
     raise AssertionError("it never held")
 
 
-async def begin(pilot: Pilot[int], app: CraApp, story: Story) -> Card:
+async def begin(pilot: Pilot[int], app: CraApp, story: Story) -> CardView:
     await pilot.pause()
     app.start_task("A task", Path("/home/ada/repo"))
     await until(pilot, lambda: isinstance(app.screen, RunScreen) and app.screen.query(CallStream))
@@ -116,7 +116,7 @@ async def test_who_scrolls_up_is_left_alone_and_the_whole_card_follows_too() -> 
         whole = app.screen.card
         await until(pilot, lambda: whole.scroll_offset.y == whole.max_scroll_y > 0)
         story.answered.set()
-        await until(pilot, lambda: not app.screen.query_one(Card).border_subtitle)
+        await until(pilot, lambda: not app.screen.query_one(CardView).border_subtitle)
 
 
 async def test_a_text_that_begins_anew_after_a_broken_connection_is_shown_anew() -> None:

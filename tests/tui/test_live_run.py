@@ -15,7 +15,7 @@ from agent.config.schema import load
 from agent.state.run_state import RunState
 from agent.workspace.demo import load_demo
 from screens.panes.calls import CallStream
-from screens.panes.card import Card
+from screens.panes.card import CardView
 from screens.run.screen import RunScreen
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
@@ -45,8 +45,8 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
         async with app.run_test(size=(120, 40), notifications=True) as pilot:
             await pilot.pause()
             await pilot.press("enter")  # the start button has the focus
-            await until(pilot, lambda: isinstance(app.screen, RunScreen) and app.screen.query(Card))
-            card = app.screen.query_one(Card)
+            await until(pilot, lambda: isinstance(app.screen, RunScreen) and app.screen.query(CardView))
+            card = app.screen.query_one(CardView)
             await until(pilot, lambda: "answer so far" in card.plain)
             await until(pilot, lambda: app.session is not None and app.session.state.finished is not None)
             session = app.session

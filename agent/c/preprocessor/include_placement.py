@@ -74,7 +74,7 @@ class PragmaState:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class IncludeEffects:
     """What the files that a file includes do to what comes after. ``pragmas`` gives the arguments of all pragmas that an
     include brings, in order; ``configures`` tells whether it sets feature-test macros."""
 
@@ -83,7 +83,7 @@ class Surroundings:
 
 
 def include_places(
-    shape: CText, *, system: bool, limit: int, surroundings: Surroundings | None = None
+    shape: CText, *, system: bool, limit: int, surroundings: IncludeEffects | None = None
 ) -> list[int]:
     """The lines before which an include may go, all at most ``limit``, best first, each once; never empty.
 
@@ -91,7 +91,7 @@ def include_places(
     it; else to the top: below licence comment, guard, ``#pragma once``, configuration header and feature-test macros. The
     last resorts are behind the last include above ``limit``, and right above the declaration that ``limit`` is in.
     """
-    scan = _Scan(shape, limit, surroundings or Surroundings())
+    scan = _Scan(shape, limit, surroundings or IncludeEffects())
     block = [i for i in scan.includes if i.line < scan.first_code]
     own = [i for i in block if i.system and not scan.configures(i)] if system else block
     wanted = [*_behind(own), *_behind(block), scan.top, *_behind(scan.includes)]
@@ -106,7 +106,7 @@ def _behind(includes: Sequence[Include]) -> list[int]:
 class _Scan:
     """One file looked through from its beginning to ``limit``."""
 
-    def __init__(self, shape: CText, limit: int, surroundings: Surroundings) -> None:
+    def __init__(self, shape: CText, limit: int, surroundings: IncludeEffects) -> None:
         self.shape, self.limit, self.surroundings = shape, limit, surroundings
         self.regions = [*_pragma_regions(shape, surroundings.pragmas), *_macro_regions(shape), *_extern_c_regions(shape)]
         self.includes = [

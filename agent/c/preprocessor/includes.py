@@ -12,7 +12,7 @@ from typing import NamedTuple
 from agent.atomic import replace_file
 from agent.c.preprocessor.conditions import FALLBACK_MACROS
 from agent.c.preprocessor.directives import Include
-from agent.c.preprocessor.include_placement import Surroundings, include_places
+from agent.c.preprocessor.include_placement import IncludeEffects, include_places
 from agent.c.preprocessor.text import BOM, CText
 
 
@@ -60,7 +60,7 @@ def places_in(
     system: bool,
     before_line: int | None = None,
     macros: Mapping[str, str] | None = None,
-    surroundings: Surroundings | None = None,
+    surroundings: IncludeEffects | None = None,
 ) -> list[int]:
     """The lines before which an include may go so that it is live at ``before_line`` (the file's end when None), best
     first; see :func:`include_places`."""

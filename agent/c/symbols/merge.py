@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from itertools import accumulate
 
-from agent.c.symbols.scan import Found
+from agent.c.symbols.scan import TopLevel
 from agent.language.symbols import Symbol
 
 Key = tuple[int, int, str, str]
@@ -50,11 +50,11 @@ class _Known:
         self._places[symbol.name, symbol.kind, symbol.start].append(symbol)
         insort(self._spans[symbol.name], (symbol.start, symbol.end))
 
-    def at(self, item: Found) -> list[Symbol]:
+    def at(self, item: TopLevel) -> list[Symbol]:
         """Those of the same name and kind that begin where ``item`` does."""
         return self._places.get((item.name, item.kind, item.start), [])
 
-    def has(self, item: Found) -> bool:
+    def has(self, item: TopLevel) -> bool:
         """Whether ``item`` is known: a prototype at its place, anything else by name and kind."""
         if item.kind != "prototype":
             return (item.name, item.kind) in self._kinds
@@ -63,7 +63,7 @@ class _Known:
         return before >= 0 and spans[before][1] > item.start
 
 
-def merge(symbols: list[Symbol], found: list[Found], make: Callable[[Found], Symbol]) -> list[Symbol]:
+def merge(symbols: list[Symbol], found: list[TopLevel], make: Callable[[TopLevel], Symbol]) -> list[Symbol]:
     """Adds what the tree missed; where the tree stumbled inside a function or type, the scan's range is the true one.
 
     ``make`` turns a found thing into a symbol. A function that stands once per preprocessor branch stays as the tree has it.

@@ -15,7 +15,7 @@ from agent.c.symbols.branches import one_branch
 from agent.c.symbols.hindrances import blanked_at, dead_branches, enumerators, hindrances, misleads, within
 from agent.c.symbols.merge import merge
 from agent.c.symbols.nodes import declared_name, errors, is_prototype, static
-from agent.c.symbols.scan import Found, blanked, declarations, directives
+from agent.c.symbols.scan import TopLevel, blanked, declarations, directives
 from agent.c.symbols.words import NEVER_DECLARED, NEVER_USED, NO_CODE
 from agent.language.lexical import Lines, blank_bytes, is_licence, one_line, prose, text_of, uses
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
@@ -104,7 +104,7 @@ class _Reader:
             if body is not None:
                 self.walk_children(body)
             return
-        item = Found(text_of(name.text or b""), "function", node.start_byte, node.end_byte, body.start_byte, static(node))
+        item = TopLevel(text_of(name.text or b""), "function", node.start_byte, node.end_byte, body.start_byte, static(node))
         self.add(item)
 
     def walk_children(self, node: Node) -> None:
@@ -124,7 +124,7 @@ class _Reader:
             kind: SymbolKind = "typedef" if typedef else "prototype" if is_prototype(declarator) else "global"
             if kind == "global" and node.has_error and type_ is not None and type_.start_byte == name.start_byte:
                 continue
-            self.add(Found(text_of(name.text), kind, node.start_byte, node.end_byte, static=private))
+            self.add(TopLevel(text_of(name.text), kind, node.start_byte, node.end_byte, static=private))
 
     def type_(self, node: Node, whole: Node, parent: str = "") -> None:
         """A struct, union or enum with a body; nested named ones and enumerators come along."""
@@ -137,20 +137,20 @@ class _Reader:
             name = node.child_by_field_name("name")
             label = name.text if name is not None and name.text else b""
             if label:
-                self.add(Found(text_of(label), _TYPES[node.type], whole.start_byte, whole.end_byte), parent)
+                self.add(TopLevel(text_of(label), _TYPES[node.type], whole.start_byte, whole.end_byte), parent)
             inner = text_of(label) or parent
             for child in body.named_children:
                 if child.type == "enumerator":
                     constant = child.child_by_field_name("name")
                     if constant is not None and constant.text:
-                        item = Found(text_of(constant.text), "enumerator", child.start_byte, child.end_byte)
+                        item = TopLevel(text_of(constant.text), "enumerator", child.start_byte, child.end_byte)
                         self.add(item, text_of(label))
                 elif child.type == "field_declaration":
                     field_type = child.child_by_field_name("type")
                     if field_type is not None and field_type.type in _TYPES:
                         stack.append((field_type, child, inner))
 
-    def second_look(self, found: list[Found]) -> None:
+    def second_look(self, found: list[TopLevel]) -> None:
         self.drop_inside_directives()
         self.symbols = merge(self.symbols, found, self.make)
         self.enumerators()
@@ -161,7 +161,7 @@ class _Reader:
         known = {s.start for s in self.symbols if s.kind == "enumerator"}
         for name, start, end in enumerators(self.heads):
             if start not in known and not within(bodies, start):
-                item = Found(text_of(name), "enumerator", start, start + len(self.heads[start:end].rstrip()))
+                item = TopLevel(text_of(name), "enumerator", start, start + len(self.heads[start:end].rstrip()))
                 self.add(item)
 
     def drop_inside_directives(self) -> None:
@@ -183,7 +183,7 @@ class _Reader:
             if match and match.group(1) != guard:
                 start = line.start() + len(line.group()) - len(line.group().lstrip())
                 end = line.start() + len(line.group().rstrip())
-                self.add(Found(text_of(match.group(1)), "macro", start, end))
+                self.add(TopLevel(text_of(match.group(1)), "macro", start, end))
 
     def used_code(self) -> bytes:
         """Blanked code without the names of directives, nor the lines of those whose words are paths or prose."""
@@ -205,10 +205,10 @@ class _Reader:
                     )
         return found
 
-    def add(self, item: Found, parent: str = "") -> None:
+    def add(self, item: TopLevel, parent: str = "") -> None:
         self.symbols.append(self.make(item, parent))
 
-    def make(self, item: Found, parent: str = "") -> Symbol:
+    def make(self, item: TopLevel, parent: str = "") -> Symbol:
         """The symbol of a found thing: its place in lines, its head on one line, the comment above it."""
         end = item.end
         start = self.wrapped.get(item.start, item.start)

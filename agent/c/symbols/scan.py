@@ -28,7 +28,7 @@ _SHOUT = re.compile(rb"[A-Z_][A-Z0-9_]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TopLevel:
     """Something declared at top level. ``body_start`` is -1 for all but functions. Byte offsets, ``end`` exclusive."""
 
     name: str
@@ -63,11 +63,11 @@ def directives(code: bytes) -> list[re.Match[bytes]]:
 
 
 class _Scanner:
-    """One pass over the pieces of a file; collects ``Found``."""
+    """One pass over the pieces of a file; collects ``TopLevel``."""
 
     def __init__(self, code: bytes) -> None:
         self.code = code
-        self.found: list[Found] = []
+        self.found: list[TopLevel] = []
         self.depth = 0
         self.base = 0  # depth of enclosing extern "C" blocks
         self.parens = 0
@@ -85,7 +85,7 @@ class _Scanner:
         self.assigned = False
         self.type_: tuple[SymbolKind, bytes] | None = None
 
-    def run(self) -> list[Found]:
+    def run(self) -> list[TopLevel]:
         at, outside = 0, True
         while at >= 0:
             at, outside = self.read(_PIECE if outside else _INSIDE, at, outside), not outside
@@ -240,7 +240,7 @@ class _Scanner:
     def types_end(self, offset: int) -> None:
         if self.type_ is not None:
             kind, name = self.type_
-            self.found.append(Found(name.decode(), kind, self.start, offset + 1))
+            self.found.append(TopLevel(name.decode(), kind, self.start, offset + 1))
         if self.words and self.words[0] == b"typedef":
             if self.groups and self.groups[0].inner:
                 name = self.groups[0].inner[-1][0]
@@ -248,7 +248,7 @@ class _Scanner:
                 name = self.last[0]
             else:
                 return
-            self.found.append(Found(name.decode(), "typedef", self.start, offset + 1))
+            self.found.append(TopLevel(name.decode(), "typedef", self.start, offset + 1))
 
     def add(self, group: _Group, start: int, end: int, body: int) -> None:
         name = group.name
@@ -256,9 +256,9 @@ class _Scanner:
         if body >= 0 and group.name_at == start and _SHOUT.match(name) and inner and group.only_names:
             name = b"_".join(inner)  # TEST(group, case) { … }: what tells these apart is the arguments
         kind: SymbolKind = "function" if body >= 0 else "prototype"
-        self.found.append(Found(name.decode(), kind, start, end, body, b"static" in self.words))
+        self.found.append(TopLevel(name.decode(), kind, start, end, body, b"static" in self.words))
 
 
-def declarations(code: bytes) -> list[Found]:
+def declarations(code: bytes) -> list[TopLevel]:
     """Functions, prototypes, named types and typedefs at top level of blanked code, in order of appearance."""
     return _Scanner(code).run()

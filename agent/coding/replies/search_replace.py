@@ -42,7 +42,7 @@ _LONGEST_MARKER = 500
 _PROBLEMS_TOLD = 3
 
 
-class Edit(msgspec.Struct, frozen=True):
+class EditBlock(msgspec.Struct, frozen=True):
     """One search/replace block. ``path`` is as the model wrote it, "" when it named none."""
 
     path: str
@@ -53,7 +53,7 @@ class Edit(msgspec.Struct, frozen=True):
 class ParsedEdits(msgspec.Struct, frozen=True):
     """The blocks of a reply, and sentences about those that could not be read."""
 
-    edits: tuple[Edit, ...]
+    edits: tuple[EditBlock, ...]
     problems: tuple[str, ...] = ()
 
 
@@ -87,7 +87,7 @@ def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
     """The search/replace blocks of ``reply``, in time linear in its length. A block without a path takes the last one
     named, else ``default_path``. A reply of more than :data:`MAX_EDITS` blocks gives none and a sentence."""
     lines = reply.replace("\r\n", "\n").split("\n")
-    edits: list[Edit] = []
+    edits: list[EditBlock] = []
     problems: list[str] = []
     marks = _Marks(lines)
     path, position = default_path, 0
@@ -109,7 +109,7 @@ def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
             problems.append(f"The edit block at line {position + 1} of the reply has no {missing} line, so it was not used.")
             position = reopened if reopened > 0 else len(lines)
             continue
-        edits.append(Edit(path, "\n".join(lines[position + 1 : middle]), "\n".join(lines[middle + 1 : close])))
+        edits.append(EditBlock(path, "\n".join(lines[position + 1 : middle]), "\n".join(lines[middle + 1 : close])))
         position = close + 1
     if not edits and not problems:
         problems.append("The reply holds no <<<<<<< SEARCH block.")
@@ -152,7 +152,7 @@ def _opens_soon(lines: Sequence[str], position: int) -> bool:
     return False
 
 
-def apply_edit(source: bytes, edit: Edit) -> EditResult:
+def apply_edit(source: bytes, edit: EditBlock) -> EditResult:
     """Replace the one place of ``source`` that ``edit.search`` matches.
 
     Matches whole lines exactly, then text within lines, then lines that differ only in white space (the replacement
@@ -200,7 +200,7 @@ def changed_lines(before: str, after: str) -> tuple[int, int]:
 
 
 def apply_edits(
-    files: Mapping[str, bytes], edits: Sequence[Edit], *, protected: Sequence[str] | Callable[[str], bool] = ()
+    files: Mapping[str, bytes], edits: Sequence[EditBlock], *, protected: Sequence[str] | Callable[[str], bool] = ()
 ) -> EditsOutcome:
     """Apply all ``edits`` in order to ``files`` (path to bytes), all or none.
 
@@ -220,14 +220,14 @@ def apply_edits(
         elif current is None:
             results.append(_create(path, edit, files))
         else:
-            results.append(apply_edit(current, Edit(path, edit.search, edit.replace)))
+            results.append(apply_edit(current, EditBlock(path, edit.search, edit.replace)))
         if results[-1].ok:
             changed[path] = results[-1].data
     ok = bool(results) and all(result.ok for result in results)
     return EditsOutcome(ok, changed if ok else {}, tuple(results))
 
 
-def _create(path: str, edit: Edit, files: Mapping[str, bytes]) -> EditResult:
+def _create(path: str, edit: EditBlock, files: Mapping[str, bytes]) -> EditResult:
     if edit.search.strip():
         known = ", ".join(sorted(files)[:8])
         return EditResult(

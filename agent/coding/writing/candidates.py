@@ -66,7 +66,7 @@ class Compiled(msgspec.Struct, frozen=True):
     needs: str = ""
 
 
-class Compile(Protocol):
+class CompileFile(Protocol):
     """Compile the file ``path`` as it stands, after ``symbol`` was changed in it. May put include lines into files."""
 
     def __call__(self, path: str, symbol: str = "", signature: str = "") -> Awaitable[CompileReport]:
@@ -74,7 +74,7 @@ class Compile(Protocol):
         ...
 
 
-class Measured(msgspec.Struct, frozen=True):
+class CheckScore(msgspec.Struct, frozen=True):
     """How a candidate did: ``points`` is the share of checks that pass, 1 when nothing more is asked of it, ``failure`` what
     the others say of it; ``faulty`` when sanitizers blame it."""
 
@@ -83,7 +83,7 @@ class Measured(msgspec.Struct, frozen=True):
     faulty: bool = False
 
 
-Score = Callable[[str], Awaitable[Measured | None]]
+Score = Callable[[str], Awaitable[CheckScore | None]]
 """Called with a function's name while a compiled candidate stands in its file; None when nothing can run yet."""
 
 BUG_WARNINGS = frozenset(

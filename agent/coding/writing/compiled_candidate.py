@@ -11,15 +11,15 @@ from agent.coding.c_context import reachable_headers
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.replies.search_replace import changed_lines
-from agent.coding.writing.candidates import Compile, Compiled, CompileReport, errors_of
+from agent.coding.writing.candidates import Compiled, CompileFile, CompileReport, errors_of
 from agent.context import RunContext
 from agent.events import EditApplied, IncludeAdded
 
 
-class Trial:
+class CandidateTrial:
     """Where versions of ``wanted`` are tried. ``last`` is the report of the newest compile."""
 
-    def __init__(self, ctx: RunContext, wanted: OpenFunction, files: Files, compile: Compile) -> None:
+    def __init__(self, ctx: RunContext, wanted: OpenFunction, files: Files, compile: CompileFile) -> None:
         self.ctx = ctx
         self.wanted = wanted
         self.files = files

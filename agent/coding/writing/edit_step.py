@@ -12,7 +12,7 @@ from agent.coding.replace import find_symbol, replace_symbol, symbol_source
 from agent.coding.replies.new_symbol import add_symbol
 from agent.coding.replies.search_replace import EditResult, apply_edits, parse_edits
 from agent.coding.writing.best_version import Versions
-from agent.coding.writing.candidates import Compile, Score, compile_trouble, headline, room_for, temperature_for
+from agent.coding.writing.candidates import CompileFile, Score, compile_trouble, headline, room_for, temperature_for
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.asking import Asked
@@ -45,7 +45,7 @@ async def implement_step(
     step: PlanStep,
     *,
     files: Files,
-    compile: Compile,
+    compile: CompileFile,
     task: str = "",
     context: str = "",
     failure: str = "",
@@ -82,7 +82,7 @@ class _Step:
         ctx: RunContext,
         step: PlanStep,
         files: Files,
-        compile: Compile,
+        compile: CompileFile,
         contexts: tuple[str, str],
         failure: str,
         guard: Callable[[str], bool],

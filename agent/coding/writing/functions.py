@@ -13,9 +13,9 @@ from agent.coding.open_items import OpenFunction
 from agent.coding.spelled_out import with_documents
 from agent.coding.writing.candidates import (
     Candidate,
-    Compile,
+    CheckScore,
+    CompileFile,
     FunctionResult,
-    Measured,
     Score,
     bugs_in,
     compile_trouble,
@@ -25,7 +25,7 @@ from agent.coding.writing.candidates import (
     undeclared_calls,
     warning_trouble,
 )
-from agent.coding.writing.compiled_candidate import Trial
+from agent.coding.writing.compiled_candidate import CandidateTrial
 from agent.coding.writing.missing_helper import with_missing_helpers
 from agent.coding.writing.prompt_context import surroundings
 from agent.coding.writing.stub_insertion import with_stub
@@ -47,7 +47,7 @@ async def implement_function(
     wanted: OpenFunction,
     *,
     files: Files,
-    compile: Compile,
+    compile: CompileFile,
     task: str = "",
     failure: str = "",
     score: Score | None = None,
@@ -119,7 +119,7 @@ class _Writer:
         ctx: RunContext,
         wanted: OpenFunction,
         files: Files,
-        compile: Compile,
+        compile: CompileFile,
         task: str,
         failure: str,
         score: Score | None,
@@ -132,7 +132,7 @@ class _Writer:
         self.ctx = ctx
         self.wanted = wanted
         self.files = files
-        self.trial = Trial(ctx, wanted, files, compile)
+        self.trial = CandidateTrial(ctx, wanted, files, compile)
         self.task = with_documents(task, LazyFiles(files))
         self.score = score
         self.lock = lock
@@ -274,7 +274,7 @@ class _Writer:
         return False
 
     async def _judge(
-        self, extracted: Extracted, attempt: int, measured: Measured | None, before: Mapping[str, bytes]
+        self, extracted: Extracted, attempt: int, measured: CheckScore | None, before: Mapping[str, bytes]
     ) -> bool:
         """Take note of a candidate that compiled. It stays in its file when nothing speaks against it; the next prompt shows
         it with what does. False when a warning says that it has a bug."""

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 
 from agent.coding.files import Files
-from agent.coding.writing.candidates import Compile, compile_trouble, headline, room_for, temperature_for
+from agent.coding.writing.candidates import CompileFile, compile_trouble, headline, room_for, temperature_for
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.language.code_blocks import code_blocks
@@ -68,7 +68,7 @@ async def implement_tests(
     step: PlanStep,
     *,
     files: Files,
-    compile: Compile,
+    compile: CompileFile,
     interface: Sequence[str],
     run: RunTests | None = None,
     task: str = "",
@@ -131,7 +131,7 @@ class _Job:
     def __init__(
         self,
         files: Files,
-        compile: Compile,
+        compile: CompileFile,
         run: RunTests | None,
         path: str,
         interface: Sequence[str],

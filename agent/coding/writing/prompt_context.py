@@ -11,7 +11,7 @@ from agent.coding.open_items import OpenFunction
 from agent.prompts import function_implement as words
 
 
-class Surroundings(msgspec.Struct, frozen=True):
+class FilePrompt(msgspec.Struct, frozen=True):
     """``task_context`` is what all functions of the file share, byte for byte; ``written`` the definitions that stand there;
     ``known`` every name that is taken."""
 
@@ -20,13 +20,13 @@ class Surroundings(msgspec.Struct, frozen=True):
     known: frozenset[str]
 
 
-def surroundings(wanted: OpenFunction, files: Mapping[str, bytes], task: str, room: int) -> Surroundings:
+def surroundings(wanted: OpenFunction, files: Mapping[str, bytes], task: str, room: int) -> FilePrompt:
     """The surroundings of ``wanted`` within ``room`` characters beside ``task``: at most six tenths of it for headers, a
     fifth for functions."""
     path = wanted.path
     headers = headers_for(path, files, first=wanted.header, limit=min(12_000, room * 6 // 10))
     known = names_in_scope(path, reachable_headers(path, files), files) - {wanted.name}
-    return Surroundings(
+    return FilePrompt(
         words.task_context(task, headers, path, top_of_file(files[path])),
         tuple(written_functions(files[path], wanted.name, limit=min(3000, room // 5))),
         frozenset(known),

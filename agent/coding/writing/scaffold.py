@@ -35,7 +35,7 @@ from agent.coding.spelled_out import (
     types_in,
     with_documents,
 )
-from agent.coding.writing.candidates import Compile, compile_trouble, headline, temperature_for
+from agent.coding.writing.candidates import CompileFile, compile_trouble, headline, temperature_for
 from agent.coding.writing.declaration import declare
 from agent.coding.writing.shared_helper import lay_shared_helper
 from agent.coding.writing.stub_insertion import with_stub
@@ -73,7 +73,7 @@ async def scaffold(
     ctx: RunContext,
     *,
     files: Files,
-    compile: Compile,
+    compile: CompileFile,
     task: str,
     part: str = "",
     targets: Sequence[str] = (),
@@ -107,7 +107,7 @@ class _Scaffold:
         self,
         ctx: RunContext,
         files: Files,
-        compile: Compile,
+        compile: CompileFile,
         task: str,
         part: str,
         targets: Sequence[str],

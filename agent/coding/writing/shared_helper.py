@@ -11,7 +11,7 @@ from agent.c.writing.insertion import insert_before_functions
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.replies.search_replace import changed_lines
-from agent.coding.writing.candidates import Compile, compile_trouble, room_for, temperature_for
+from agent.coding.writing.candidates import CompileFile, compile_trouble, room_for, temperature_for
 from agent.coding.writing.prompt_context import surroundings
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
@@ -24,7 +24,7 @@ REPLY_TOKENS = 256
 
 
 async def lay_shared_helper(
-    ctx: RunContext, rule: str, wanted: Sequence[OpenFunction], *, files: Files, compile: Compile, task: str
+    ctx: RunContext, rule: str, wanted: Sequence[OpenFunction], *, files: Files, compile: CompileFile, task: str
 ) -> str:
     """Write the helper that ``rule`` asks for into the source of ``wanted``, if a model says that several of them need it.
 

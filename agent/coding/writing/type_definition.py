@@ -18,7 +18,7 @@ from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import OpenType
 from agent.coding.spelled_out import with_documents
 from agent.coding.writing.candidates import (
-    Compile,
+    CompileFile,
     FunctionResult,
     compile_trouble,
     errors_of,
@@ -90,7 +90,7 @@ async def implement_type(
     wanted: OpenType,
     *,
     files: Files,
-    compile: Compile,
+    compile: CompileFile,
     task: str = "",
     max_attempts: int | None = None,
 ) -> FunctionResult:
@@ -115,7 +115,7 @@ async def implement_type(
 
 
 class _TypeWriter:
-    def __init__(self, ctx: RunContext, wanted: OpenType, files: Files, compile: Compile, task: str) -> None:
+    def __init__(self, ctx: RunContext, wanted: OpenType, files: Files, compile: CompileFile, task: str) -> None:
         self.ctx = ctx
         self.wanted = wanted
         self.files = files

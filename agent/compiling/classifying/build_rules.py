@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Sequence
 
 from agent.compiling.classifying.classification import ERROR_CAT_LOGIC_ERROR, CompilerErrorClassification
-from agent.compiling.classifying.evidence import Evidence
+from agent.compiling.classifying.evidence import CompileEvidence
 from agent.compiling.classifying.include_rules import include_result, macro_home
 from agent.compiling.classifying.link_rules import classify_link
 from agent.compiling.reading.symptoms import Symptom
 
 
-def link_failure(e: Evidence, link: Sequence[Symptom]) -> CompilerErrorClassification:
+def link_failure(e: CompileEvidence, link: Sequence[Symptom]) -> CompilerErrorClassification:
     """Undefined or doubled symbols: a header for a name used without one, else what the linker's facts say."""
     implicit = [c for c in e.complaints if c.kind == "implicit"]
     e.findings = [e.finder.find(c) for c in implicit]
@@ -28,7 +28,7 @@ def link_failure(e: Evidence, link: Sequence[Symptom]) -> CompilerErrorClassific
     return e.done(verdict.category, verdict.detail, symbol=verdict.symbol, flag=verdict.flag)
 
 
-def no_file(e: Evidence, complaint: Symptom) -> CompilerErrorClassification:
+def no_file(e: CompileEvidence, complaint: Symptom) -> CompilerErrorClassification:
     """An included file that is not found: a search path that is missing, or a name that is misspelt."""
     name = complaint.names[0] if complaint.names else "a file"
     base = name.rsplit("/", 1)[-1]

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from agent.c.headers import header_table
 from agent.c.project import ProjectFiles
 from agent.compiling.classifying.classification import NeededInclude
-from agent.compiling.classifying.findings import Finding
+from agent.compiling.classifying.findings import NameFinding
 
 
 def choose_headers(
-    findings: Sequence[Finding], project: ProjectFiles, include_dirs: Sequence[str] = ()
+    findings: Sequence[NameFinding], project: ProjectFiles, include_dirs: Sequence[str] = ()
 ) -> list[NeededInclude]:
     """The fewest good headers that bring all names: the project's own first with what they include, then names with one
     home, then homes that are needed anyway."""
     if len(findings) == 1:
         only = findings[0]
         return [_needed(only.headers[0], [only], project, include_dirs)]
-    by_file: dict[str, list[Finding]] = {}
+    by_file: dict[str, list[NameFinding]] = {}
     for finding in findings:
         by_file.setdefault(finding.file, []).append(finding)
     chosen: list[NeededInclude] = []
     for group in by_file.values():
-        picks: dict[str, list[Finding]] = {}
+        picks: dict[str, list[NameFinding]] = {}
         for finding in sorted(group, key=lambda f: (f.system, len(f.headers))):
             header = next((h for h in finding.headers if h in picks), None) or _brought(finding, picks, project)
             picks.setdefault(header or _most_shared(finding, group), []).append(finding)
@@ -33,7 +33,7 @@ def choose_headers(
     return chosen
 
 
-def _needed(header: str, served: Sequence[Finding], project: ProjectFiles, include_dirs: Sequence[str]) -> NeededInclude:
+def _needed(header: str, served: Sequence[NameFinding], project: ProjectFiles, include_dirs: Sequence[str]) -> NeededInclude:
     """The include of ``header`` for what it serves, spelled as the file that needs it would."""
     first = served[0]
     return NeededInclude(
@@ -49,7 +49,7 @@ def _needed(header: str, served: Sequence[Finding], project: ProjectFiles, inclu
     )
 
 
-def _brought(finding: Finding, picks: dict[str, list[Finding]], project: ProjectFiles) -> str | None:
+def _brought(finding: NameFinding, picks: dict[str, list[NameFinding]], project: ProjectFiles) -> str | None:
     """A chosen project header that includes a home of a system name itself."""
     if not finding.system:
         return None
@@ -59,7 +59,7 @@ def _brought(finding: Finding, picks: dict[str, list[Finding]], project: Project
     return None
 
 
-def _merge_brought(picks: dict[str, list[Finding]]) -> None:
+def _merge_brought(picks: dict[str, list[NameFinding]]) -> None:
     """Let a chosen system header serve what another chosen one is for, where it brings that along (inttypes.h, stdint.h)."""
     for header in list(picks):
         for brought in header_table().brings(header) & picks.keys():
@@ -67,7 +67,7 @@ def _merge_brought(picks: dict[str, list[Finding]]) -> None:
                 picks[header] += picks.pop(brought)
 
 
-def _most_shared(finding: Finding, group: Sequence[Finding]) -> str:
+def _most_shared(finding: NameFinding, group: Sequence[NameFinding]) -> str:
     """The header of ``finding`` that is the best home of most other names; its own best home on a tie."""
     firsts = [f.headers[0] for f in group if f is not finding]
     return max(finding.headers, key=lambda h: (firsts.count(h), h == finding.headers[0], -finding.headers.index(h)))

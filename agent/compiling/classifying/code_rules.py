@@ -8,7 +8,7 @@ from agent.compiling.classifying.classification import (
     ERROR_CAT_SIGNATURE_MISMATCH,
     CompilerErrorClassification,
 )
-from agent.compiling.classifying.evidence import Evidence
+from agent.compiling.classifying.evidence import CompileEvidence
 from agent.compiling.classifying.name_clash import library_clash
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.signature_symptoms import (
@@ -25,7 +25,7 @@ _SIGNATURE = ("conflict", "linkage", "arity", "argument")
 _FAULTS = ("order", "misspelt", "value", "tag_missing", "source_only", "opaque", "vanished")
 
 
-def hidden_name(e: Evidence) -> CompilerErrorClassification | None:
+def hidden_name(e: CompileEvidence) -> CompilerErrorClassification | None:
     """A name whose header is there and hides it."""
     for finding in e.findings:
         if finding.outcome in ("hidden", "active") and e.counts(finding):
@@ -34,7 +34,7 @@ def hidden_name(e: Evidence) -> CompilerErrorClassification | None:
     return None
 
 
-def signature_mismatch(e: Evidence) -> CompilerErrorClassification | None:
+def signature_mismatch(e: CompileEvidence) -> CompilerErrorClassification | None:
     """A declaration that disagrees with a definition or a call."""
     question = "Do declaration and definition or call disagree?"
     implicit = {n for c in e.complaints if c.kind == "implicit" for n in c.names}
@@ -62,7 +62,7 @@ def signature_mismatch(e: Evidence) -> CompilerErrorClassification | None:
     return None
 
 
-def missing_definition(e: Evidence) -> CompilerErrorClassification | None:
+def missing_definition(e: CompileEvidence) -> CompilerErrorClassification | None:
     """Something that is declared and used, and has no body."""
     question = "Is something declared but never defined?"
     for complaint in e.decisive:
@@ -83,7 +83,7 @@ def missing_definition(e: Evidence) -> CompilerErrorClassification | None:
     return None
 
 
-def logic_error(e: Evidence) -> CompilerErrorClassification | None:
+def logic_error(e: CompileEvidence) -> CompilerErrorClassification | None:
     """A fault of the code itself; None when a name or a message is left that no fact explains."""
     for complaint in e.decisive:
         if complaint.kind == "redefined" and (clash := library_clash(e, complaint, signature_symbol(complaint))):
@@ -106,7 +106,7 @@ def logic_error(e: Evidence) -> CompilerErrorClassification | None:
     return e.done(ERROR_CAT_LOGIC_ERROR, None)
 
 
-def _unread(e: Evidence) -> str:
+def _unread(e: CompileEvidence) -> str:
     """Why nothing can be said for certain about a log, "" when all of it was read."""
     lines = {c.diagnostic.line for c in e.complaints if c.diagnostic.line}
     if not lines:

@@ -13,8 +13,8 @@ from agent.compiling.build_facts import BuildFacts
 from agent.compiling.classifying.build_rules import link_failure, no_file
 from agent.compiling.classifying.classification import CompilerErrorClassification
 from agent.compiling.classifying.code_rules import hidden_name, logic_error, missing_definition, signature_mismatch
-from agent.compiling.classifying.evidence import LINK, Evidence
-from agent.compiling.classifying.findings import Finding, SystemNames
+from agent.compiling.classifying.evidence import LINK, CompileEvidence
+from agent.compiling.classifying.findings import NameFinding, SystemNames
 from agent.compiling.classifying.include_rules import find_names, missing_include
 from agent.compiling.classifying.names import NameFinder
 from agent.compiling.reading.diagnostics import ordered, render
@@ -28,7 +28,7 @@ class Deterministic(NamedTuple):
     findings and rungs then tell how far the facts went."""
 
     classification: CompilerErrorClassification | None
-    findings: tuple[Finding, ...]
+    findings: tuple[NameFinding, ...]
     rungs: tuple[Rung, ...]
     diagnostics: tuple[Diagnostic, ...]
 
@@ -56,12 +56,12 @@ def deterministic_check(
     found = tuple(_with_source(d, project) for d in found)
     raw_error = raw_error or render(found)
     finder = NameFinder(project, target, facts, table=table, system=system, disproven=disproven)
-    evidence = Evidence(raw_error, finder, symptoms(found), found, foresee)
+    evidence = CompileEvidence(raw_error, finder, symptoms(found), found, foresee)
     classification = _apply_rules(evidence)
     return Deterministic(classification, tuple(evidence.findings), tuple(evidence.rungs), found)
 
 
-def _apply_rules(e: Evidence) -> CompilerErrorClassification | None:
+def _apply_rules(e: CompileEvidence) -> CompilerErrorClassification | None:
     """The rules, from the most certain down; the first that knows the answer ends it."""
     if not e.complaints:
         return None

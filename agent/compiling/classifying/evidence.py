@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.compiling.classifying.classification import CompilerErrorClassification
-from agent.compiling.classifying.findings import Finding
+from agent.compiling.classifying.findings import NameFinding
 from agent.compiling.classifying.names import NameFinder
 from agent.compiling.reading.symptoms import Symptom
 from agent.values import Diagnostic, ErrorCategory, Rung
@@ -15,7 +15,7 @@ LINK = ("link_undefined", "link_multiple", "link_library")
 """Kinds of symptoms that a linker has."""
 
 
-class Evidence:
+class CompileEvidence:
     """Complaints, what was found out about their names, and the questions answered so far.
 
     ``foresee``: names that the compiler did not get to are looked for as well.
@@ -29,7 +29,7 @@ class Evidence:
         self.project, self.target, self.table, self.facts = finder.project, finder.target, finder.table, finder.facts
         self.complaints, self.diagnostics, self.foresee = complaints, diagnostics, foresee
         self.errors = [c for c in complaints if c.error]
-        self.findings: list[Finding] = []
+        self.findings: list[NameFinding] = []
         self.rungs: list[Rung] = []
 
     @property
@@ -37,7 +37,7 @@ class Evidence:
         """The errors, or the warnings where there is no error."""
         return self.errors or self.complaints
 
-    def counts(self, finding: Finding) -> bool:
+    def counts(self, finding: NameFinding) -> bool:
         """Whether a finding is about what failed: an error, or a warning where there is no error."""
         return finding.symptom.error or not self.errors
 

@@ -10,7 +10,7 @@ from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.reading.symptoms import Symptom
 
-Outcome = Literal[
+NameOutcome = Literal[
     "include",
     "hidden",
     "active",
@@ -39,10 +39,10 @@ class SystemNames(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class NameFinding:
     """What was found out about one name of one symptom."""
 
-    outcome: Outcome
+    outcome: NameOutcome
     name: str
     symptom: Symptom
     file: str = ""
@@ -85,6 +85,6 @@ class Sought(NamedTuple):
         """The name without ``struct``."""
         return self.name.removeprefix("struct ")
 
-    def found(self, outcome: Outcome, detail: str = "", headers: tuple[str, ...] = (), **more: Any) -> Finding:
+    def found(self, outcome: NameOutcome, detail: str = "", headers: tuple[str, ...] = (), **more: Any) -> NameFinding:
         """What came out."""
-        return Finding(outcome, self.name, self.symptom, self.file, self.line, headers, detail=detail, **more)
+        return NameFinding(outcome, self.name, self.symptom, self.file, self.line, headers, detail=detail, **more)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from agent.c.declarations.declarators import KEYWORDS
 from agent.c.files import INCLUDED_SUFFIXES
-from agent.compiling.classifying.findings import Finding
+from agent.compiling.classifying.findings import NameFinding
 from agent.compiling.classifying.names import NameFinder
 from agent.compiling.classifying.scope import local_names
 from agent.compiling.reading.symptoms import Symptom
@@ -17,7 +17,7 @@ _WORD = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w{2,}")
 
 def foreseen(
     finder: NameFinder, file: str, like: Symptom, lines: Iterable[int] | None = None, known: Iterable[str] = ()
-) -> list[Finding]:
+) -> list[NameFinding]:
     """Findings for names in ``file`` that headers of the project or canonical ones declare and no active header brings.
 
     ``lines`` limits the search (None: the whole file); ``like`` is the complaint that led here; ``known`` are names that
@@ -28,7 +28,7 @@ def foreseen(
     shape = project.shape(file)
     wanted = sorted(set(lines)) if lines is not None else range(1, shape.line_count + 1)
     dead = {d.line for d in shape.directives}
-    found: dict[str, Finding] = {}
+    found: dict[str, NameFinding] = {}
     seen = set(known)
     for number in wanted:
         if number in dead or shape.dead(number):
@@ -56,7 +56,7 @@ def _its_own(finder: NameFinder, name: str, file: str) -> bool:
 
 def _missing(
     finder: NameFinder, name: str, called: bool, file: str, line: int, like: Symptom, before: str
-) -> Finding | None:
+) -> NameFinding | None:
     tagged = re.search(r"\b(?:struct|union|enum)\s+$", before)
     owners = _owners(finder, name, file, tag=bool(tagged))
     name = f"struct {name}" if tagged else name
@@ -75,7 +75,7 @@ def _missing(
     active = finder.project.active_headers(file, line)
     if any(h.header in active for h in homes):
         return None
-    return Finding("include", name, like, file, line, tuple(h.header for h in homes), True)
+    return NameFinding("include", name, like, file, line, tuple(h.header for h in homes), True)
 
 
 def _owners(finder: NameFinder, name: str, file: str, *, tag: bool) -> list[str]:
@@ -90,7 +90,7 @@ def _owners(finder: NameFinder, name: str, file: str, *, tag: bool) -> list[str]
     return found
 
 
-def _own_header(finder: NameFinder, name: str, owners: list[str], file: str, line: int, like: Symptom) -> Finding | None:
+def _own_header(finder: NameFinder, name: str, owners: list[str], file: str, line: int, like: Symptom) -> NameFinding | None:
     """The project header that brings ``name``; None when it is active already, or only a source file has the name."""
     active = finder.project.active_headers(file, line)
     plain = name.removeprefix("struct ")
@@ -99,4 +99,4 @@ def _own_header(finder: NameFinder, name: str, owners: list[str], file: str, lin
         return None
     if plain != name and any(finder.project.has(h) and plain in finder.project.declared(h).declared_tags for h in active):
         return None  # an opaque type, of which pointers are enough
-    return Finding("include", name, like, file, line, headers, False)
+    return NameFinding("include", name, like, file, line, headers, False)

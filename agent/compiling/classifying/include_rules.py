@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from agent.c.words import holds_word, is_called
 from agent.compiling.classifying.choose import choose_headers
 from agent.compiling.classifying.classification import ERROR_CAT_MISSING_INCLUDE, CompilerErrorClassification
-from agent.compiling.classifying.evidence import Evidence
-from agent.compiling.classifying.findings import Finding
+from agent.compiling.classifying.evidence import CompileEvidence
+from agent.compiling.classifying.findings import NameFinding
 from agent.compiling.classifying.foresee import foreseen
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.log_lines import plain_text
@@ -19,9 +19,9 @@ _QUESTION = "Does a header that is not included declare the missing name?"
 _NAMED = ("implicit", "undeclared", "unknown_type", "incomplete", "in_parameters", "syntax")
 
 
-def find_names(e: Evidence) -> list[Finding]:
+def find_names(e: CompileEvidence) -> list[NameFinding]:
     """What can be found out about the names in the complaints, each name once."""
-    found: list[Finding] = []
+    found: list[NameFinding] = []
     seen: set[tuple[str, str]] = set()
     for complaint in e.complaints:
         if complaint.kind not in _NAMED or not (complaint.names or complaint.diagnostic.source_line):
@@ -37,9 +37,9 @@ def find_names(e: Evidence) -> list[Finding]:
     return found or _silently_int(e)
 
 
-def _silently_int(e: Evidence) -> list[Finding]:
+def _silently_int(e: CompileEvidence) -> list[NameFinding]:
     """Functions that a compiler took for ``int f()`` without a word (C90, ``-w``), so that only their value offends."""
-    found: dict[str, Finding] = {}
+    found: dict[str, NameFinding] = {}
     for complaint in e.decisive:
         d = complaint.diagnostic
         file = e.project.resolve(d.file)
@@ -52,7 +52,7 @@ def _silently_int(e: Evidence) -> list[Finding]:
     return list(found.values())
 
 
-def _new(e: Evidence, finding: Finding, found: Sequence[Finding]) -> bool:
+def _new(e: CompileEvidence, finding: NameFinding, found: Sequence[NameFinding]) -> bool:
     """Whether a name near a later syntax error is missing in its own right: hinted at, or a name that no line above uses
     without a complaint."""
     if finding.outcome != "include":
@@ -69,7 +69,7 @@ def _new(e: Evidence, finding: Finding, found: Sequence[Finding]) -> bool:
     )
 
 
-def missing_include(e: Evidence) -> CompilerErrorClassification | None:
+def missing_include(e: CompileEvidence) -> CompilerErrorClassification | None:
     """An include that a finding asks for, if it explains an error."""
     wanted = [f for f in e.findings if f.outcome == "include"]
     if wanted and (not e.errors or _explain(e, wanted) or all(c.kind == "other" for c in e.errors)):
@@ -78,7 +78,7 @@ def missing_include(e: Evidence) -> CompilerErrorClassification | None:
     return None
 
 
-def _explain(e: Evidence, wanted: Sequence[Finding]) -> bool:
+def _explain(e: CompileEvidence, wanted: Sequence[NameFinding]) -> bool:
     """Whether one of the names explains an error: it is one, stands in the line of one, or is the type that the error
     trips over."""
     lines = {(c.diagnostic.file, c.diagnostic.line) for c in e.errors}
@@ -92,7 +92,7 @@ def _explain(e: Evidence, wanted: Sequence[Finding]) -> bool:
     return False
 
 
-def include_result(e: Evidence, wanted: Sequence[Finding]) -> CompilerErrorClassification:
+def include_result(e: CompileEvidence, wanted: Sequence[NameFinding]) -> CompilerErrorClassification:
     """The fewest headers that bring all the names."""
     includes = choose_headers([*wanted, *_foreseen(e, wanted)], e.project, e.facts.include_dirs)
     for needed in includes:
@@ -105,7 +105,7 @@ def include_result(e: Evidence, wanted: Sequence[Finding]) -> CompilerErrorClass
     )
 
 
-def _foreseen(e: Evidence, wanted: Sequence[Finding]) -> list[Finding]:
+def _foreseen(e: CompileEvidence, wanted: Sequence[NameFinding]) -> list[NameFinding]:
     """Further names that will be missing once the first ones are there: the compiler stopped, or lost the line."""
     if not wanted or not e.foresee:
         return []
@@ -116,7 +116,7 @@ def _foreseen(e: Evidence, wanted: Sequence[Finding]) -> list[Finding]:
     return [f for f in found if f.name not in named]
 
 
-def _unseen_lines(e: Evidence, file: str) -> set[int] | None:
+def _unseen_lines(e: CompileEvidence, file: str) -> set[int] | None:
     """The lines of ``file`` in which names may be missing without a complaint: those with an error, and all below the last
     one where compiler or log ended early. None (all lines) for a compiler that stops at the first error."""
     lines = {c.diagnostic.line for c in e.errors if c.diagnostic.line}
@@ -133,7 +133,7 @@ def _unseen_lines(e: Evidence, file: str) -> set[int] | None:
     return lines
 
 
-def macro_home(e: Evidence, complaint: Symptom) -> Finding | None:
+def macro_home(e: CompileEvidence, complaint: Symptom) -> NameFinding | None:
     """The header of an undefined symbol that is really a standard macro, called without it."""
     name = complaint.names[0] if complaint.names else ""
     homes = e.table.homes(name)
@@ -144,9 +144,9 @@ def macro_home(e: Evidence, complaint: Symptom) -> Finding | None:
     shape = e.project.shape(e.target)
     used = (n for n in range(1, shape.line_count + 1) if holds_word(shape.line_text(n), name))
     line = next(used, shape.line_count + 1)
-    return Finding("include", name, complaint, e.target, line, tuple(h.header for h in homes))
+    return NameFinding("include", name, complaint, e.target, line, tuple(h.header for h in homes))
 
 
-def _in_project(e: Evidence, name: str) -> bool:
+def _in_project(e: CompileEvidence, name: str) -> bool:
     """Whether a file of the project declares ``name``."""
     return any(e.project.mentions(path, name) and e.project.declared(path).has(name) for path in e.project.paths())

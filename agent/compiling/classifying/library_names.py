@@ -8,7 +8,7 @@ from agent.c.headers import Home
 from agent.c.preprocessor.directives import FEATURE_MACROS
 from agent.c.project import ProjectFiles
 from agent.c.words import around, holds_word, is_called
-from agent.compiling.classifying.findings import FailedCompile, Finding, Sought
+from agent.compiling.classifying.findings import FailedCompile, NameFinding, Sought
 from agent.compiling.reading.symptoms import Symptom
 
 _PRINTED = re.compile(r"\w*(?:printf|scanf)\s*\([^()]*$")
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\b(?:int|long|short|double|float|char|size_t)\b")
 _LIKE_A_CONSTANT = re.compile(r"[A-Z]|_t$")
 
 
-def in_library(at: FailedCompile, sought: Sought) -> Finding | None:
+def in_library(at: FailedCompile, sought: Sought) -> NameFinding | None:
     """Headers outside the project declare it: they are to be included, or are and hide it."""
     homes = _homes(at, sought)
     if not homes:
@@ -40,7 +40,7 @@ def in_library(at: FailedCompile, sought: Sought) -> Finding | None:
     return sought.found("include", headers=headers, hinted=hinted) if headers else None
 
 
-def _although_included(at: FailedCompile, sought: Sought, primary: Home, hidden: bool) -> Finding | None:
+def _although_included(at: FailedCompile, sought: Sought, primary: Home, hidden: bool) -> NameFinding | None:
     """Why a name is not known although its header is included."""
     header = primary.header
     if _shadowed(at, header, sought.file):
@@ -88,7 +88,7 @@ def hinted_at(symptom: Symptom, plain: str) -> bool:
     return any(holds_word(note, plain) for note in symptom.diagnostic.notes)
 
 
-def _wrong_use(at: FailedCompile, sought: Sought, homes: list[Home], hinted: bool) -> Finding | None:
+def _wrong_use(at: FailedCompile, sought: Sought, homes: list[Home], hinted: bool) -> NameFinding | None:
     """A name that a header declares, used as what it is not: a forgotten local called ``time``, say."""
     kinds = {h.kind for h in homes}
     symptom, plain = sought.symptom, sought.plain
@@ -159,7 +159,7 @@ def _shadowed(at: FailedCompile, header: str, file: str) -> bool:
     return found is not None and any(i.name == header for i in at.project.shape(file).includes)
 
 
-def _hidden(at: FailedCompile, sought: Sought, home: Home, *, included: bool) -> Finding:
+def _hidden(at: FailedCompile, sought: Sought, home: Home, *, included: bool) -> NameFinding:
     if shown := _shown_by_project(at, sought, home):
         return shown
     plain, macro, strict = sought.plain, home.feature_macro, at.facts.strict
@@ -174,7 +174,7 @@ def _hidden(at: FailedCompile, sought: Sought, home: Home, *, included: bool) ->
     return sought.found("hidden", f"{detail}.", (home.header,), flag=f"-D{macro}")
 
 
-def _shown_by_project(at: FailedCompile, sought: Sought, home: Home) -> Finding | None:
+def _shown_by_project(at: FailedCompile, sought: Sought, home: Home) -> NameFinding | None:
     """A header of the project that defines the feature-test macro and is not included: it belongs above all others."""
     project = at.project
     macros = _feature_macros(at, sought.file)

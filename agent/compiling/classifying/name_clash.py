@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from agent.compiling.classifying.evidence import Evidence
+from agent.compiling.classifying.evidence import CompileEvidence
 from agent.compiling.reading.symptoms import Symptom
 
 _LOCATED = re.compile(r"^(?P<file>[^\s:][^:]*):\d+: ")
@@ -29,7 +29,7 @@ class NameClash(NamedTuple):
         )
 
 
-def library_clash(e: Evidence, complaint: Symptom, symbol: str) -> NameClash | None:
+def library_clash(e: CompileEvidence, complaint: Symptom, symbol: str) -> NameClash | None:
     """The clash behind a complaint about two declarations, None when both sides are the project's."""
     if not symbol or complaint.kind not in ("conflict", "linkage", "redefined"):
         return None
@@ -42,7 +42,7 @@ def library_clash(e: Evidence, complaint: Symptom, symbol: str) -> NameClash | N
     return NameClash(symbol, header, _proposal(e, symbol))
 
 
-def _header(e: Evidence, symbol: str, path: str) -> str:
+def _header(e: CompileEvidence, symbol: str, path: str) -> str:
     """The header to name: the one that is included, not the internal part in which the declaration stands."""
     match = _INCLUDE_FOLDER.match(path)
     found = match["header"] if match else path
@@ -53,7 +53,7 @@ def _header(e: Evidence, symbol: str, path: str) -> str:
     return next((h for h in homes if h in active), homes[0] if homes else found)
 
 
-def _proposal(e: Evidence, symbol: str) -> str:
+def _proposal(e: CompileEvidence, symbol: str) -> str:
     """``text_getline`` for a ``getline`` that ``text.h`` declares; ``own_getline`` where no header does."""
     for header in e.project.headers():
         if e.project.mentions(header, symbol) and e.project.declared(header).has(symbol):

@@ -10,7 +10,7 @@ from agent.c.headers import HeaderTable, header_table
 from agent.c.project import ProjectFiles
 from agent.c.words import is_member
 from agent.compiling.build_facts import BuildFacts
-from agent.compiling.classifying.findings import FailedCompile, Finding, Sought, SystemNames
+from agent.compiling.classifying.findings import FailedCompile, NameFinding, Sought, SystemNames
 from agent.compiling.classifying.library_names import hinted_at, in_library
 from agent.compiling.classifying.project_names import elsewhere, in_own_file, in_project_headers
 from agent.compiling.classifying.scope import tag_behind
@@ -41,11 +41,11 @@ class NameFinder(FailedCompile):
     ) -> None:
         super().__init__(project, target, facts, table or header_table(), system, frozenset(disproven))
 
-    def find(self, symptom: Symptom) -> Finding:
+    def find(self, symptom: Symptom) -> NameFinding:
         """The best explanation of a symptom: the first of its names that has one; ``unknown`` when none has."""
         if symptom.kind == "incomplete" and not symptom.names:
             symptom = symptom._replace(names=self._type_of_the_owner(symptom))
-        last: Finding | None = None
+        last: NameFinding | None = None
         for name in symptom.names[:24] if symptom.kind == "syntax" else symptom.names[:4]:
             found = self._name(symptom, name)
             if found.outcome not in ("unknown", "undefined") and not (
@@ -54,9 +54,9 @@ class NameFinder(FailedCompile):
                 return found
             if symptom.kind != "syntax":
                 last = last or found
-        return last or Finding("unknown", symptom.names[0] if symptom.names else "", symptom)
+        return last or NameFinding("unknown", symptom.names[0] if symptom.names else "", symptom)
 
-    def _name(self, symptom: Symptom, name: str) -> Finding:
+    def _name(self, symptom: Symptom, name: str) -> NameFinding:
         sought = Sought(symptom, name, *self.place(symptom))
         plain = sought.plain
         if symptom.kind == "syntax" and not self._may_be_missing(sought):

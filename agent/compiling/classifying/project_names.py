@@ -6,11 +6,11 @@ import re
 
 from agent.c.files import is_header
 from agent.c.project import ProjectFiles
-from agent.compiling.classifying.findings import FailedCompile, Finding, Sought
+from agent.compiling.classifying.findings import FailedCompile, NameFinding, Sought
 from agent.compiling.classifying.scope import close_name, close_tag
 
 
-def in_own_file(at: FailedCompile, sought: Sought) -> Finding | None:
+def in_own_file(at: FailedCompile, sought: Sought) -> NameFinding | None:
     """The file that uses the name declares it too: below its use, or as a tag."""
     plain, file, kind = sought.plain, sought.file, sought.symptom.kind
     if at.project.mentions_once(file, plain):
@@ -33,7 +33,7 @@ def in_own_file(at: FailedCompile, sought: Sought) -> Finding | None:
     return None
 
 
-def in_project_headers(at: FailedCompile, sought: Sought) -> Finding | None:
+def in_project_headers(at: FailedCompile, sought: Sought) -> NameFinding | None:
     """Headers of the project declare it: they are to be included, or are and hide it."""
     plain, file, kind = sought.plain, sought.file, sought.symptom.kind
     homes, tag_homes = _homes(at, sought)
@@ -126,7 +126,7 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def elsewhere(at: FailedCompile, sought: Sought) -> Finding:
+def elsewhere(at: FailedCompile, sought: Sought) -> NameFinding:
     """No header declares it: a source file that defines it, a name in scope that is close, or nothing."""
     symptom, plain = sought.symptom, sought.plain
     if (instead := at.table.vanished(sought.name)) and not _source_defines(at, sought):
@@ -171,7 +171,7 @@ def _wrapped_in_macros(at: FailedCompile, sought: Sought) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _tag_elsewhere(at: FailedCompile, sought: Sought) -> Finding:
+def _tag_elsewhere(at: FailedCompile, sought: Sought) -> NameFinding:
     plain = sought.plain
     for path in at.project.paths():
         if path != sought.file and at.project.mentions(path, plain) and plain in at.project.declared(path).tags:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.c.preprocessor.directives import FEATURE_MACROS, INCLUDES, Include
-from agent.c.preprocessor.include_placement import Surroundings
+from agent.c.preprocessor.include_placement import IncludeEffects
 from agent.c.preprocessor.includes import IncludeEdit, insert_include, places_in, spelled
 from agent.c.project import ProjectFiles
 from agent.compiling.generated import GRAMMARS, prologue
@@ -70,7 +70,7 @@ def places_for(project: ProjectFiles, path: str, *, system: bool, before_line: i
         found = project.included_file(path, include.name)
         return found is not None and bool(FEATURE_MACROS.intersection(project.shape(found).defined))
 
-    around = Surroundings(pragmas, configures)
+    around = IncludeEffects(pragmas, configures)
     source = project.source(path)
     return places_in(source, system=system, before_line=before_line, macros=project.macros, surroundings=around)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
-from agent.repair.operators.registry import Change, Site, operator
+from agent.repair.operators.registry import EditParts, Site, operator
 
 _WIDER = {
     "int": ("long long", "unsigned", "double", "char"), "char": ("unsigned char", "int"), "float": ("double",),
@@ -21,7 +21,7 @@ _BYTE_COUNTS = {"memcpy": 2, "memmove": 2, "memset": 2, "malloc": 0, "realloc": 
 
 
 @operator("missing-break", "a case that falls through ends in a break", ("c",), weight=0.6)
-def missing_break(site: Site) -> Iterator[Change]:
+def missing_break(site: Site) -> Iterator[EditParts]:
     """And a ``break`` of a case that goes."""
     for node in site.of("case_statement"):
         inside = [one for one in node.named_children if site.is_statement(one)]
@@ -30,7 +30,7 @@ def missing_break(site: Site) -> Iterator[Change]:
 
 
 @operator("sizeof", "the size of what is pointed to, not of the pointer", ("c",), weight=0.7)
-def sizeof(site: Site) -> Iterator[Change]:
+def sizeof(site: Site) -> Iterator[EditParts]:
     """``sizeof p`` becomes ``sizeof *p``, and the other way round; ``sizeof(T)`` of a pointer loses its star."""
     for node in site.of("sizeof_expression"):
         text = site.text(node)
@@ -44,7 +44,7 @@ def sizeof(site: Site) -> Iterator[Change]:
 
 
 @operator("allocation", "room for one more, or for elements and not for bytes", ("c",), weight=0.6)
-def allocation(site: Site) -> Iterator[Change]:
+def allocation(site: Site) -> Iterator[EditParts]:
     """``malloc(n)`` becomes ``malloc(n + 1)``; byte counts are multiplied by an element's size."""
     for call in site.calls:
         if call.name in _ALLOCATORS and call.arguments:
@@ -91,7 +91,7 @@ def _assigned(site: Site, node: tree_sitter.Node) -> str:
 
 
 @operator("assigned-condition", "a comparison where a condition assigns", ("c",), weight=0.8)
-def assigned_condition(site: Site) -> Iterator[Change]:
+def assigned_condition(site: Site) -> Iterator[EditParts]:
     """``if (a = b)`` becomes ``if (a == b)``."""
     for test in site.conditions:
         for node in [test, *test.children]:
@@ -101,7 +101,7 @@ def assigned_condition(site: Site) -> Iterator[Change]:
 
 
 @operator("declared-type", "a wider, unsigned or floating type", ("c",), weight=0.4)
-def declared_type(site: Site) -> Iterator[Change]:
+def declared_type(site: Site) -> Iterator[EditParts]:
     """Of one declaration in the function, or of a cast."""
     for node in site.of("declaration"):
         kind = node.child_by_field_name("type")
@@ -111,7 +111,7 @@ def declared_type(site: Site) -> Iterator[Change]:
 
 
 @operator("initial-value", "a variable begins with a value", ("c",), weight=0.6)
-def initial_value(site: Site) -> Iterator[Change]:
+def initial_value(site: Site) -> Iterator[EditParts]:
     """``int n;`` becomes ``int n = 0;``."""
     for node in site.of("declaration"):
         kind = node.child_by_field_name("type")
@@ -125,7 +125,7 @@ def initial_value(site: Site) -> Iterator[Change]:
 
 
 @operator("cast", "a division or comparison made in another type", ("c",), weight=0.45)
-def cast(site: Site) -> Iterator[Change]:
+def cast(site: Site) -> Iterator[EditParts]:
     """``(double)`` before a division, ``(unsigned char)`` for a character, ``(int)`` for an unsigned difference."""
     for one in site.binaries:
         if one.text in ("/", "*"):
@@ -148,7 +148,7 @@ def cast(site: Site) -> Iterator[Change]:
 
 
 @operator("pointer", "the value or the address, one star more or less", ("c",), weight=0.5)
-def pointer(site: Site) -> Iterator[Change]:
+def pointer(site: Site) -> Iterator[EditParts]:
     """``x``, ``*x`` and ``&x``; ``p->f`` and ``p.f`` are the compiler's to tell."""
     for node in site.of("pointer_expression"):
         argument = node.child_by_field_name("argument")
@@ -168,7 +168,7 @@ def pointer(site: Site) -> Iterator[Change]:
 
 
 @operator("step", "counted before or after, up or down", ("c",), weight=0.5)
-def step(site: Site) -> Iterator[Change]:
+def step(site: Site) -> Iterator[EditParts]:
     """``i++``, ``++i``, ``i--``, ``--i``."""
     for node in site.of("update_expression"):
         argument = node.child_by_field_name("argument")
@@ -185,7 +185,7 @@ def step(site: Site) -> Iterator[Change]:
 
 
 @operator("empty-body", "a semicolon that cuts a loop or branch off from its body goes", ("c",), weight=0.9)
-def empty_body(site: Site) -> Iterator[Change]:
+def empty_body(site: Site) -> Iterator[EditParts]:
     """``for (…);`` before a block (gcc -Wempty-body)."""
     for node in site.of("for_statement", "while_statement", "if_statement"):
         body = node.child_by_field_name("body") or node.child_by_field_name("consequence")
@@ -194,7 +194,7 @@ def empty_body(site: Site) -> Iterator[Change]:
 
 
 @operator("freed", "memory freed twice, too early, or not set to null", ("c",), weight=0.5)
-def freed(site: Site) -> Iterator[Change]:
+def freed(site: Site) -> Iterator[EditParts]:
     """A ``free`` goes, moves to the end of its block, or is followed by ``p = NULL``."""
     for one, block, place in site.statements:
         match = re.fullmatch(r"free\s*\((.+)\)\s*;", site.text(one), re.S)
@@ -206,11 +206,11 @@ def freed(site: Site) -> Iterator[Change]:
         if place < len(block) - 1:
             cut = site.remove(one).parts[0]
             spot = (last.start_byte, last.start_byte, f"{site.text(one)}\n{site.indent(last)}")
-            yield Change((cut, spot), site.line(one))
+            yield EditParts((cut, spot), site.line(one))
 
 
 @operator("null-check", "a pointer that may be null is looked at before it is used", ("c",), weight=0.45)
-def null_check(site: Site) -> Iterator[Change]:
+def null_check(site: Site) -> Iterator[EditParts]:
     """``if (!p) return …;`` after the assignment, or around the statement."""
     results = ["", "0", "-1", "NULL"]
     for one, _, _ in site.statements:
@@ -236,7 +236,7 @@ def _pointed(site: Site, statement: tree_sitter.Node) -> set[str]:
 
 
 @operator("terminator", "a string that ends where its text does", ("c",), weight=0.5)
-def terminator(site: Site) -> Iterator[Change]:
+def terminator(site: Site) -> Iterator[EditParts]:
     """``s[n] = '\\0';`` added before a return or at the end; ``strlen(s)`` one more."""
     indexed = [node.child_by_field_name("argument") for node in site.of("subscript_expression")]
     arrays = {site.text(node) for node in indexed if node is not None}
@@ -255,7 +255,7 @@ def terminator(site: Site) -> Iterator[Change]:
 
 
 @operator("mask", "the bits beyond the last are left out", ("c",), weight=0.35)
-def mask(site: Site) -> Iterator[Change]:
+def mask(site: Site) -> Iterator[EditParts]:
     """``x`` becomes ``x & mask`` or ``x % size`` with a name of the scope; shifts are made in a wider type."""
     names = [one for one in site.variables if re.search(r"mask|size|len|cap|count|bits|n$", one)]
     for node in site.of("subscript_expression"):
@@ -276,7 +276,7 @@ def mask(site: Site) -> Iterator[Change]:
 
 
 @operator("format", "another conversion in a format", ("c",), weight=0.4)
-def formats(site: Site) -> Iterator[Change]:
+def formats(site: Site) -> Iterator[EditParts]:
     """``%d`` for ``%c``, ``%f``, ``%u``, ``%s``; a line break or blank more or less at the end."""
     readers = {call.arguments[0] for call in site.calls if call.name == "scanf" and call.arguments}
     for node in site.of("string_literal"):
@@ -295,7 +295,7 @@ def formats(site: Site) -> Iterator[Change]:
 
 
 @operator("character", "another character, or the number for it", ("c",), weight=0.4)
-def character(site: Site) -> Iterator[Change]:
+def character(site: Site) -> Iterator[EditParts]:
     """``'0'`` and ``0``, upper and lower case, line break, blank and end of string."""
     for node in site.of("char_literal"):
         text = site.text(node)

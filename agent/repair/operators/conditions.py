@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import tree_sitter
 
 from agent.repair.operators.expressions import compared
-from agent.repair.operators.registry import Change, Site, operator
+from agent.repair.operators.registry import EditParts, Site, operator
 
 _MOST_ATOMS = 14
 _PLAIN_RESULTS = {"integer", "number_literal", "true", "false", "none", "null", "list", "string", "identifier",
@@ -19,7 +19,7 @@ def _signs(site: Site) -> tuple[str, str]:
 
 
 @operator("connective", "and for or, or the other way round", weight=0.8)
-def connective(site: Site) -> Iterator[Change]:
+def connective(site: Site) -> Iterator[EditParts]:
     """``&&`` and ``||`` in C; ``&`` and ``|`` in a C condition become logical."""
     both, either = _signs(site)
     for one in site.binaries:
@@ -34,7 +34,7 @@ def _within(node: tree_sitter.Node, outer: tree_sitter.Node) -> bool:
 
 
 @operator("negation", "a condition or one part of it negated", weight=0.7)
-def negation(site: Site) -> Iterator[Change]:
+def negation(site: Site) -> Iterator[EditParts]:
     """``not`` put in front, or taken away."""
     for node in site.of("not_operator", "unary_expression"):
         argument = node.child_by_field_name("argument")
@@ -72,7 +72,7 @@ def atoms(site: Site) -> list[str]:
 
 
 @operator("condition-part", "a condition made stricter or weaker by another one", weight=0.4)
-def condition_part(site: Site) -> Iterator[Change]:
+def condition_part(site: Site) -> Iterator[EditParts]:
     """``c and x`` or ``c or x``, x from the function's own conditions and names."""
     both, either = _signs(site)
     known = atoms(site)
@@ -96,7 +96,7 @@ def _is_comparison(site: Site, node: tree_sitter.Node) -> bool:
 
 
 @operator("unchecked-null", "a name that may be null is looked at before what it points to", weight=0.6)
-def unchecked_null(site: Site) -> Iterator[Change]:
+def unchecked_null(site: Site) -> Iterator[EditParts]:
     """In front of a condition that reads ``x.y`` or ``x->y``: ``x is None or``, ``x is not None and``."""
     both, either = _signs(site)
     for test in site.conditions:
@@ -118,7 +118,7 @@ def unchecked_null(site: Site) -> Iterator[Change]:
 
 
 @operator("fixed-condition", "a condition that always or never holds", weight=0.2)
-def fixed_condition(site: Site) -> Iterator[Change]:
+def fixed_condition(site: Site) -> Iterator[EditParts]:
     """True or false for the whole condition."""
     for test in site.conditions:
         if test.parent is not None and test.parent.type == "while_statement":
@@ -128,7 +128,7 @@ def fixed_condition(site: Site) -> Iterator[Change]:
 
 
 @operator("guard", "an early way out for an empty, null or zero argument", weight=0.4)
-def guard(site: Site) -> Iterator[Change]:
+def guard(site: Site) -> Iterator[EditParts]:
     """At the beginning of the function, and ``continue`` or ``break`` at the beginning of a loop."""
     places = [
         one for one, block, place in site.statements if place == 0 and one.parent is not None and one.parent == site.body
@@ -167,7 +167,7 @@ def _results(site: Site) -> list[str]:
 
 
 @operator("guard-removed", "a condition that keeps a statement from being carried out is taken away", weight=0.35)
-def guard_removed(site: Site) -> Iterator[Change]:
+def guard_removed(site: Site) -> Iterator[EditParts]:
     """``if c: s`` becomes ``s``; an ``if`` without an else part goes whole; ``else if`` becomes ``if``."""
     for node in site.of("if_statement"):
         body = node.child_by_field_name("consequence")
@@ -185,36 +185,36 @@ def guard_removed(site: Site) -> Iterator[Change]:
             yield site.replace(node, site.text(inside[0]))
     for node in site.of("elif_clause"):
         if site.begins_line(node):
-            yield Change(((node.start_byte, node.start_byte + 4, "if"),), site.line(node), 0.7)
+            yield EditParts(((node.start_byte, node.start_byte + 4, "if"),), site.line(node), 0.7)
     for node in site.of("else_clause"):
         inner = [one for one in node.named_children if one.type == "if_statement"]
         if inner and not site.python:
-            yield Change(((node.start_byte, inner[0].start_byte, ""),), site.line(node), 0.7)
+            yield EditParts(((node.start_byte, inner[0].start_byte, ""),), site.line(node), 0.7)
 
 
 @operator("missing-else", "an if that should only be looked at when the one before did not hold", weight=0.5)
-def missing_else(site: Site) -> Iterator[Change]:
+def missing_else(site: Site) -> Iterator[EditParts]:
     """``if a: … if b: …`` becomes ``if a: … elif b: …``; the last ``else if`` becomes ``else``."""
     for one, block, place in site.statements:
         if one.type != "if_statement" or place == 0 or block[place - 1].type != "if_statement":
             continue
         if block[place - 1].child_by_field_name("alternative") is None or not site.python:
             word = "elif" if site.python else "else if"
-            yield Change(((one.start_byte, one.start_byte + 2, word),), site.line(one))
+            yield EditParts(((one.start_byte, one.start_byte + 2, word),), site.line(one))
     for node in site.of("elif_clause"):
         test = node.child_by_field_name("condition")
         if test is not None and (
             node.next_named_sibling is None or node.next_named_sibling.type not in ("elif_clause", "else_clause")
         ):
-            yield Change(((node.start_byte, test.end_byte, "else"),), site.line(node), 0.7)
+            yield EditParts(((node.start_byte, test.end_byte, "else"),), site.line(node), 0.7)
     for node in site.of("else_clause"):
         inner = next((one for one in node.named_children if one.type == "if_statement"), None)
         if inner is not None and inner.child_by_field_name("alternative") is None and not site.python:
             body = inner.child_by_field_name("consequence")
             if body is not None:
-                yield Change(((inner.start_byte, body.start_byte, ""),), site.line(node), 1.2)
+                yield EditParts(((inner.start_byte, body.start_byte, ""),), site.line(node), 1.2)
     for one, block, place in site.statements:
         if not site.python and one.type == "if_statement" and one.child_by_field_name("alternative") is None and place:
             body, before = one.child_by_field_name("consequence"), block[place - 1]
             if body is not None and before.type == "if_statement":
-                yield Change(((one.start_byte, body.start_byte, "else "),), site.line(one), 0.8)
+                yield EditParts(((one.start_byte, body.start_byte, "else "),), site.line(one), 0.8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent.repair.operators.registry import Binary, Change, Site, operator
+from agent.repair.operators.registry import Binary, EditParts, Site, operator
 
 _COMPARISONS = {
     "<": ("<=", ">", "!=", ">=", "=="), "<=": ("<", ">=", "==", ">", "!="), ">": (">=", "<", "!=", "<=", "=="),
@@ -33,7 +33,7 @@ def _known(site: Site, sign: str) -> bool:
 
 
 @operator("comparison", "another comparison: boundary taken in or left out, turned round, negated", weight=1.0)
-def comparison(site: Site) -> Iterator[Change]:
+def comparison(site: Site) -> Iterator[EditParts]:
     """``<`` for ``<=`` and the like; ``in`` and ``is`` in Python."""
     for one in site.binaries:
         for place, sign in enumerate(_COMPARISONS.get(one.text, ())):
@@ -43,7 +43,7 @@ def comparison(site: Site) -> Iterator[Change]:
 
 
 @operator("comparison-constant", "another comparison together with a constant one more or less", weight=0.55)
-def comparison_constant(site: Site) -> Iterator[Change]:
+def comparison_constant(site: Site) -> Iterator[EditParts]:
     """``n == 0`` for ``n <= 1``."""
     for one in site.binaries:
         number = one.right if one.right.type in ("integer", "number_literal") else None
@@ -54,11 +54,11 @@ def comparison_constant(site: Site) -> Iterator[Change]:
             for new in (value + 1, value - 1):
                 if sign != one.text and (new >= 0 or sign in (">", ">=", "==", "!=")):
                     changed = site.sign(one, sign)
-                    yield Change((*changed.parts, (number.start_byte, number.end_byte, str(new))), changed.line)
+                    yield EditParts((*changed.parts, (number.start_byte, number.end_byte, str(new))), changed.line)
 
 
 @operator("arithmetic", "another arithmetic or bit operator", weight=0.8)
-def arithmetic(site: Site) -> Iterator[Change]:
+def arithmetic(site: Site) -> Iterator[EditParts]:
     """``+`` for ``-``, ``/`` for ``//`` and so on."""
     for one in site.binaries:
         for sign in _ARITHMETIC.get(one.text, ()):
@@ -67,7 +67,7 @@ def arithmetic(site: Site) -> Iterator[Change]:
 
 
 @operator("assignment", "another assigning operator", weight=0.6)
-def assigning(site: Site) -> Iterator[Change]:
+def assigning(site: Site) -> Iterator[EditParts]:
     """``+=`` for ``-=`` or ``=``; only names that have a value already are added to."""
     for node in site.of("augmented_assignment", "assignment_expression", "assignment"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -77,11 +77,11 @@ def assigning(site: Site) -> Iterator[Change]:
         for sign in _ASSIGNING.get(between.strip(), ()):
             if _known(site, sign):
                 part = (left.end_byte, right.start_byte, between.replace(between.strip(), sign))
-                yield Change((part,), site.line(node), 1.0 if between.strip() != "=" else 0.5)
+                yield EditParts((part,), site.line(node), 1.0 if between.strip() != "=" else 0.5)
 
 
 @operator("constant", "a number one more, one less, 0, 1 or of the other sign", weight=0.8)
-def constant(site: Site) -> Iterator[Change]:
+def constant(site: Site) -> Iterator[EditParts]:
     """Whole numbers only."""
     for node in site.of("integer", "number_literal"):
         text = site.text(node)
@@ -94,7 +94,7 @@ def constant(site: Site) -> Iterator[Change]:
 
 
 @operator("off-by-one", "an index, bound, size or argument one more or one less", weight=0.75)
-def off_by_one(site: Site) -> Iterator[Change]:
+def off_by_one(site: Site) -> Iterator[EditParts]:
     """``x`` becomes ``x + 1`` or ``x - 1``; a ``+ 1`` or ``- 1`` that is there goes."""
     for node in site.nodes:
         parent = node.parent
@@ -122,7 +122,7 @@ def _is_compared(site: Site, node: object) -> bool:
 
 
 @operator("operand", "an operand left out, or the two of them swapped", weight=0.6)
-def operand(site: Site) -> Iterator[Change]:
+def operand(site: Site) -> Iterator[EditParts]:
     """``a - b`` for ``b - a``, ``a`` or ``b``."""
     for one in site.binaries:
         if one.text in _COMPARISONS or one.text in _PYTHON_COMPARISONS:
@@ -136,7 +136,7 @@ def operand(site: Site) -> Iterator[Change]:
 
 
 @operator("arguments", "two arguments of a call swapped", weight=0.7)
-def arguments(site: Site) -> Iterator[Change]:
+def arguments(site: Site) -> Iterator[EditParts]:
     """Any two of at most five."""
     for call in site.calls:
         args = call.arguments[:5]
@@ -147,7 +147,7 @@ def arguments(site: Site) -> Iterator[Change]:
 
 
 @operator("operand-added", "a term with another name added to a value", weight=0.45)
-def operand_added(site: Site) -> Iterator[Change]:
+def operand_added(site: Site) -> Iterator[EditParts]:
     """``x - y``, ``x + y``, ``y + x`` or ``x * y`` for ``x`` in what is returned, passed on, indexed by or assigned."""
     signs = ("+", "-", "*")
     for node in site.nodes:
@@ -179,7 +179,7 @@ def operand_added(site: Site) -> Iterator[Change]:
 
 
 @operator("slice", "bounds of a slice moved, added or left out", ("python",), weight=0.5)
-def slices(site: Site) -> Iterator[Change]:
+def slices(site: Site) -> Iterator[EditParts]:
     """``x[1:]``, ``x[:-1]``, ``x`` and bounds one more or less."""
     for node in site.of("slice"):
         parts = site.text(node).split(":")
@@ -205,7 +205,7 @@ def slices(site: Site) -> Iterator[Change]:
 
 
 @operator("constant-result", "a fixed result replaced by what the function knows", weight=0.35)
-def constant_result(site: Site) -> Iterator[Change]:
+def constant_result(site: Site) -> Iterator[EditParts]:
     """``return True`` becomes ``return not x`` or ``return x == 0``; a returned number becomes a name."""
     fixed = ("true", "false", "none", "integer", "number_literal", "null")
     for node in site.of("return_statement"):
@@ -222,7 +222,7 @@ def constant_result(site: Site) -> Iterator[Change]:
 
 
 @operator("conditional", "the two branches of a conditional expression swapped, or one of them taken", weight=0.4)
-def conditional(site: Site) -> Iterator[Change]:
+def conditional(site: Site) -> Iterator[EditParts]:
     """``a if c else b`` and ``c ? a : b``."""
     for node in site.of("conditional_expression"):
         parts = node.named_children
@@ -239,20 +239,20 @@ def compared(site: Site) -> list[Binary]:
 
 
 @operator("near-pair", "two comparisons of one condition moved to their boundary together", weight=0.45)
-def near_pair(site: Site) -> Iterator[Change]:
+def near_pair(site: Site) -> Iterator[EditParts]:
     """``a < b && b < c`` for ``a <= b && b <= c``."""
     found = [one for one in site.binaries if one.text in ("<", "<=", ">", ">=")]
     for place, one in enumerate(found):
         for other in found[place + 1 : place + 5]:
             if site.line(other.node) - site.line(one.node) <= 3:
                 first, second = site.sign(one, _NEAR[one.text]), site.sign(other, _NEAR[other.text])
-                yield Change((*first.parts, *second.parts), first.line)
+                yield EditParts((*first.parts, *second.parts), first.line)
     for condition in site.conditions:
         inside = [one for one in found if condition.start_byte <= one.node.start_byte < condition.end_byte]
         if len(inside) > 2:
             changed = [site.sign(one, _NEAR[one.text]) for one in inside]
-            yield Change(tuple(part for one in changed for part in one.parts), changed[0].line)
+            yield EditParts(tuple(part for one in changed for part in one.parts), changed[0].line)
     if len(found) > 2:
         strict = [site.sign(one, _NEAR[one.text]) for one in found if one.text in ("<", ">")]
         if len(strict) > 1:
-            yield Change(tuple(part for one in strict for part in one.parts), strict[0].line, 1.5)
+            yield EditParts(tuple(part for one in strict for part in one.parts), strict[0].line, 1.5)

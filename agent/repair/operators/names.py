@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from agent.repair.operators.registry import Change, Site, operator
+from agent.repair.operators.registry import EditParts, Site, operator
 
 _PAIRS = (
     ("append", "extend"), ("append", "add"), ("update", "add"), ("pop", "popleft"), ("append", "appendleft"), ("min", "max"),
@@ -26,7 +26,7 @@ for _one, _other in _PAIRS:
 
 
 @operator("name", "another variable in scope", weight=0.6)
-def name(site: Site) -> Iterator[Change]:
+def name(site: Site) -> Iterator[EditParts]:
     """Every use of a variable becomes every other; assigned names too, at a lower weight."""
     counts = Counter(site.text(node) for node in site.uses)
     for node in site.uses:
@@ -43,7 +43,7 @@ def name(site: Site) -> Iterator[Change]:
 
 
 @operator("field", "another field, attribute or method of the same file", weight=0.5)
-def field(site: Site) -> Iterator[Change]:
+def field(site: Site) -> Iterator[EditParts]:
     """Fields that the function uses itself first; then names that are commonly mistaken for each other."""
     nodes = [
         one.child_by_field_name("attribute" if site.python else "field") for one in site.of("attribute", "field_expression")
@@ -59,7 +59,7 @@ def field(site: Site) -> Iterator[Change]:
 
 
 @operator("called", "another function with a like name or meaning", weight=0.5)
-def called(site: Site) -> Iterator[Change]:
+def called(site: Site) -> Iterator[EditParts]:
     """``min`` for ``max`` and the like, and functions of the same file that begin or end alike."""
     for call in site.calls:
         if call.receiver or call.function.type != "identifier":
@@ -70,7 +70,7 @@ def called(site: Site) -> Iterator[Change]:
 
 
 @operator("unwrapped", "a value that went through a call is used as it is", weight=0.45)
-def unwrapped(site: Site) -> Iterator[Change]:
+def unwrapped(site: Site) -> Iterator[EditParts]:
     """``f(x)`` becomes ``x``."""
     for call in site.calls:
         if len(call.arguments) == 1 and call.arguments[0].type not in ("keyword_argument", "list_splat"):
@@ -80,7 +80,7 @@ def unwrapped(site: Site) -> Iterator[Change]:
 
 
 @operator("wrapped", "a value goes through a call of a function with one argument", weight=0.25)
-def wrapped(site: Site) -> Iterator[Change]:
+def wrapped(site: Site) -> Iterator[EditParts]:
     """Functions of one argument that the function uses already, and itself where it has one parameter."""
     own = site.function.name.rpartition(".")[2]
     single = [call.name for call in site.calls if len(call.arguments) == 1 and not call.receiver]
@@ -95,7 +95,7 @@ def wrapped(site: Site) -> Iterator[Change]:
 
 
 @operator("key", "another key or index that the function uses", weight=0.4)
-def key(site: Site) -> Iterator[Change]:
+def key(site: Site) -> Iterator[EditParts]:
     """``x[a]`` for ``x[b]``; ``x[i]`` for ``x``."""
     kind, inner = ("subscript", "subscript") if site.python else ("subscript_expression", "index")
     nodes = [(node, node.child_by_field_name(inner)) for node in site.of(kind)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
-from agent.repair.operators.registry import Change, Site, operator
+from agent.repair.operators.registry import EditParts, Site, operator
 
 _VALUE_PLACES = {"comparison_operator", "return_statement", "argument_list", "assignment", "boolean_operator",
                  "if_statement", "for_statement"}  # fmt: skip
@@ -16,7 +16,7 @@ _VALUE_PLACES = {"comparison_operator", "return_statement", "argument_list", "as
 @operator(
     "mutable-default", "a default that all calls share becomes None, made anew in the function", ("python",), weight=0.7
 )
-def mutable_default(site: Site) -> Iterator[Change]:
+def mutable_default(site: Site) -> Iterator[EditParts]:
     """``def f(x=[])`` (pylint W0102)."""
     parameters = site.function.node.child_by_field_name("parameters")
     first = next((one for one, _, place in site.statements if one.parent == site.body), None)
@@ -26,11 +26,11 @@ def mutable_default(site: Site) -> Iterator[Change]:
             continue
         name = site.text(own)
         guard = site.before(first, f"if {name} is None:\n    {name} = {site.text(value)}").parts[0]  # type: ignore[arg-type]
-        yield Change(((value.start_byte, value.end_byte, "None"), guard), site.line(node))
+        yield EditParts(((value.start_byte, value.end_byte, "None"), guard), site.line(node))
 
 
 @operator("alias", "a copy is kept, not the collection itself", ("python",), weight=0.4)
-def alias(site: Site) -> Iterator[Change]:
+def alias(site: Site) -> Iterator[EditParts]:
     """``x`` becomes ``x[:]``, ``list(x)`` or ``x.copy()`` where it is stored, passed on or returned."""
     for node in site.uses:
         parent = node.parent
@@ -41,7 +41,7 @@ def alias(site: Site) -> Iterator[Change]:
 
 
 @operator("literal", "another empty or neutral value", ("python",), weight=0.4)
-def literal(site: Site) -> Iterator[Change]:
+def literal(site: Site) -> Iterator[EditParts]:
     """``True`` for ``False``, ``None`` for ``0``, ``set()`` for ``[]``, an infinity for a number."""
     table = {
         "True": ("False", "None"), "False": ("True", "None"), "None": ("[]", "0", "False", "''"),
@@ -57,7 +57,7 @@ def literal(site: Site) -> Iterator[Change]:
 
 
 @operator("default-value", "a key that may be missing is read with a default", ("python",), weight=0.4)
-def default_value(site: Site) -> Iterator[Change]:
+def default_value(site: Site) -> Iterator[EditParts]:
     """``d[k]`` becomes ``d.get(k)`` or ``d.get(k, 0)``; ``d.get(k)`` gets a default."""
     for node in site.of("subscript"):
         value, index, parent = node.child_by_field_name("value"), node.child_by_field_name("subscript"), node.parent
@@ -76,7 +76,7 @@ def default_value(site: Site) -> Iterator[Change]:
 
 
 @operator("range", "the bounds of a range", ("python",), weight=0.6)
-def ranges(site: Site) -> Iterator[Change]:
+def ranges(site: Site) -> Iterator[EditParts]:
     """A start of 1, the other direction, one step less; ``range(len(x))`` of another collection."""
     for call in site.calls:
         if call.name != "range":
@@ -94,7 +94,7 @@ def ranges(site: Site) -> Iterator[Change]:
 
 
 @operator("method-result", "a method is called and not only named, or the other way round", ("python",), weight=0.5)
-def method_result(site: Site) -> Iterator[Change]:
+def method_result(site: Site) -> Iterator[EditParts]:
     """``x.strip`` for ``x.strip()``; a string method whose result is thrown away is assigned."""
     called = {call.function for call in site.calls}
     for node in site.of("attribute"):
@@ -112,7 +112,7 @@ def method_result(site: Site) -> Iterator[Change]:
 
 
 @operator("pop-end", "taken from the other end of a list", ("python",), weight=0.5)
-def pop_end(site: Site) -> Iterator[Change]:
+def pop_end(site: Site) -> Iterator[EditParts]:
     """``pop()`` and ``pop(0)``, ``x[0]`` and ``x[-1]``, ``insert(0, x)`` and ``append(x)``."""
     for call in site.calls:
         if call.name == "pop" and not call.arguments:
@@ -130,7 +130,7 @@ def pop_end(site: Site) -> Iterator[Change]:
 
 
 @operator("ordering", "sorted the other way, or sorted at all", ("python",), weight=0.4)
-def ordering(site: Site) -> Iterator[Change]:
+def ordering(site: Site) -> Iterator[EditParts]:
     """``reverse=True`` added or taken away; ``sorted`` around what a loop goes through."""
     for call in site.calls:
         if call.name not in ("sorted", "sort"):
@@ -152,7 +152,7 @@ def ordering(site: Site) -> Iterator[Change]:
 
 
 @operator("own-attribute", "the object's attribute, not a local name, or the other way round", ("python",), weight=0.5)
-def own_attribute(site: Site) -> Iterator[Change]:
+def own_attribute(site: Site) -> Iterator[EditParts]:
     """``x`` and ``self.x``."""
     own = {site.text(node) for node in site.of("attribute") if site.text(node).startswith("self.")}
     names = {one[5:] for one in own if one[5:].isidentifier()}
@@ -169,7 +169,7 @@ def own_attribute(site: Site) -> Iterator[Change]:
 
 
 @operator("power", "a value squared, halved or negated", weight=0.3)
-def power(site: Site) -> Iterator[Change]:
+def power(site: Site) -> Iterator[EditParts]:
     """``x ** 2``, ``x * x``, ``-x``, ``x // 2``."""
     for node in site.uses:
         parent, name = node.parent, site.text(node)
@@ -186,7 +186,7 @@ def power(site: Site) -> Iterator[Change]:
 
 
 @operator("exception", "another or a wider exception", ("python",), weight=0.3)
-def exception(site: Site) -> Iterator[Change]:
+def exception(site: Site) -> Iterator[EditParts]:
     """``KeyError``, ``IndexError``, ``ValueError`` and ``TypeError`` for each other, or their common class."""
     family = ("KeyError", "IndexError", "ValueError", "TypeError", "LookupError", "AttributeError")
     for node in site.of("identifier"):

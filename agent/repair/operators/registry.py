@@ -19,7 +19,7 @@ from agent.repair.functions import Function, walk
 BOTH = ("c", "python")
 
 
-class Change(msgspec.Struct, frozen=True):
+class EditParts(msgspec.Struct, frozen=True):
     """Pieces of text to be replaced: (start, end, new text) in bytes of the file. ``line`` is the line that the change is
     about, from 1; ``weight`` multiplies the operator's own."""
 
@@ -28,7 +28,7 @@ class Change(msgspec.Struct, frozen=True):
     weight: float = 1.0
 
 
-Generator = Callable[["Site"], Iterable[Change]]
+Generator = Callable[["Site"], Iterable[EditParts]]
 
 
 class Operator(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ def operator(
     return register
 
 
-def changes(site: Site, off: Iterable[str] = ()) -> Iterator[tuple[Operator, Change]]:
+def changes(site: Site, off: Iterable[str] = ()) -> Iterator[tuple[Operator, EditParts]]:
     """Everything that the operators of the site's language propose, those named in ``off`` left out."""
     left_out = set(off)
     for one in OPERATORS.values():
@@ -82,7 +82,7 @@ class Binary(msgspec.Struct, frozen=True):
     text: str
 
 
-class Call(msgspec.Struct, frozen=True):
+class CallNode(msgspec.Struct, frozen=True):
     """A call: ``name`` is the last part of what is called, ``receiver`` what stands before the dot ("" for none)."""
 
     node: tree_sitter.Node
@@ -117,17 +117,17 @@ class Site:
         """The node's first line, from 1."""
         return int(node.start_point[0]) + 1
 
-    def replace(self, node: tree_sitter.Node, text: str, weight: float = 1.0) -> Change:
+    def replace(self, node: tree_sitter.Node, text: str, weight: float = 1.0) -> EditParts:
         """One node becomes ``text``."""
-        return Change(((node.start_byte, node.end_byte, text),), self.line(node), weight)
+        return EditParts(((node.start_byte, node.end_byte, text),), self.line(node), weight)
 
-    def swap(self, one: tree_sitter.Node, other: tree_sitter.Node, weight: float = 1.0) -> Change:
+    def swap(self, one: tree_sitter.Node, other: tree_sitter.Node, weight: float = 1.0) -> EditParts:
         """Two nodes change places."""
         parts = (
             (one.start_byte, one.end_byte, self.text(other)),
             (other.start_byte, other.end_byte, self.text(one)),
         )
-        return Change(parts, self.line(one), weight)
+        return EditParts(parts, self.line(one), weight)
 
     @cached_property
     def nodes(self) -> list[tree_sitter.Node]:
@@ -153,7 +153,7 @@ class Site:
                 found.append(Binary(node, left, sign, right, text))
         return found
 
-    def sign(self, binary: Binary, text: str, weight: float = 1.0) -> Change:
+    def sign(self, binary: Binary, text: str, weight: float = 1.0) -> EditParts:
         """Another operator in place of this one, with the blanks that are there."""
         between = self.source[binary.left.end_byte : binary.right.start_byte].decode("utf-8", "replace")
         lead = between[: len(between) - len(between.lstrip())]
@@ -161,10 +161,10 @@ class Site:
         if text.isalpha() or not text[0].isascii() or " " in text or text[0].isalpha():
             lead, tail = lead or " ", tail or " "
         span = (binary.left.end_byte, binary.right.start_byte, f"{lead}{text}{tail}")
-        return Change((span,), self.line(binary.sign), weight)
+        return EditParts((span,), self.line(binary.sign), weight)
 
     @cached_property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[CallNode]:
         """All calls."""
         found = []
         for node in self.of("call", "call_expression"):
@@ -174,7 +174,7 @@ class Site:
             text = self.text(function)
             receiver, _, name = text.rpartition(".") if self.python else ("", "", text)
             args = tuple(one for one in arguments.named_children if one.type != "comment")
-            found.append(Call(node, function, args, name, receiver))
+            found.append(CallNode(node, function, args, name, receiver))
         return found
 
     @cached_property
@@ -310,28 +310,28 @@ class Site:
         start = self.source.rfind(b"\n", 0, node.start_byte) + 1
         return not self.source[start : node.start_byte].strip()
 
-    def before(self, node: tree_sitter.Node, statement: str, weight: float = 1.0) -> Change:
+    def before(self, node: tree_sitter.Node, statement: str, weight: float = 1.0) -> EditParts:
         """A statement of its own in front of a node."""
         if self.begins_line(node):
             text = statement.replace("\n", "\n" + self.indent(node)) + "\n" + self.indent(node)
         else:
             text = statement + (" " if not self.python else "; ")
-        return Change(((node.start_byte, node.start_byte, text),), self.line(node), weight)
+        return EditParts(((node.start_byte, node.start_byte, text),), self.line(node), weight)
 
-    def after(self, node: tree_sitter.Node, statement: str, weight: float = 1.0) -> Change:
+    def after(self, node: tree_sitter.Node, statement: str, weight: float = 1.0) -> EditParts:
         """A statement of its own behind a node."""
         indent = self.indent(node)
         text = f"\n{indent}" + statement.replace("\n", "\n" + indent)
-        return Change(((node.end_byte, node.end_byte, text),), int(node.end_point[0]) + 1, weight)
+        return EditParts(((node.end_byte, node.end_byte, text),), int(node.end_point[0]) + 1, weight)
 
-    def remove(self, node: tree_sitter.Node, weight: float = 1.0) -> Change:
+    def remove(self, node: tree_sitter.Node, weight: float = 1.0) -> EditParts:
         """A statement with its line, where it has one to itself."""
         start, end = node.start_byte, node.end_byte
         line_end = self.source.find(b"\n", end)
         line_end = len(self.source) if line_end < 0 else line_end + 1
         if self.begins_line(node) and not self.source[end:line_end].strip():
             start, end = self.source.rfind(b"\n", 0, start) + 1, line_end
-        return Change(((start, end, ""),), self.line(node), weight)
+        return EditParts(((start, end, ""),), self.line(node), weight)
 
     def grouped(self, node: tree_sitter.Node) -> str:
         """An expression that can stand beside an operator."""

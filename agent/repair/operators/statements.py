@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
-from agent.repair.operators.registry import Change, Site, operator
+from agent.repair.operators.registry import EditParts, Site, operator
 
 _MOST_NAMES = 8
 
@@ -22,7 +22,7 @@ def _is_docstring(node: tree_sitter.Node) -> bool:
 
 
 @operator("statement-removed", "a statement left out", weight=0.5)
-def removed(site: Site) -> Iterator[Change]:
+def removed(site: Site) -> Iterator[EditParts]:
     """The only one of a Python block becomes ``pass``."""
     for one, block, _ in _simple(site):
         if len(block) == 1 and site.python:
@@ -32,7 +32,7 @@ def removed(site: Site) -> Iterator[Change]:
 
 
 @operator("statement-moved", "a statement one place up or down, out of its block or into the one before", weight=0.5)
-def moved(site: Site) -> Iterator[Change]:
+def moved(site: Site) -> Iterator[EditParts]:
     """Swapped with the next; behind or in front of the block that holds it; to the end of the block before it."""
     for one, block, place in site.statements:
         if place + 1 < len(block) and not _is_docstring(one):
@@ -48,16 +48,16 @@ def moved(site: Site) -> Iterator[Change]:
         if owner is not None and len(block) > 1 and site.begins_line(owner):
             indent = site.indent(owner)
             if place == len(block) - 1 and one.end_byte == owner.end_byte:
-                yield Change(((cut[0], one.end_byte, f"{indent}{text}"),), site.line(one))
+                yield EditParts(((cut[0], one.end_byte, f"{indent}{text}"),), site.line(one))
             elif place == len(block) - 1:
-                yield Change((cut, (owner.end_byte, owner.end_byte, f"\n{indent}{text}")), site.line(one))
+                yield EditParts((cut, (owner.end_byte, owner.end_byte, f"\n{indent}{text}")), site.line(one))
             if place == 0:
-                yield Change((cut, (owner.start_byte, owner.start_byte, f"{text}\n{indent}")), site.line(one))
+                yield EditParts((cut, (owner.start_byte, owner.start_byte, f"{text}\n{indent}")), site.line(one))
         if place > 0 and not site.is_simple(block[place - 1]):
             inner = _last_inside(site, block[place - 1])
             if inner is not None and site.begins_line(inner):
                 spot = (inner.end_byte, inner.end_byte, f"\n{site.indent(inner)}{text}")
-                yield Change((spot, cut), site.line(one), 0.9)
+                yield EditParts((spot, cut), site.line(one), 0.9)
 
 
 def _owner(node: tree_sitter.Node) -> tree_sitter.Node | None:
@@ -76,7 +76,7 @@ def _last_inside(site: Site, compound: tree_sitter.Node) -> tree_sitter.Node | N
 
 
 @operator("statement-repeated", "a simple statement of the function carried out at another place, too", weight=0.3)
-def repeated(site: Site) -> Iterator[Change]:
+def repeated(site: Site) -> Iterator[EditParts]:
     """Before a return, and at the end of a loop or branch; with each name of its argument in turn."""
     patterns: dict[str, tree_sitter.Node] = {}
     for one, _, _ in _simple(site):
@@ -115,7 +115,7 @@ def repeated(site: Site) -> Iterator[Change]:
     ("python",),
     weight=0.35,
 )
-def call_added(site: Site) -> Iterator[Change]:
+def call_added(site: Site) -> Iterator[EditParts]:
     """``seen.add(x)``, ``stack.append(x)`` at any place of a block."""
     filling = ["append", "add"]
     used = [call.name for call in site.calls if call.receiver in site.collections]
@@ -137,7 +137,7 @@ def call_added(site: Site) -> Iterator[Change]:
 
 
 @operator("assignment-added", "a variable that is not brought up to date takes the value of another", weight=0.3)
-def assignment_added(site: Site) -> Iterator[Change]:
+def assignment_added(site: Site) -> Iterator[EditParts]:
     """``a = b`` in a loop or branch, for names that have values already."""
     names = site.variables[:6]
     end = "" if site.python else ";"
@@ -170,7 +170,7 @@ def _leaves(node: tree_sitter.Node) -> bool:
 
 
 @operator("early-exit", "a loop or function left early, or not left", weight=0.45)
-def early_exit(site: Site) -> Iterator[Change]:
+def early_exit(site: Site) -> Iterator[EditParts]:
     """``break``, ``continue`` and ``return`` for each other; a ``break`` after the last statement of a branch."""
     end = "" if site.python else ";"
     for node in site.of("break_statement", "continue_statement"):
@@ -197,7 +197,7 @@ def _is_loop(node: tree_sitter.Node) -> bool:
 
 
 @operator("missing-return", "the value of a call is handed back", weight=0.5)
-def missing_return(site: Site) -> Iterator[Change]:
+def missing_return(site: Site) -> Iterator[EditParts]:
     """``f(x)`` as a statement becomes ``return f(x)``; the last assignment's value is returned."""
     for one, block, place in _simple(site):
         if (
@@ -205,14 +205,14 @@ def missing_return(site: Site) -> Iterator[Change]:
             and one.named_children
             and one.named_children[0].type in ("call", "call_expression")
         ):
-            yield Change(((one.start_byte, one.start_byte, "return "),), site.line(one))
+            yield EditParts(((one.start_byte, one.start_byte, "return "),), site.line(one))
         if place == len(block) - 1 and one.parent == site.body and not _leaves(one) and site.python:
             for name in site.locals[:4]:
                 yield site.after(one, f"return {name}", 0.6)
 
 
 @operator("result", "another result: a name, or a collection that holds one", weight=0.35)
-def result(site: Site) -> Iterator[Change]:
+def result(site: Site) -> Iterator[EditParts]:
     """``return []`` becomes ``return [x]`` or ``[[]]``; an empty one becomes a name."""
     for node in site.of("return_statement", "assignment", "yield"):
         value = node.child_by_field_name("right") or (node.named_children[0] if node.named_children else None)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent.coding.replies.search_replace import Edit, apply_edit, apply_edits, parse_edits
+from agent.coding.replies.search_replace import EditBlock, apply_edit, apply_edits, parse_edits
 
 SOURCE = b"def a():\n    return 1\n\n\ndef b():\n    return 1\n"
 
@@ -20,14 +20,14 @@ def test_a_reply_with_prose_fences_and_two_files_is_read() -> None:
         "and\n\n**src/b.py**\n```\n<<<<<<< SEARCH\n=======\nprint(1)\n>>>>>>> REPLACE\n```\nDone."
     )
     parsed = parse_edits(reply)
-    assert parsed.edits == (Edit("src/a.py", "x = 1", "x = 2"), Edit("src/b.py", "", "print(1)"))
+    assert parsed.edits == (EditBlock("src/a.py", "x = 1", "x = 2"), EditBlock("src/b.py", "", "print(1)"))
     assert parsed.problems == ()
 
 
 def test_a_cut_block_is_a_problem_and_the_whole_ones_stay() -> None:
     reply = "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n<<<<<<< SEARCH\nc\n=======\nd"
     parsed = parse_edits(reply, "x.c")
-    assert parsed.edits == (Edit("x.c", "a", "b"),)
+    assert parsed.edits == (EditBlock("x.c", "a", "b"),)
     assert len(parsed.problems) == 1 and "line 6" in parsed.problems[0]
 
 
@@ -37,83 +37,83 @@ def test_no_block_is_a_problem() -> None:
 
 def test_an_underline_of_equal_signs_is_no_separator() -> None:
     reply = "FILE: r.rst\n<<<<<<< SEARCH\nTitle\n=====\n=======\nTitles\n======\n>>>>>>> REPLACE"
-    assert parse_edits(reply).edits == (Edit("r.rst", "Title\n=====", "Titles\n======"),)
+    assert parse_edits(reply).edits == (EditBlock("r.rst", "Title\n=====", "Titles\n======"),)
 
 
 def test_a_unique_line_is_replaced_and_the_rest_is_untouched() -> None:
-    result = apply_edit(SOURCE, Edit("m.py", "def b():\n    return 1", "def b():\n    return 2"))
+    result = apply_edit(SOURCE, EditBlock("m.py", "def b():\n    return 1", "def b():\n    return 2"))
     assert result.ok and result.how == "exact"
     assert result.data == SOURCE.replace(b"def b():\n    return 1", b"def b():\n    return 2")
     assert (result.added, result.removed) == (1, 1)
 
 
 def test_two_places_are_refused_with_their_number() -> None:
-    result = apply_edit(SOURCE, Edit("m.py", "    return 1", "    return 2"))
+    result = apply_edit(SOURCE, EditBlock("m.py", "    return 1", "    return 2"))
     assert not result.ok and "2 times" in result.reason and result.data == SOURCE
 
 
 def test_a_whole_line_wins_over_the_same_text_inside_another() -> None:
-    result = apply_edit(b"x = 10\nx = 1\n", Edit("m", "x = 1", "x = 3"))
+    result = apply_edit(b"x = 10\nx = 1\n", EditBlock("m", "x = 1", "x = 3"))
     assert result.ok and result.data == b"x = 10\nx = 3\n"
 
 
 def test_lost_indentation_is_tolerated_and_given_back() -> None:
     source = b"class A:\n    def f(self):\n        if x:\n            return 1\n"
-    result = apply_edit(source, Edit("m", "if x:\n    return 1", "if x:\n    y()\n    return 2"))
+    result = apply_edit(source, EditBlock("m", "if x:\n    return 1", "if x:\n    y()\n    return 2"))
     assert result.ok and result.how == "whitespace"
     assert result.data == b"class A:\n    def f(self):\n        if x:\n            y()\n            return 2\n"
 
 
 def test_tabs_for_spaces_are_tolerated() -> None:
-    result = apply_edit(b"int f(void)\n{\n\treturn 1;\n}\n", Edit("m", "{\n    return 1;\n}", "{\n    return 2;\n}"))
+    result = apply_edit(b"int f(void)\n{\n\treturn 1;\n}\n", EditBlock("m", "{\n    return 1;\n}", "{\n    return 2;\n}"))
     assert result.ok and result.data == b"int f(void)\n{\n\treturn 2;\n}\n"
 
 
 def test_a_miss_shows_the_nearest_text() -> None:
-    result = apply_edit(SOURCE, Edit("m.py", "def b():\n    return 11", "x"))
+    result = apply_edit(SOURCE, EditBlock("m.py", "def b():\n    return 11", "x"))
     assert not result.ok and result.nearest == "def b():\n    return 1" and result.nearest_line == 5
 
 
 def test_a_miss_with_nothing_alike_shows_nothing() -> None:
-    result = apply_edit(SOURCE, Edit("m.py", "SELECT * FROM users WHERE name = 'x'", "x"))
+    result = apply_edit(SOURCE, EditBlock("m.py", "SELECT * FROM users WHERE name = 'x'", "x"))
     assert not result.ok and result.nearest == ""
 
 
 def test_crlf_bom_and_missing_final_newline_stay() -> None:
     source = b"\xef\xbb\xbfa = 1\r\nb = 2\r\nc = 3"
-    result = apply_edit(source, Edit("m", "b = 2\nc = 3", "b = 2\nx = 0\nc = 4"))
+    result = apply_edit(source, EditBlock("m", "b = 2\nc = 3", "b = 2\nx = 0\nc = 4"))
     assert result.ok and result.data == b"\xef\xbb\xbfa = 1\r\nb = 2\r\nx = 0\r\nc = 4"
 
 
 def test_a_part_of_a_line_in_a_crlf_file() -> None:
-    result = apply_edit(b"one\r\ntwo(1)\r\nthree\r\n", Edit("m", "(1)\nthr", "(2)\nthr"))
+    result = apply_edit(b"one\r\ntwo(1)\r\nthree\r\n", EditBlock("m", "(1)\nthr", "(2)\nthr"))
     assert result.ok and result.data == b"one\r\ntwo(2)\r\nthree\r\n"
 
 
 def test_an_empty_replacement_takes_the_lines_with_their_ends() -> None:
-    assert apply_edit(b"a\nb\nc\n", Edit("m", "b", "")).data == b"a\nc\n"
+    assert apply_edit(b"a\nb\nc\n", EditBlock("m", "b", "")).data == b"a\nc\n"
 
 
 def test_latin1_stays_latin1_and_refuses_what_it_cannot_hold() -> None:
     source = "gr\u00fc\u00dfe = 1\n".encode("latin-1")
-    assert apply_edit(source, Edit("m", "= 1", "= '\u00e4'")).data == "gr\u00fc\u00dfe = '\u00e4'\n".encode("latin-1")
-    refused = apply_edit(source, Edit("m", "= 1", "= '\u20ac'"))
+    assert apply_edit(source, EditBlock("m", "= 1", "= '\u00e4'")).data == "gr\u00fc\u00dfe = '\u00e4'\n".encode("latin-1")
+    refused = apply_edit(source, EditBlock("m", "= 1", "= '\u20ac'"))
     assert not refused.ok and "latin-1" in refused.reason
 
 
 def test_a_binary_file_is_refused() -> None:
-    assert not apply_edit(b"\x7fELF\0\0", Edit("m", "ELF", "x")).ok
+    assert not apply_edit(b"\x7fELF\0\0", EditBlock("m", "ELF", "x")).ok
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x", "~/x", "C:\\x", ""])
 def test_paths_out_of_the_project_are_refused(path: str) -> None:
-    outcome = apply_edits({"a.py": b"x\n"}, [Edit(path, "", "boo")])
+    outcome = apply_edits({"a.py": b"x\n"}, [EditBlock(path, "", "boo")])
     assert not outcome.ok and outcome.files == {}
 
 
 def test_a_protected_test_is_refused_and_nothing_is_changed() -> None:
     files = {"a.py": b"x = 1\n", "tests/test_a.py": b"assert x\n"}
-    edits = [Edit("a.py", "x = 1", "x = 2"), Edit("test_a.py", "assert x", "pass")]
+    edits = [EditBlock("a.py", "x = 1", "x = 2"), EditBlock("test_a.py", "assert x", "pass")]
     outcome = apply_edits(files, edits, protected=["tests/test_a.py"])
     assert not outcome.ok and outcome.files == {} and "protected" in outcome.results[1].reason
 
@@ -122,15 +122,15 @@ def test_a_protected_test_is_refused_and_nothing_is_changed() -> None:
 def test_a_rule_is_asked_of_the_cleaned_path(path: str) -> None:
     asked: list[str] = []
     rule = lambda one: bool(asked.append(one)) or one == "src/link.c"  # noqa: E731
-    outcome = apply_edits({"a.c": b"x\n"}, [Edit(path, "", "boo")], protected=rule)
+    outcome = apply_edits({"a.c": b"x\n"}, [EditBlock(path, "", "boo")], protected=rule)
     assert not outcome.ok and asked == ["src/link.c"] and "protected" in outcome.results[0].reason
 
 
 def test_a_path_is_cleaned_a_folder_and_a_file_below_a_file_are_refused() -> None:
-    assert apply_edits({"src/a.c": b"x\n"}, [Edit("./src//a.c", "x", "y")]).files == {"src/a.c": b"y\n"}
+    assert apply_edits({"src/a.c": b"x\n"}, [EditBlock("./src//a.c", "x", "y")]).files == {"src/a.c": b"y\n"}
     for path in ("src/", "src/.", "."):
-        assert "folder" in apply_edits({}, [Edit(path, "", "boo")]).results[0].reason
-    outcome = apply_edits({}, [Edit("new.c", "", "int x;"), Edit("new.c/more.c", "", "int y;")])
+        assert "folder" in apply_edits({}, [EditBlock(path, "", "boo")]).results[0].reason
+    outcome = apply_edits({}, [EditBlock("new.c", "", "int x;"), EditBlock("new.c/more.c", "", "int y;")])
     assert not outcome.ok and "at once" in outcome.results[1].reason
 
 
@@ -155,12 +155,13 @@ def test_a_reply_that_repeats_itself_is_refused_in_time_linear_in_its_length(rep
 
 
 def test_a_new_file_is_made_and_a_short_path_is_found() -> None:
-    outcome = apply_edits({"src/a.py": b"x = 1\n"}, [Edit("a.py", "x = 1", "x = 2"), Edit("src/b.py", "", "y = 1\n")])
+    blocks = [EditBlock("a.py", "x = 1", "x = 2"), EditBlock("src/b.py", "", "y = 1\n")]
+    outcome = apply_edits({"src/a.py": b"x = 1\n"}, blocks)
     assert outcome.ok and outcome.files == {"src/a.py": b"x = 2\n", "src/b.py": b"y = 1\n"}
 
 
 def test_a_search_in_a_file_that_is_not_there_names_the_files_that_are() -> None:
-    outcome = apply_edits({"src/a.py": b"x\n"}, [Edit("src/q.py", "x", "y")])
+    outcome = apply_edits({"src/a.py": b"x\n"}, [EditBlock("src/q.py", "x", "y")])
     assert "src/a.py" in outcome.results[0].reason
 
 
@@ -185,15 +186,15 @@ def test_an_edit_and_its_inverse_give_the_same_bytes(
     assume(len(set(old)) == len(old) and len(set(new)) == len(new))
     text = newline.join([*before, *old, *after]) + (newline if final else "")
     source = (b"\xef\xbb\xbf" if bom else b"") + text.encode()
-    there = apply_edit(source, Edit("f", "\n".join(old), "\n".join(new)))
+    there = apply_edit(source, EditBlock("f", "\n".join(old), "\n".join(new)))
     assert there.ok, there.reason
     assert there.data == source.replace(newline.join(old).encode(), newline.join(new).encode())
-    back = apply_edit(there.data, Edit("f", "\n".join(new), "\n".join(old)))
+    back = apply_edit(there.data, EditBlock("f", "\n".join(new), "\n".join(old)))
     assert back.ok and back.data == source
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200), st.text(max_size=20), st.text(max_size=20))
 def test_no_input_raises_and_a_failure_changes_nothing(source: bytes, search: str, replace: str) -> None:
-    result = apply_edit(source, Edit("f", search, replace))
+    result = apply_edit(source, EditBlock("f", search, replace))
     assert result.ok or result.data == source

@@ -8,7 +8,7 @@ import pytest
 
 from agent.coding.files import FolderFiles
 from agent.coding.open_items import OpenFunction, find_open_functions
-from agent.coding.writing.candidates import Compiled, Measured
+from agent.coding.writing.candidates import CheckScore, Compiled
 from agent.coding.writing.functions import implement_function
 from agent.compiling.compiler import Compiler, compile_object
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
@@ -144,8 +144,8 @@ async def test_of_several_candidates_the_checks_choose(tmp_path: Path) -> None:
     better = GOOD.replace("r->count == 8", "r->count >= 8")
     replies = [f"```c\n{text}\n```" for text in (wrong, better, wrong.replace("== 7", "== 6"))]
 
-    async def score(name: str) -> Measured:
-        return Measured(1.0 if ">= 8" in files.read_bytes("src/ring.c").decode() else 0.5)
+    async def score(name: str) -> CheckScore:
+        return CheckScore(1.0 if ">= 8" in files.read_bytes("src/ring.c").decode() else 0.5)
 
     async with ScriptedServer([("ring_push", replies)]) as server, run_context(tmp_path, server) as ctx:
         result = await implement_function(
@@ -160,8 +160,8 @@ async def test_the_best_of_imperfect_candidates_is_put_back(tmp_path: Path) -> N
     files = FolderFiles(tmp_path / "repo")
     replies = [f"```c\n{GOOD.replace('== 8', f'== {limit}')}\n```" for limit in (7, 6)]
 
-    async def score(name: str) -> Measured:
-        return Measured(0.9 if "== 7" in files.read_bytes("src/ring.c").decode() else 0.2)
+    async def score(name: str) -> CheckScore:
+        return CheckScore(0.9 if "== 7" in files.read_bytes("src/ring.c").decode() else 0.2)
 
     async with ScriptedServer([("ring_push", replies)]) as server, run_context(tmp_path, server) as ctx:
         result = await implement_function(
@@ -267,9 +267,9 @@ async def test_the_next_candidate_sees_what_the_checks_say_of_the_one_before(tmp
     files = FolderFiles(tmp_path / "repo")
     replies = [f"```c\n{GOOD.replace('== 8', f'== {limit}')}\n```" for limit in (6, 7, 8)]
 
-    async def score(name: str) -> Measured:
+    async def score(name: str) -> CheckScore:
         limit = files.read_bytes("src/ring.c").decode().partition("== ")[2][0]
-        return Measured(1.0) if limit == "8" else Measured(0.5, f"only {limit} values fit")
+        return CheckScore(1.0) if limit == "8" else CheckScore(0.5, f"only {limit} values fit")
 
     async with ScriptedServer([("ring_push", replies)]) as server, run_context(tmp_path, server) as ctx:
         result = await implement_function(

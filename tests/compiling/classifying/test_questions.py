@@ -8,7 +8,7 @@ import pytest
 from agent.c.project import ProjectFiles
 from agent.compiling.classifying.classification import CompilerErrorClassification
 from agent.compiling.classifying.questions import RunQuestions, classify_compiler_error
-from agent.compiling.rows import Row, classify_row, model_calls
+from agent.compiling.rows import CompileRow, classify_row, model_calls
 from agent.config.schema import merge
 from agent.prompts import error_classify_include
 from tests.fakes.context import run_context
@@ -22,7 +22,7 @@ ROW = {"id": "r", "stderr": STDERR, "files": {"main.c": "int f(char *s)\n{\n    
 @pytest.mark.parametrize("reply", ["perhaps", "", "yes and no", "I cannot tell."])
 async def test_an_unreadable_answer_denies_and_the_log_says_so(tmp_path: Path, reply: str) -> None:
     async with ScriptedServer(reply) as server, run_context(tmp_path, server) as ctx:
-        found = await classify_row(Row(ROW), llm=RunQuestions(ctx), use_facts=False)
+        found = await classify_row(CompileRow(ROW), llm=RunQuestions(ctx), use_facts=False)
         assert (found.category, found.how) == ("logic_error", "model")
         assert [rung.answer for rung in found.path] == ["no", "no", "no"] and model_calls(found) == 3
 
@@ -30,9 +30,9 @@ async def test_an_unreadable_answer_denies_and_the_log_says_so(tmp_path: Path, r
 async def test_with_facts_off_the_model_decides_what_facts_would_have(tmp_path: Path) -> None:
     script = [("Missing header:", "<string.h>"), ("missing include the cause?", "yes")]
     async with ScriptedServer(script) as server, run_context(tmp_path, server) as ctx:
-        by_facts = await classify_row(Row(ROW), llm=RunQuestions(ctx))
+        by_facts = await classify_row(CompileRow(ROW), llm=RunQuestions(ctx))
         assert (by_facts.how, len(server.calls)) == ("deterministic", 0)
-        asked = await classify_row(Row(ROW), llm=RunQuestions(ctx), use_facts=False)
+        asked = await classify_row(CompileRow(ROW), llm=RunQuestions(ctx), use_facts=False)
         assert (asked.category, asked.how, asked.headers) == ("missing_include", "model", ("string.h",))
         assert model_calls(asked) == len(server.calls) == 2
 

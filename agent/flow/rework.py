@@ -17,7 +17,7 @@ REWORKED = 3
 """Steps done anew in one round, the most probable first."""
 
 
-class Repair:
+class Rework:
     """The rounds after the plan: failed functions once more, then what the failing checks point at.
 
     Checks that failed before and have nothing to do with what was written are no reason for a round.
