@@ -170,9 +170,9 @@ def diff_runs(reader: LogReader, before: str, after: str) -> RunDiff:
         _both(states, lambda s: s.finished.reason if s.finished else ""),
         _both(states, _steps), _both(states, lambda s: s.diff.files if s.diff else ()),
         _both(states, lambda s: _checks(s.checks or s.baseline)),
-        _both(states, lambda s: sum(not call.cached for call in s.calls)),
+        _both(states, lambda s: sum(not call.answer.cached for call in s.calls)),
         _both(states, lambda s: s.finished.seconds if s.finished else s.t),
-        _both(states, lambda s: s.model),
+        _both(states, lambda s: s.started.model),
     )  # fmt: skip
 
 

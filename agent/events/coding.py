@@ -67,6 +67,11 @@ class IncludeAdded(Event, frozen=True):
     kept: bool = True
     symbol: str = ""
 
+    @property
+    def spelling(self) -> str:
+        """The whole line."""
+        return self.text or f"#include <{self.header}>"
+
 
 class RecoveryDone(Event, frozen=True):
     """What was done about a classified error and whether an attempt was spent on it."""

@@ -1,4 +1,8 @@
-"""What the state of a run is made of: one record for each thing that is shown. Records hold facts; the panes word them."""
+"""What the state of a run is made of: one record for each thing that is shown.
+
+A record holds the events that it is about as they came, and beside them only what follows from several of them. The panes
+put both into words.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from agent.values import DetailLevel, Diagnostic, PlanStep, Rung
+from agent import events as ev
+from agent.values import PlanStep
 
 Activity = Literal[
     "idle", "loading model", "waiting for the model server", "indexing", "judging", "planning", "writing", "compiling",
@@ -31,44 +36,72 @@ class TextOutcome(msgspec.Struct, frozen=True, gc=False):
 class ShownCall(msgspec.Struct, gc=False):
     """One row of the call stream. Plain values only, so that a hundred thousand of them are nothing to the collector."""
 
-    call_id: int
-    stage: str
-    item: str
-    model: str = ""
-    binary: bool = True
-    attempt: int = 1
+    asked: ev.CallStarted
+    answer: ev.CallFinished
+    """Empty until the call is :attr:`done`."""
     done: bool = False
-    verdict: bool | None = None
-    p_yes: float | None = None
-    score: float | None = None
-    threshold: float | None = None
-    source: str | None = None
-    defaulted: bool = False
-    cached: bool = False
-    overruled: bool = False
-    ms: float = 0.0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    explanation: str = ""
-    error: str = ""
     outcome: TextOutcome | None = None
     """Of a text: what was made of it. None for a verdict, and while nothing is known."""
+
+    @property
+    def call_id(self) -> int:
+        """Its row in the log."""
+        return self.asked.call_id
+
+    @property
+    def stage(self) -> str:
+        """What kind of call it is."""
+        return self.asked.stage
+
+    @property
+    def item(self) -> str:
+        """What it is about."""
+        return self.asked.item
+
+    @property
+    def binary(self) -> bool:
+        """Whether it asks for a yes or no."""
+        return self.asked.binary
+
+    @property
+    def model(self) -> str:
+        """Who answered; until then, who is asked."""
+        return self.answer.model or self.asked.model
+
+    @property
+    def verdict(self) -> bool | None:
+        """The yes or no that is used; None for a text, and before there is one."""
+        return self.answer.verdict
 
 
 @dataclass(slots=True)
 class ShownStage:
     """A phase on the left. ``asked``/``yes`` count its calls so far."""
 
-    name: str
-    title: str = ""
-    total: int | None = None
+    started: ev.StageStarted
+    finished: ev.StageFinished | None = None
     asked: int = 0
     yes: int = 0
-    done: bool = False
-    ms: float = 0.0
-    counts: dict[str, int] = field(default_factory=dict)
-    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in the log."""
+        return self.started.stage
+
+    @property
+    def title(self) -> str:
+        """Its name for a person."""
+        return self.started.title or self.name.replace("_", " ")
+
+    @property
+    def total(self) -> int | None:
+        """The items that it looks at; None when it cannot be known."""
+        return self.started.total
+
+    @property
+    def done(self) -> bool:
+        """Whether it is over."""
+        return self.finished is not None
 
 
 @dataclass(slots=True)
@@ -77,161 +110,120 @@ class StepState:
 
     step: PlanStep
     status: Literal["pending", "running", "done", "failed", "dropped"] = "pending"
-    detail: str = ""
-    commit: str = ""
+    finished: ev.StepFinished | None = None
 
 
 class SymbolState(msgspec.Struct):
-    """A symbol's way through the cascade: the verdict of each pass it was asked in, then its class."""
+    """A symbol's way through the cascade: the call that decided each pass it was asked in, then its class."""
 
     symbol: str
-    path: str = ""
-    kind: str = ""
-    passes: dict[int, bool] = msgspec.field(default_factory=dict)
-    calls: dict[int, int] = msgspec.field(default_factory=dict)
-    """The call that decided each pass."""
-    detail_level: DetailLevel | None = None
-    reason: str = ""
+    calls: dict[int, ev.CallFinished] = msgspec.field(default_factory=dict)
+    """By the number of the pass."""
+    classified: ev.SymbolClassified | None = None
 
 
-@dataclass(slots=True)
-class CompileEntry:
-    """One entry of the Compile pane: a compile, a classification, an include or a recovery, in order."""
-
-    kind: Literal["compile", "classified", "include", "recovery"]
-    file: str
-    symbol: str = ""
-    ok: bool | None = None
-    link: bool = False
-    diagnostics: tuple[Diagnostic, ...] = ()
-    ms: float = 0.0
-    category: str = ""
-    how: str = ""
-    path: tuple[Rung, ...] = ()
-    text: str = ""
-    line: int = 0
-    attempt_consumed: bool | None = None
+CompileEvent = ev.CompileFinished | ev.ErrorClassified | ev.IncludeAdded | ev.RecoveryDone
+"""What the Compile pane tells of."""
 
 
 @dataclass(slots=True)
 class CompileIncident:
     """One failed compile and all that followed from it, until it was dealt with: cause, classification, fix, proof, cost."""
 
-    failed: CompileEntry
-    classified: list[CompileEntry] = field(default_factory=list)
-    includes: list[CompileEntry] = field(default_factory=list)
-    proofs: list[CompileEntry] = field(default_factory=list)
+    failed: ev.CompileFinished
+    classified: list[ev.ErrorClassified] = field(default_factory=list)
+    includes: list[ev.IncludeAdded] = field(default_factory=list)
+    proofs: list[ev.CompileFinished] = field(default_factory=list)
     """The compiles after a fix was tried, in order."""
-    recovery: CompileEntry | None = None
+    recovery: ev.RecoveryDone | None = None
 
     @property
     def settled(self) -> bool | None:
         """Whether it compiles now; None while that is not known."""
         if self.recovery is not None:
-            return bool(self.recovery.ok)
+            return self.recovery.ok
         return True if self.proofs and self.proofs[-1].ok else None
 
-    def errors(self, entry: CompileEntry) -> int:
-        """The errors of one of its compiles; all messages where none is an error."""
-        serious = sum(one.severity in ("error", "fatal") for one in entry.diagnostics)
-        return serious or len(entry.diagnostics)
 
-
-@dataclass(slots=True)
-class Overruled:
-    """A person said the other thing than the model."""
-
-    stage: str
-    item: str
-    verdict: bool
-    call_id: int
+def errors_of(compiled: ev.CompileFinished) -> int:
+    """The errors of a compile; all messages where none is an error."""
+    serious = sum(one.severity in ("error", "fatal") for one in compiled.diagnostics)
+    return serious or len(compiled.diagnostics)
 
 
 @dataclass(slots=True)
 class Adjustment:
-    """One adjustment round: the matrix of verdicts, filling in, and the plan before and after."""
+    """One adjustment round: the matrix of verdicts, filling in, and how it ended."""
 
-    round_no: int
-    failures: tuple[str, ...]
-    remaining: tuple[str, ...]
-    executed: tuple[str, ...] = ()
-    expected_calls: int = 0
+    started: ev.AdjustmentStarted
     viability: dict[str, bool] = field(default_factory=dict)
     root_causes: dict[tuple[int, str], bool] = field(default_factory=dict)
     new_steps: dict[int, bool] = field(default_factory=dict)
-    before: tuple[PlanStep, ...] = ()
-    after: tuple[PlanStep, ...] | None = None
-    rationale: str = ""
-    changes: tuple[str, ...] = ()
-    calls: int = 0
+    adjusted: ev.PlanAdjusted | None = None
 
 
 @dataclass(slots=True)
 class FunctionState:
     """A function being written."""
 
-    symbol: str
-    path: str
-    status: Literal["writing", "done", "failed"] = "writing"
-    attempt: int = 1
-    max_attempts: int = 1
-    reason: str = ""
+    started: ev.FunctionStarted
+    ended: ev.FunctionImplemented | ev.FunctionFailed | None = None
+
+    @property
+    def status(self) -> Literal["writing", "done", "failed"]:
+        """How it fares."""
+        if self.ended is None:
+            return "writing"
+        return "done" if isinstance(self.ended, ev.FunctionImplemented) else "failed"
+
+    @property
+    def attempt(self) -> int:
+        """The try that it is at, or was when it ended; from 1."""
+        return self.started.attempt if self.ended is None else self.ended.attempts
 
 
 class CandidateState(msgspec.Struct):
     """A candidate that passes all checks, and what was said of it."""
 
-    number: int
-    operator: str
-    source: str
-    path: str
-    function: str
-    line: int
-    diff: str
-    rank: float = 0.0
-    fits: bool | None = None
-    p_yes: float | None = None
+    passed: ev.CandidatePassed
+    judged: ev.CandidateJudged | None = None
 
 
 class SuspectState(msgspec.Struct):
     """A function that may hold the fault, and what was said of it."""
 
-    function: str
-    path: str
-    line: int = 0
-    score: float = 0.0
-    why: str = ""
-    suspected: bool | None = None
-    p_yes: float | None = None
+    suspect: ev.SuspectFunction
+    judged: ev.SuspectJudged | None = None
 
 
 @dataclass(slots=True)
 class RepairState:
-    """The search for an edit as it stands. The counts are those of :class:`agent.events.CandidatesTried`."""
+    """The search for an edit as it stands."""
 
-    failing: tuple[str, ...] = ()
-    passing_checks: int = 0
-    budget_s: float = 0.0
-    clusters: tuple[tuple[str, ...], ...] = ()
-    flaky: tuple[str, ...] = ()
+    started: ev.RepairStarted
+    counts: ev.CandidatesTried
+    """The newest."""
     suspects: list[SuspectState] = field(default_factory=list)
-    source: str = ""
-    tried: int = 0
-    unbuilt: int = 0
-    cut: int = 0
-    partial: int = 0
-    passing: int = 0
-    left: int = 0
-    seconds_left: float = 0.0
     candidates: list[CandidateState] = field(default_factory=list)
-    chosen: int = 0
-    why: str = ""
-    guess: bool = False
-    differing: str = ""
-    picked: bool = False
-    mended: bool | None = None
-    reason: str = ""
+    chosen: ev.RepairChosen | None = None
+    finished: ev.RepairFinished | None = None
+
+    @property
+    def tried(self) -> int:
+        """Candidates tried so far."""
+        return self.counts.tried if self.finished is None else self.finished.tried
+
+    @property
+    def taken(self) -> CandidateState | None:
+        """The candidate that was chosen."""
+        number = None if self.chosen is None else self.chosen.number
+        return next((one for one in self.candidates if one.passed.number == number), None)
+
+    @property
+    def mended(self) -> bool | None:
+        """Whether an edit was found; None while it is searched for."""
+        return None if self.finished is None else self.finished.mended
 
 
-Incident = CompileIncident | Adjustment | Overruled | RepairState
-"""What is out of the ordinary in a run, and worth being kept in sight."""
+Incident = CompileIncident | Adjustment | RepairState | ev.CallFinished
+"""What is out of the ordinary in a run, and worth being kept in sight; a call that a person overruled is one."""

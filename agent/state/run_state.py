@@ -15,11 +15,10 @@ from agent.state.records import (
     Activity,
     Adjustment,
     CandidateState,
-    CompileEntry,
+    CompileEvent,
     CompileIncident,
     FunctionState,
     Incident,
-    Overruled,
     RepairState,
     ShownCall,
     ShownStage,
@@ -27,6 +26,7 @@ from agent.state.records import (
     SuspectState,
     SymbolState,
     TextOutcome,
+    errors_of,
 )
 from agent.values import CheckResult, FailureSignal, RunStatus
 
@@ -36,11 +36,8 @@ class RunState:
     """Everything the panes read. Feed it with :meth:`apply`; two equal event sequences give two equal states."""
 
     run_id: str = ""
-    task: str = ""
-    repo: str = ""
-    branch: str = ""
-    worktree: str = ""
-    model: str = ""
+    started: ev.RunStarted = field(default_factory=lambda: ev.RunStarted("", ""))
+    """Empty until the run has begun; of a resumed run the newest."""
     model_note: str = ""
     """What is said of the model's server while it loads, or serves another program first."""
     t: float = 0.0
@@ -49,8 +46,6 @@ class RunState:
     tokens_in: int = 0
     tokens_out: int = 0
     activity: Activity = "idle"
-    status: RunStatus | None = None
-    reason: str = ""
     calls: list[ShownCall] = field(default_factory=list)
     call_index: dict[int, int] = field(default_factory=dict)
     stages: dict[str, ShownStage] = field(default_factory=dict)
@@ -65,11 +60,9 @@ class RunState:
     symbols: dict[str, SymbolState] = field(default_factory=dict)
     context: ev.ContextAssembled | None = None
     steps: dict[str, StepState] = field(default_factory=dict)
-    plan_how: str = ""
-    parts: tuple[str, ...] = ()
-    plan_notes: tuple[str, ...] = ()
+    plan: ev.PlanMade | None = None
     functions: dict[str, FunctionState] = field(default_factory=dict)
-    compiles: list[CompileEntry] = field(default_factory=list)
+    compiles: list[CompileEvent] = field(default_factory=list)
     """Everything about compiling, in order."""
     compile_incidents: list[CompileIncident] = field(default_factory=list)
     """The same, by failed compile."""
@@ -84,9 +77,8 @@ class RunState:
     adjustments: list[Adjustment] = field(default_factory=list)
     repair: RepairState | None = None
     baseline: CheckResult | None = None
-    checks: CheckResult | None = None
-    newly_passing: tuple[str, ...] = ()
-    newly_failing: tuple[str, ...] = ()
+    measured: ev.ChecksRun | None = None
+    """The newest run of the checks after the first change."""
     checks_running: str = ""
     diff: ev.DiffReady | None = None
     diff_choice: str = ""
@@ -122,6 +114,31 @@ class RunState:
         return None if place is None else self.calls[place]
 
     @property
+    def task(self) -> str:
+        """What is worked on, in the person's words."""
+        return self.started.task
+
+    @property
+    def repo(self) -> str:
+        """The person's repository."""
+        return self.started.repo
+
+    @property
+    def status(self) -> RunStatus | None:
+        """How it ended; None while it goes on."""
+        return None if self.finished is None else self.finished.status
+
+    @property
+    def includes(self) -> int:
+        """Includes that were put in and stayed."""
+        return sum(isinstance(event, ev.IncludeAdded) and event.kept for event in self.compiles)
+
+    @property
+    def checks(self) -> CheckResult | None:
+        """What the checks say since the first change."""
+        return None if self.measured is None else self.measured.now
+
+    @property
     def seconds(self) -> float:
         """Seconds worked so far, those of earlier parts included."""
         return self.earlier + self.t
@@ -136,14 +153,13 @@ class RunState:
 
 
 def _run_started(state: RunState, e: ev.RunStarted) -> None:
-    state.task, state.repo, state.branch, state.model, state.worktree = e.task, e.repo, e.branch, e.model, e.worktree
-    state.activity = "indexing"
-    state.finished, state.status, state.reason = None, None, ""  # a run that was stopped or killed goes on
+    state.started, state.activity = e, "indexing"
+    state.finished = None  # a run that was stopped or killed goes on
     state.waiting, state.checks_running, state.diff_choice = None, "", ""
 
 
 def _run_finished(state: RunState, e: ev.RunFinished) -> None:
-    state.finished, state.status, state.reason = e, e.status, e.reason
+    state.finished = e
     state.activity, state.model_note = e.status, ""
     state.waiting = None
     state.checks_running = ""
@@ -151,14 +167,13 @@ def _run_finished(state: RunState, e: ev.RunFinished) -> None:
 
 def _stage_started(state: RunState, e: ev.StageStarted) -> None:
     state.stages.pop(e.stage, None)
-    state.stages[e.stage] = ShownStage(e.stage, e.title or e.stage.replace("_", " "), e.total)
+    state.stages[e.stage] = ShownStage(e)
     state.current_stage = e.stage
     state.activity = "planning" if e.stage in ("plan", "adjustment") else "indexing" if e.stage == "index" else "judging"
 
 
 def _stage_finished(state: RunState, e: ev.StageFinished) -> None:
-    stage = state.stages.setdefault(e.stage, ShownStage(e.stage, e.stage.replace("_", " ")))
-    stage.done, stage.ms, stage.counts, stage.note = True, e.ms, dict(e.counts), e.note
+    state.stages.setdefault(e.stage, ShownStage(ev.StageStarted(e.stage))).finished = e
 
 
 def _notice(state: RunState, e: ev.Notice) -> None:
@@ -184,16 +199,12 @@ def _model_status(state: RunState, e: ev.ModelStatus) -> None:
 
 def _call_started(state: RunState, e: ev.CallStarted) -> None:
     state.call_index[e.call_id] = len(state.calls)
-    state.calls.append(ShownCall(e.call_id, e.stage, e.item, e.model, e.binary, e.attempt))
+    state.calls.append(ShownCall(e, _UNANSWERED))
     if state.waiting is None:  # what is asked ahead of the person changes nothing of what is waited for
         state.activity = activity_of(e.stage, e.binary)
 
 
-_SET_AT_START = ("done", *ev.CallStarted.__struct_fields__)
-_TAKEN_OVER = tuple(
-    name for name in ev.CallFinished.__struct_fields__ if name in ShownCall.__struct_fields__ and name not in _SET_AT_START
-)
-"""What the row of a call takes over from its end: every field of the same name that its start did not set."""
+_UNANSWERED = ev.CallFinished(0, "", "")
 
 
 def _call_finished(state: RunState, e: ev.CallFinished) -> None:
@@ -202,17 +213,13 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
         return
     call = state.calls[place]
     before = call.verdict if call.done else None
-    call.done = True
-    for name in _TAKEN_OVER:
-        setattr(call, name, getattr(e, name))
-    if e.model:
-        call.model = e.model
+    call.answer, call.done = e, True
     if not e.cached and not e.revised:
         state.tokens_in += e.prompt_tokens
         state.tokens_out += e.completion_tokens
     if e.overruled and e.verdict is not None:
         state.overruled[e.stage, e.item] = e.verdict
-        state.incidents.append(Overruled(e.stage, e.item, e.verdict, e.call_id))
+        state.incidents.append(e)
     elif state.overruled:
         state.overruled.pop((e.stage, e.item), None)
     stage = state.stages.get(e.stage)
@@ -225,8 +232,7 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
     elif e.stage == "scope":
         state.file_calls[e.item] = e.call_id
     elif e.stage.startswith("precision_pass"):
-        symbol, number = state.symbol(e.item), int(e.stage[-1])
-        symbol.passes[number], symbol.calls[number] = e.verdict, e.call_id
+        state.symbol(e.item).calls[int(e.stage[-1])] = e
 
 
 # -- what retrieval found, folded into the state
@@ -253,8 +259,7 @@ def _cascade_pass(state: RunState, e: ev.CascadePass) -> None:
 
 
 def _classified_symbol(state: RunState, e: ev.SymbolClassified) -> None:
-    symbol = state.symbol(f"{e.path}:{e.symbol}" if e.path else e.symbol)
-    symbol.path, symbol.kind, symbol.detail_level, symbol.reason = e.path, e.kind, e.detail_level, e.reason
+    state.symbol(f"{e.path}:{e.symbol}" if e.path else e.symbol).classified = e
 
 
 def _assembled(state: RunState, e: ev.ContextAssembled) -> None:
@@ -269,7 +274,7 @@ def _plan_made(state: RunState, e: ev.PlanMade) -> None:
     state.steps = {  # a plan that grew keeps what its steps have come to
         step.id: known[step.id] if step.id in known and known[step.id].step == step else StepState(step) for step in e.steps
     }
-    state.plan_how, state.parts, state.plan_notes = e.how, e.parts, e.notes
+    state.plan = e
 
 
 def _step_started(state: RunState, e: ev.StepStarted) -> None:
@@ -281,7 +286,7 @@ def _step_started(state: RunState, e: ev.StepStarted) -> None:
 def _step_finished(state: RunState, e: ev.StepFinished) -> None:
     if e.step_id in state.steps:
         step = state.steps[e.step_id]
-        step.status, step.detail, step.commit = ("done" if e.ok else "failed"), e.detail, e.commit
+        step.status, step.finished = ("done" if e.ok else "failed"), e
 
 
 def _signals(state: RunState, e: ev.FailureSignals) -> None:
@@ -289,7 +294,7 @@ def _signals(state: RunState, e: ev.FailureSignals) -> None:
 
 
 def _adjustment_started(state: RunState, e: ev.AdjustmentStarted) -> None:
-    state.adjustments.append(Adjustment(e.round_no, e.failures, e.remaining, e.executed, e.expected_calls))
+    state.adjustments.append(Adjustment(e))
     state.incidents.append(state.adjustments[-1])
     state.activity = "planning"
 
@@ -311,10 +316,7 @@ def _new_step(state: RunState, e: ev.NewStepVerdict) -> None:
 
 def _adjusted(state: RunState, e: ev.PlanAdjusted) -> None:
     if state.adjustments:
-        last = state.adjustments[-1]
-        last.before, last.after, last.rationale, last.changes, last.calls = (
-            e.before, e.after, e.rationale, e.changes, e.calls,
-        )  # fmt: skip
+        state.adjustments[-1].adjusted = e
     kept = {step.id for step in e.after}
     for step in e.before:
         if step.id not in kept and step.id in state.steps:
@@ -329,13 +331,12 @@ def _adjusted(state: RunState, e: ev.PlanAdjusted) -> None:
 
 
 def _function_started(state: RunState, e: ev.FunctionStarted) -> None:
-    state.functions[e.symbol] = FunctionState(e.symbol, e.path, "writing", e.attempt, e.max_attempts)
+    state.functions[e.symbol] = FunctionState(e)
     state.activity = "writing"
 
 
-def _function_done(state: RunState, e: ev.FunctionImplemented) -> None:
-    function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
-    function.status, function.attempt = "done", e.attempts
+def _function_ended(state: RunState, e: ev.FunctionImplemented | ev.FunctionFailed) -> None:
+    state.functions.setdefault(e.symbol, FunctionState(ev.FunctionStarted(e.symbol, e.path))).ended = e
 
 
 def _came_of(state: RunState, item: str, outcome: TextOutcome) -> None:
@@ -349,8 +350,7 @@ def _function_failed(state: RunState, e: ev.FunctionFailed) -> None:
     place = state.written.get(e.symbol)
     if place is not None and (outcome := state.calls[place].outcome) is not None and outcome.ok:
         _came_of(state, e.symbol, TextOutcome("given_up", name=e.reason))
-    function = state.functions.setdefault(e.symbol, FunctionState(e.symbol, e.path))
-    function.status, function.reason, function.attempt = "failed", e.reason, e.attempts
+    _function_ended(state, e)
 
 
 def _compile_started(state: RunState, e: ev.CompileStarted) -> None:
@@ -358,56 +358,49 @@ def _compile_started(state: RunState, e: ev.CompileStarted) -> None:
 
 
 def _compiled(state: RunState, e: ev.CompileFinished) -> None:
-    entry = CompileEntry("compile", e.file, e.symbol, e.ok, e.link, e.diagnostics, e.ms)
-    state.compiles.append(entry)
-    incident = _open_incident(state, entry)
+    state.compiles.append(e)
+    incident = _open_incident(state, e)
     if incident is not None and (incident.classified or e.ok):
-        incident.proofs.append(entry)
+        incident.proofs.append(e)
     elif not e.ok:
-        incident = CompileIncident(entry)
+        incident = CompileIncident(e)
         state.compile_incidents.append(incident)
         state.incidents.append(incident)
     if e.symbol and not e.link:
-        errors = CompileIncident(entry).errors(entry)
-        _came_of(state, e.symbol, TextOutcome("compiles") if e.ok else TextOutcome("errors", errors))
+        _came_of(state, e.symbol, TextOutcome("compiles") if e.ok else TextOutcome("errors", errors_of(e)))
 
 
-def _open_incident(state: RunState, entry: CompileEntry) -> CompileIncident | None:
-    """The newest incident that an entry can belong to: the same file and function, not dealt with yet."""
+def _open_incident(state: RunState, e: CompileEvent) -> CompileIncident | None:
+    """The newest incident that an event can belong to: the same file and function, not dealt with yet."""
+    compiled = isinstance(e, ev.CompileFinished)
     for incident in reversed(state.compile_incidents[-8:]):
-        if incident.settled is None or (incident.recovery is None and entry.kind != "compile"):
-            if (incident.failed.file, incident.failed.symbol) == (entry.file, entry.symbol):
+        if incident.settled is None or (incident.recovery is None and not compiled):
+            if (incident.failed.file, incident.failed.symbol) == (e.file, e.symbol):
                 return incident
-            if entry.kind != "compile" and incident.failed.symbol == entry.symbol:
+            if not compiled and incident.failed.symbol == e.symbol:
                 return incident  # an include that went into the header
     return None
 
 
 def _error_classified(state: RunState, e: ev.ErrorClassified) -> None:
-    entry = CompileEntry("classified", e.file, e.symbol, category=e.category, how=e.how, path=e.path, text=e.context)
-    state.compiles.append(entry)
-    incident = _open_incident(state, entry)
+    state.compiles.append(e)
+    incident = _open_incident(state, e)
     if incident is not None:
-        incident.classified.append(entry)
+        incident.classified.append(e)
 
 
 def _include(state: RunState, e: ev.IncludeAdded) -> None:
-    text = e.text or f"#include <{e.header}>"
-    entry = CompileEntry("include", e.file, e.symbol, e.kept, text=text, how=e.how, line=e.line)
-    state.compiles.append(entry)
-    incident = _open_incident(state, entry)
+    state.compiles.append(e)
+    incident = _open_incident(state, e)
     if incident is not None:
-        incident.includes.append(entry)
+        incident.includes.append(e)
 
 
 def _recovery(state: RunState, e: ev.RecoveryDone) -> None:
-    entry = CompileEntry(
-        "recovery", e.file, e.symbol, e.ok, category=e.category, text=e.action, attempt_consumed=e.attempt_consumed
-    )
-    state.compiles.append(entry)
-    incident = _open_incident(state, entry)
+    state.compiles.append(e)
+    incident = _open_incident(state, e)
     if incident is not None:
-        incident.recovery = entry
+        incident.recovery = e
 
 
 def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
@@ -422,53 +415,48 @@ def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
 
 
 def _repair_started(state: RunState, e: ev.RepairStarted) -> None:
-    state.repair = RepairState(e.failing, e.passing, e.budget_s, e.clusters, e.flaky, seconds_left=e.budget_s)
+    state.repair = RepairState(e, ev.CandidatesTried("", seconds_left=e.budget_s))
     state.incidents.append(state.repair)
     state.activity = "testing"
 
 
 def _suspects(state: RunState, e: ev.SuspectsRanked) -> None:
     if state.repair is not None:
-        state.repair.suspects = [SuspectState(one.function, one.path, one.line, one.score, one.why) for one in e.suspects]
+        state.repair.suspects = [SuspectState(one) for one in e.suspects]
 
 
 def _suspect_judged(state: RunState, e: ev.SuspectJudged) -> None:
     for one in state.repair.suspects if state.repair is not None else ():
-        if (one.function, one.path) == (e.function, e.path):
-            one.suspected, one.p_yes = e.suspected, e.p_yes
+        if (one.suspect.function, one.suspect.path) == (e.function, e.path):
+            one.judged = e
 
 
 def _tried(state: RunState, e: ev.CandidatesTried) -> None:
-    repair = state.repair
-    if repair is not None:
-        repair.source, repair.tried, repair.unbuilt, repair.cut = e.source, e.tried, e.unbuilt, e.cut
-        repair.partial, repair.passing, repair.left, repair.seconds_left = e.partial, e.passing, e.left, e.seconds_left
+    if state.repair is not None:
+        state.repair.counts = e
         if state.waiting is None:
             state.activity = "testing"
 
 
 def _passed(state: RunState, e: ev.CandidatePassed) -> None:
     if state.repair is not None:
-        one = CandidateState(e.number, e.operator, e.source, e.path, e.function, e.line, e.diff, e.rank)
-        state.repair.candidates.append(one)
+        state.repair.candidates.append(CandidateState(e))
 
 
 def _candidate_judged(state: RunState, e: ev.CandidateJudged) -> None:
     for one in state.repair.candidates if state.repair is not None else ():
-        if one.number == e.number:
-            one.fits, one.p_yes = e.fits, e.p_yes
+        if one.passed.number == e.number:
+            one.judged = e
 
 
 def _chosen(state: RunState, e: ev.RepairChosen) -> None:
-    repair = state.repair
-    if repair is not None:
-        repair.chosen, repair.why, repair.guess = e.number, e.why, e.guess
-        repair.differing, repair.picked = e.differing, e.picked
+    if state.repair is not None:
+        state.repair.chosen = e
 
 
 def _repair_finished(state: RunState, e: ev.RepairFinished) -> None:
     if state.repair is not None:
-        state.repair.mended, state.repair.tried, state.repair.reason = e.mended, e.tried, e.reason
+        state.repair.finished = e
 
 
 # -- checks, the diff and what waits for a person, folded into the state
@@ -484,7 +472,7 @@ def _checks(state: RunState, e: ev.ChecksRun) -> None:
         _tested(state, e.now, e.newly_failing)
     state.baseline, state.checks_running = e.baseline, ""
     if e.now is not None:
-        state.checks, state.newly_passing, state.newly_failing = e.now, e.newly_passing, e.newly_failing
+        state.measured = e
 
 
 def _tested(state: RunState, now: CheckResult, newly_failing: tuple[str, ...]) -> None:
@@ -552,7 +540,7 @@ _HANDLERS: dict[type, Callable[..., None]] = {
     ev.NewStepVerdict: _new_step,
     ev.PlanAdjusted: _adjusted,
     ev.FunctionStarted: _function_started,
-    ev.FunctionImplemented: _function_done,
+    ev.FunctionImplemented: _function_ended,
     ev.FunctionFailed: _function_failed,
     ev.CompileStarted: _compile_started,
     ev.CompileFinished: _compiled,

@@ -6,6 +6,7 @@ import difflib
 
 from textual.content import Content
 
+from agent.events import PlanAdjusted
 from agent.state.records import Adjustment
 from agent.state.run_state import RunState
 from agent.values import PlanStep
@@ -34,69 +35,72 @@ class AdjustPane(Pane):
 
 def round_lines(adjustment: Adjustment, width: int) -> list[Content]:
     """One round: calls against the most there can be, the failures, the matrix, what became of the plan."""
-    failures = plural(len(adjustment.failures), "failure")
-    steps = [f"{len(adjustment.remaining)} to do" if adjustment.remaining else "", f"{len(adjustment.executed)} done"]
+    started = adjustment.started
+    failures = plural(len(started.failures), "failure")
+    steps = [f"{len(started.remaining)} to do" if started.remaining else "", f"{len(started.executed)} done"]
     told = ", ".join(step for step in steps if step)
     lines = [
-        line((f"round {adjustment.round_no}", LABEL), f"  {failures}; steps: {told}"),
+        line((f"round {started.round_no}", LABEL), f"  {failures}; steps: {told}"),
         *_calls(adjustment),
         Content(""),
     ]
     lines += [
-        line((f"F{number} ", f"bold {BAD}"), one_line(text)) for number, text in enumerate(adjustment.failures, 1)
+        line((f"F{number} ", f"bold {BAD}"), one_line(text)) for number, text in enumerate(started.failures, 1)
     ]
-    if adjustment.remaining or adjustment.executed:
+    if started.remaining or started.executed:
         lines += [Content(""), *_matrix(adjustment, width)]
     lines.append(Content(""))
-    if adjustment.after is not None:
-        lines += _before_after(adjustment)
+    if adjustment.adjusted is not None:
+        lines += _before_after(adjustment.adjusted)
     return lines
 
 
 def _calls(adjustment: Adjustment) -> list[Content]:
     """How many questions were asked, and how the most there can be comes about."""
+    started, adjusted = adjustment.started, adjustment.adjusted
     verdicts = len(adjustment.viability) + len(adjustment.root_causes) + len(adjustment.new_steps)
-    asked = adjustment.calls or verdicts
-    if not adjustment.expected_calls:
+    asked = (adjusted.calls if adjusted else 0) or verdicts
+    if not started.expected_calls:
         return [line(("calls ", MUTED), (str(asked), STRONG))] if asked else []
-    failures, remaining, done = len(adjustment.failures), len(adjustment.remaining), len(adjustment.executed)
+    failures, remaining, done = len(started.failures), len(started.remaining), len(started.executed)
     if remaining:
         parts = [(remaining, "still worth doing"), (failures * (remaining + done), "caused by"), (failures, "new step"),
                  (1, "the new plan")]  # fmt: skip
     else:
         parts = [(failures * done, "caused by")]
-    adds_up = sum(count for count, _ in parts) == adjustment.expected_calls
+    adds_up = sum(count for count, _ in parts) == started.expected_calls
     how = ": " + " + ".join(f"{count} {name}" for count, name in parts if count) if adds_up else ""
-    most = f"  of at most {adjustment.expected_calls}{how}"
+    most = f"  of at most {started.expected_calls}{how}"
     return [line(("calls ", MUTED), (str(asked), STRONG), (most, MUTED))]
 
 
 def _matrix(adjustment: Adjustment, width: int) -> list[Content]:
     """A row for each step, to be done or done already, a column for each failure."""
     cell = 4
-    steps = [*adjustment.remaining, *adjustment.executed]
-    viable = 8 if adjustment.remaining else 0
-    room = max(8, width - 12 - viable - cell * len(adjustment.failures))
+    failures, remaining = adjustment.started.failures, adjustment.started.remaining
+    steps = [*remaining, *adjustment.started.executed]
+    viable = 8 if remaining else 0
+    room = max(8, width - 12 - viable - cell * len(failures))
     name = min(max(9, *(len(one_line(step)) for step in steps)), room)
-    asked = bool(adjustment.root_causes) or adjustment.after is None
-    heads = "".join(f"F{number}".rjust(cell) for number in range(1, len(adjustment.failures) + 1)) if asked else ""
+    asked = bool(adjustment.root_causes) or adjustment.adjusted is None
+    heads = "".join(f"F{number}".rjust(cell) for number in range(1, len(failures) + 1)) if asked else ""
     above = " " * (name + 2 + viable) + "caused by" if asked else ""
     lines = [line((above, MUTED))] if above else []
     lines.append(line(("step".ljust(name + 2) + ("viable".ljust(viable) if viable else "") + heads, MUTED)))
     for step in steps:
-        done = step not in adjustment.remaining
+        done = step not in remaining
         row: list[tuple[str, str]] = [(keep_tail(one_line(step), name).ljust(name + 2), MUTED if done else STRONG)]
         if viable:
             glyph, style = ("done", MUTED) if done else _mark(adjustment.viability.get(step))
             row.append((glyph.center(6).ljust(viable), style))
-        for number in range(len(adjustment.failures) if asked else 0):
+        for number in range(len(failures) if asked else 0):
             cause = adjustment.root_causes.get((number, step))
-            given_up = adjustment.viability.get(step) is False or adjustment.after is not None
+            given_up = adjustment.viability.get(step) is False or adjustment.adjusted is not None
             glyph, style = ("–", MUTED) if cause is None and given_up else _cause(cause)
             row.append((glyph.rjust(cell), style))
         lines.append(line(*row))
     if adjustment.new_steps:
-        new = [_mark(adjustment.new_steps.get(number)) for number in range(len(adjustment.failures))]
+        new = [_mark(adjustment.new_steps.get(number)) for number in range(len(failures))]
         cells = ((("–", MUTED) if n not in adjustment.new_steps else mark) for n, mark in enumerate(new))
         lines.append(line(("new step?".ljust(name + 2 + viable), MUTED), *((g.rjust(cell), style) for g, style in cells)))
     return [*lines, line(("✓ yes  ✗ no  ● cause  ○ not  – not asked  · to come", MUTED))]
@@ -114,17 +118,17 @@ def _cause(verdict: bool | None) -> tuple[str, str]:
     return ("●", WARN) if verdict else ("○", MUTED)
 
 
-def _before_after(adjustment: Adjustment) -> list[Content]:
-    before = [_step(step) for step in adjustment.before]
-    after = [_step(step) for step in adjustment.after or ()]
-    lines = [line(("plan", LABEL), (f"  {one_line(adjustment.rationale)}", MUTED))]
+def _before_after(adjusted: PlanAdjusted) -> list[Content]:
+    before = [_step(step) for step in adjusted.before]
+    after = [_step(step) for step in adjusted.after]
+    lines = [line(("plan", LABEL), (f"  {one_line(adjusted.rationale)}", MUTED))]
     for row in difflib.ndiff(before, after):
         mark, text = row[0], row[2:]
         if mark == "?":
             continue
         style = {"+": GOOD, "-": BAD}.get(mark, "")
         lines.append(line((f"  {mark} {text}", style)))
-    return lines + [line(("  · ", MUTED), one_line(change)) for change in adjustment.changes]
+    return lines + [line(("  · ", MUTED), one_line(change)) for change in adjusted.changes]
 
 
 def _step(step: PlanStep) -> str:

@@ -87,7 +87,7 @@ def row(
     ]
     if columns.stage:
         parts += [(stage_short(call.stage).ljust(columns.stage)[: columns.stage], MUTED), " "]
-    tries = f"try {call.attempt}" if call.attempt > 1 and columns.item >= 16 else ""
+    tries = f"try {call.asked.attempt}" if call.asked.attempt > 1 and columns.item >= 16 else ""
     room = columns.item - len(tries) - (1 if tries else 0)
     parts += [*item_cells(one_line(call.item), room), (f" {tries}" if tries else "", MUTED), " "]
     text, style = verdict_cell(call, waiting, pending)
@@ -97,12 +97,12 @@ def row(
     else:
         parts.append((text.ljust(_VERDICT), style))
     if columns.confidence and (call.binary or not call.done):
-        parts += [" ", (probability(call.p_yes).rjust(columns.confidence), "")]
+        parts += [" ", (probability(call.answer.p_yes).rjust(columns.confidence), "")]
     if columns.model:
         model = keep_tail(clean(call.model), columns.model)
         parts += [" ", (model.ljust(columns.model), MUTED)]
     if columns.ms:
-        took = "reused" if call.cached else milliseconds(call.ms)
+        took = "reused" if call.answer.cached else milliseconds(call.answer.ms)
         parts += [" ", (took.rjust(columns.ms), MUTED)]
     return Content.assemble(*parts)
 
@@ -126,13 +126,13 @@ def verdict_cell(call: ShownCall, waiting: bool = False, pending: bool | None = 
         return f"‖ {_word(pending)}?", WARN
     if not call.done:
         return "· asked", MUTED
-    if call.error:
+    if call.answer.error:
         return "! error", BAD
     if call.verdict is None:
         return ("» text", MUTED) if call.outcome is None else outcome_cell(call.outcome)
-    if call.overruled:
+    if call.answer.overruled:
         return f"✎ {_word(call.verdict)}", WARN
-    if call.defaulted:
+    if call.answer.defaulted:
         return f"? {_word(call.verdict)}", BAD
     return ("✓ yes", GOOD) if call.verdict else ("✗ no", ACCENT)
 
@@ -199,11 +199,11 @@ def _verdict_is(word: str, call: ShownCall) -> bool:
 _FLAGS: dict[str, Callable[[ShownCall], bool]] = {
     "yes": lambda call: _verdict_is("yes", call),
     "no": lambda call: _verdict_is("no", call),
-    "cached": lambda call: call.cached,
-    "reused": lambda call: call.cached,
-    "defaulted": lambda call: call.defaulted,
-    "overruled": lambda call: call.overruled,
-    "error": lambda call: bool(call.error),
+    "cached": lambda call: call.answer.cached,
+    "reused": lambda call: call.answer.cached,
+    "defaulted": lambda call: call.answer.defaulted,
+    "overruled": lambda call: call.answer.overruled,
+    "error": lambda call: bool(call.answer.error),
     "text": lambda call: not call.binary,
     "failed": lambda call: call.outcome is not None and not call.outcome.ok,
 }

@@ -97,7 +97,7 @@ class CardView(LinesView):
         call, texts = self.call, self.texts
         if call is None:
             return False
-        answered = self.pending is not None or (call.done and not call.error)
+        answered = self.pending is not None or (call.done and not call.answer.error)
         return texts is None or (answered and texts.raw is None)
 
     def _read_later(self) -> None:
@@ -174,40 +174,40 @@ def _section(name: str) -> list[Content]:
 
 def _verdict_lines(call: ShownCall, texts: CallTexts | None, pending: bool | None, writing: bool) -> list[Content]:
     text, style = verdict_cell(call, pending is not None, pending)
-    how = call.explanation or (texts.explanation if texts else "")
+    how = call.answer.explanation or (texts.explanation if texts else "")
     if pending is not None:
         how = "waits for you" + (f" · P(yes) {texts.p_yes:.2f}" if texts and texts.p_yes is not None else "")
     elif not call.done:
         how = "the model is writing" if writing else "waiting for the model"
-    elif call.error:
-        how = call.error
+    elif call.answer.error:
+        how = call.answer.error
     elif not call.binary:
         how = "a text, not a decision" if call.outcome is None else outcome_sentence(call.outcome)
     source = {
         "overrule": "a person overruled it", "threshold": "by the stage's threshold",
         "parsed": "by the words of the answer", "default": "not an answer, so the default was applied",
-    }.get(call.source or "", "")  # fmt: skip
+    }.get(call.answer.source or "", "")  # fmt: skip
     if "overruled by a person" in how:
         source = ""  # said already
     lines = [line((text, f"bold {style}"), "  ", one_line(how), (f"  {source}" if source else "", MUTED))]
     extra = []
-    if call.cached:
+    if call.answer.cached:
         twin = f" of call {texts.cached_from}" if texts is not None and texts.cached_from else ""
         extra.append(f"answer reused{twin}, nothing was asked again")
     if extra:
         lines.append(line((" · ".join(extra), MUTED)))
-    facts = [f"{call.ms:,.0f} ms" if call.ms else "", _tokens(call), call.model]
-    if call.attempt > 1:
-        facts.append(f"attempt {call.attempt}")
+    facts = [f"{call.answer.ms:,.0f} ms" if call.answer.ms else "", _tokens(call), call.model]
+    if call.asked.attempt > 1:
+        facts.append(f"attempt {call.asked.attempt}")
     lines.append(line((" · ".join(clean(fact) for fact in facts if fact), MUTED)))
     return lines
 
 
 def _tokens(call: ShownCall) -> str:
-    if not call.prompt_tokens:
+    if not call.answer.prompt_tokens:
         return ""
-    cached = f" ({short_count(call.cached_tokens)} cached)" if call.cached_tokens else ""
-    return f"{short_count(call.prompt_tokens)} tokens in{cached}, {short_count(call.completion_tokens)} out"
+    cached = f" ({short_count(call.answer.cached_tokens)} cached)" if call.answer.cached_tokens else ""
+    return f"{short_count(call.answer.prompt_tokens)} tokens in{cached}, {short_count(call.answer.completion_tokens)} out"
 
 
 def _answer_lines(texts: CallTexts, binary: bool) -> list[Content]:

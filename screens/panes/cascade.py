@@ -108,12 +108,13 @@ class CascadePane(Pane):
 
     def _symbols(self, state: RunState, width: int, lines: list[Content]) -> None:
         newest = newest_symbols(state)
-        if any(symbol.detail_level for symbol in newest):
-            groups = [(level, meaning, [s for s in newest if s.detail_level == level]) for level, _, meaning in _CLASSES]
+        if any(symbol.classified for symbol in newest):
+            groups = [(level, meaning, [s for s in newest if s.classified and s.classified.detail_level == level])
+                      for level, _, meaning in _CLASSES]  # fmt: skip
         else:
             groups = [
                 (f"{stage_of(f'precision_pass{number}').question} {VERDICT_WORDS[said]}", "",
-                 [s for s in newest if s.passes.get(number) is said and max(s.passes) == number])
+                 [s for s in newest if s.calls and max(s.calls) == number and s.calls[number].verdict is said])
                 for number in _PASSES for said in (True, False)
             ]  # fmt: skip
         styles = {name: style for name, style, _ in _CLASSES}
@@ -130,7 +131,7 @@ class CascadePane(Pane):
                 continue
             for symbol in members:
                 if symbol.calls:
-                    self.leads(len(lines), ("call", symbol.calls[max(symbol.calls)]))
+                    self.leads(len(lines), ("call", symbol.calls[max(symbol.calls)].call_id))
                 lines.append(fit(_symbol(state, symbol), width))
 
 
@@ -207,9 +208,11 @@ def _file(state: RunState, file: FileScoped, room: int) -> Content:
     mark = ("  ✓ ", GOOD) if file.included else ("  ✗ ", ACCENT)
     how = "" if file.judged else "not asked: "
     call = state.call(state.file_calls.get(file.path, -1))
-    if call is not None and call.p_yes is not None:
-        sign = f" {'≥' if file.included else '<'} {probability(call.threshold)}" if call.threshold is not None else ""
-        score = call.score if call.score is not None else call.p_yes
+    answer = None if call is None else call.answer
+    if answer is not None and answer.p_yes is not None:
+        limit = answer.threshold
+        sign = f" {'≥' if file.included else '<'} {probability(limit)}" if limit is not None else ""
+        score = answer.score if answer.score is not None else answer.p_yes
         how = f"{probability(score)}{sign}  "
     if state.overruled.get(("scope", file.path)) is file.included:
         how, mark = f"overruled, {VERDICT_WORDS[file.included]}: ", ("  ✎ ", WARN)
@@ -219,10 +222,10 @@ def _file(state: RunState, file: FileScoped, room: int) -> Content:
 def _symbol(state: RunState, symbol: SymbolState) -> Content:
     answers = [
         f"{'✎' if (f'precision_pass{number}', symbol.symbol) in state.overruled else ''}"
-        f"{stage_of(f'precision_pass{number}').question} {VERDICT_WORDS[said]}"
-        for number, said in sorted(symbol.passes.items())
+        f"{stage_of(f'precision_pass{number}').question} {VERDICT_WORDS[bool(call.verdict)]}"
+        for number, call in sorted(symbol.calls.items())
     ]
-    said = "  ".join(answers) or one_line(symbol.reason)
+    said = "  ".join(answers) or one_line(symbol.classified.reason if symbol.classified else "")
     return line(f"    {short_symbol(symbol.symbol)}  ", (said, MUTED))
 
 

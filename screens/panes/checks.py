@@ -28,12 +28,14 @@ class ChecksPane(Pane):
             return lines or [Content.styled(self.empty, MUTED)]
         lines.append(line(("$ ", MUTED), one_line(state.baseline.command)))
         lines.append(_result("before", state.baseline))
-        if state.checks is not None:
+        worse: tuple[str, ...] = ()
+        if state.measured is not None and state.checks is not None:
             lines.append(_result("now", state.checks))
-        lines += _names("newly passing", "✓", GOOD, state.newly_passing)
-        lines += _names("newly failing", "✗", BAD, state.newly_failing)
+            worse = state.measured.newly_failing
+            lines += _names("newly passing", "✓", GOOD, state.measured.newly_passing)
+            lines += _names("newly failing", "✗", BAD, worse)
         latest = state.checks or state.baseline
-        lines += _names("failing", "✗", BAD, tuple(n for n in latest.failing if n not in state.newly_failing))
+        lines += _names("failing", "✗", BAD, tuple(n for n in latest.failing if n not in worse))
         if latest.output.strip():
             rows = block(latest.output.rstrip("\n"), indent=1)
             lines += [Content(""), line(("output", LABEL), (f"  the last {min(len(rows), _TAIL)} lines", MUTED))]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.state.records import CompileEntry, CompileIncident
+from agent.events import CompileFinished, ErrorClassified, IncludeAdded, RecoveryDone
+from agent.state.records import CompileIncident, errors_of
 from agent.state.run_state import RunState
 from agent.values import Diagnostic
 from screens.lines import Target
@@ -38,10 +39,10 @@ class CompilePane(Pane):
             lines.append(line(("▾ " if whole else "▸ ", MUTED)) + headline(incident))
             if whole:
                 lines += self._whole(incident, width, len(lines))
-        if not incidents and any(entry.kind == "compile" for entry in state.compiles):
+        if not incidents and any(isinstance(event, CompileFinished) for event in state.compiles):
             lines.append(line(("✓ ", GOOD), "Every compile was clean so far."))
         told = {id(entry) for incident in state.compile_incidents for entry in incident.includes}
-        later = [entry for entry in state.compiles if entry.kind == "include" and id(entry) not in told]
+        later = [event for event in state.compiles if isinstance(event, IncludeAdded) and id(event) not in told]
         return [*lines, *(row for entry in later[-_SHOWN:] for row in _include(entry))]
 
     def _whole(self, incident: CompileIncident, width: int, at: int) -> list[Content]:
@@ -55,7 +56,7 @@ class CompilePane(Pane):
             lines.append(_cost(incident.recovery))
         return [*lines, Content("")]
 
-    def _classified(self, entry: CompileEntry, at: int) -> list[Content]:
+    def _classified(self, entry: ErrorClassified, at: int) -> list[Content]:
         category = entry.category.replace("_", " ")
         lines = [line(("  why    ", LABEL), (category, f"bold {WARN}"), (f"  ({one_line(entry.how)})", MUTED))]
         for number, rung in enumerate(entry.path):
@@ -70,18 +71,17 @@ class CompilePane(Pane):
                     (f"  {how}{f' in call {rung.call_id}' if rung.call_id else ''}", style),
                 )
             )  # fmt: skip
-        if entry.text:
-            lines += block(entry.text, MUTED, indent=11)[:6]
+        if entry.context:
+            lines += block(entry.context, MUTED, indent=11)[:6]
         return lines
 
 
 def _summary(state: RunState) -> Content:
-    compiles = [entry for entry in state.compiles if entry.kind == "compile"]
-    good = sum(bool(entry.ok) for entry in compiles)
-    includes = sum(entry.kind == "include" and bool(entry.ok) for entry in state.compiles)
-    spent = sum(entry.attempt_consumed is True for entry in state.compiles)
-    free = sum(entry.attempt_consumed is False for entry in state.compiles)
-    text = f"{plural(len(compiles), 'compile')}, {good} clean · {plural(includes, 'include')} inserted"
+    compiles = [event for event in state.compiles if isinstance(event, CompileFinished)]
+    good = sum(event.ok for event in compiles)
+    used = [event.attempt_consumed for event in state.compiles if isinstance(event, RecoveryDone)]
+    spent, free = used.count(True), used.count(False)
+    text = f"{plural(len(compiles), 'compile')}, {good} clean · {plural(state.includes, 'include')} inserted"
     if spent or free:
         text += f" · tries: {spent} used, {free} saved"
     return Content.styled(text, MUTED)
@@ -119,28 +119,28 @@ def _diagnostic(diagnostic: Diagnostic, file: str, width: int) -> list[Content]:
     return lines
 
 
-def _include(entry: CompileEntry) -> list[Content]:
+def _include(entry: IncludeAdded) -> list[Content]:
     place = f"{one_line(entry.file)}:{entry.line}" if entry.line else one_line(entry.file)
     head = line(("  fix    ", LABEL), place, (f"  {one_line(entry.how)}" if entry.line else "", MUTED))
-    if entry.ok:
-        return [head, line((f"         + {one_line(entry.text)}", GOOD))]
+    if entry.kept:
+        return [head, line((f"         + {one_line(entry.spelling)}", GOOD))]
     why = "taken out again: it did not help" if entry.line else "taken out with the version that needed it"
-    return [head, line((f"         - {one_line(entry.text)}", BAD), (f"  {why}", MUTED))]
+    return [head, line((f"         - {one_line(entry.spelling)}", BAD), (f"  {why}", MUTED))]
 
 
 def _proof(incident: CompileIncident) -> Content:
-    before, last = incident.errors(incident.failed), incident.proofs[-1]
-    after = 0 if last.ok else incident.errors(last)
+    before, last = errors_of(incident.failed), incident.proofs[-1]
+    after = 0 if last.ok else errors_of(last)
     glyph, style = ("✓", GOOD) if last.ok else ("✗", BAD)
     said = f"{glyph} {'relinked' if last.link else 'recompiled'}: {plural(before, 'error')} before, {after or 'none'} now"
     took = f"  {last.ms:.0f} ms" if last.ms else ""
     return line(("  proof  ", LABEL), (said, style), (took, MUTED))
 
 
-def _cost(entry: CompileEntry) -> Content:
+def _cost(entry: RecoveryDone) -> Content:
     glyph, style = ("✓", GOOD) if entry.ok else ("✗", BAD)
     cost = "one try used" if entry.attempt_consumed else "no try used"
     return line(
-        ("  result ", LABEL), (f"{glyph} ", style), one_line(entry.text),
+        ("  result ", LABEL), (f"{glyph} ", style), one_line(entry.action),
         (f" · {cost}", WARN if entry.attempt_consumed else MUTED),
     )  # fmt: skip

@@ -52,14 +52,17 @@ class DiffPane(Pane):
 
     def _so_far(self, state: RunState, width: int) -> list[Content]:
         """Before there is a diff: the steps that are committed already."""
-        done = [step for step in state.steps.values() if step.status == "done" and step.commit]
+        done = [
+            (step.finished.commit, step.step) for step in state.steps.values()
+            if step.status == "done" and step.finished is not None and step.finished.commit
+        ]  # fmt: skip
         if not done:
             return [Content.styled(self.empty, MUTED)]
         said = f"{plural(len(done), 'step')} {'is' if len(done) == 1 else 'are'} committed on "
-        head = line((said, STRONG), (one_line(state.branch) or "the run's branch", LABEL))
+        head = line((said, STRONG), (one_line(state.started.branch) or "the run's branch", LABEL))
         when = "The diff is shown at the end. " if state.finished is None else ""
         note = f"{when}Your files stay as they are until you apply it."
-        rows = [line((f"  {step.commit[:8]}  ", MUTED), one_line(step.step.description)) for step in done]
+        rows = [line((f"  {commit[:8]}  ", MUTED), one_line(step.description)) for commit, step in done]
         return [*head.wrap(max(1, width)), *Content.styled(note, MUTED).wrap(max(1, width)), Content(""), *rows]
 
 

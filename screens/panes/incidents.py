@@ -6,8 +6,9 @@ import re
 
 from textual.content import Content
 
+from agent.events import CallFinished
 from agent.stages import stage_of
-from agent.state.records import Adjustment, CompileIncident, Incident, Overruled, RepairState
+from agent.state.records import Adjustment, CompileIncident, Incident, RepairState, errors_of
 from agent.values import Diagnostic
 from screens.actions import PANES
 from screens.text import BAD, GOOD, MUTED, STRONG, VERDICT_WORDS, WARN, line, one_line, plural
@@ -41,19 +42,19 @@ def headline(incident: Incident) -> Content:
 def _of_compile(incident: CompileIncident) -> Content:
     arrow = (" → ", MUTED)
     parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), cause(incident)]
-    kept = [entry for entry in incident.includes if entry.ok]
+    kept = [include for include in incident.includes if include.kept]
     if kept:
-        parts += [arrow, (" ".join(one_line(entry.text).removeprefix("#include ") for entry in kept), STRONG)]
+        parts += [arrow, (" ".join(one_line(include.spelling).removeprefix("#include ") for include in kept), STRONG)]
     elif incident.classified:
         parts += [arrow, incident.classified[-1].category.replace("_", " ")]
     if incident.proofs:
-        before, after = incident.errors(incident.failed), incident.errors(incident.proofs[-1])
+        before, after = errors_of(incident.failed), errors_of(incident.proofs[-1])
         glyph, style = ("✓", GOOD) if incident.proofs[-1].ok else ("✗", BAD)
         word = "relinked" if incident.failed.link else "recompiled"
         parts += [arrow, (f"{glyph} {word} {before}→{0 if incident.proofs[-1].ok else after}", style)]
     elif incident.recovery is not None:
         glyph, style = ("✓", GOOD) if incident.recovery.ok else ("✗", BAD)
-        parts += [arrow, (f"{glyph} {one_line(incident.recovery.text)}", style)]
+        parts += [arrow, (f"{glyph} {one_line(incident.recovery.action)}", style)]
     return line(*parts)
 
 
@@ -78,29 +79,32 @@ def _shortly(diagnostic: Diagnostic) -> str:
 
 
 def _of_adjustment(adjustment: Adjustment) -> Content:
-    what = one_line(adjustment.failures[0]) if adjustment.failures else "a step failed"
-    more = f" and {len(adjustment.failures) - 1} more" if len(adjustment.failures) > 1 else ""
+    failures = adjustment.started.failures
+    what = one_line(failures[0]) if failures else "a step failed"
+    more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
     parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), what[:60], (more, MUTED), (" → ", MUTED)]
-    if adjustment.after is None:
+    if adjustment.adjusted is None:
         return line(*parts, ("looking for the cause", WARN))
-    changed = plural(len(adjustment.changes), "change") if adjustment.changes else "no change"
+    changes = adjustment.adjusted.changes
+    changed = plural(len(changes), "change") if changes else "no change"
     return line(*parts, (f"plan adjusted, {changed}", STRONG))
 
 
 def _of_repair(repair: RepairState) -> Content:
-    failing = one_line(repair.failing[0]).partition(" ")[0] if repair.failing else "the checks"
-    more = f" and {len(repair.failing) - 1} more" if len(repair.failing) > 1 else ""
+    checks, passing = repair.started.failing, repair.counts.passing
+    failing = one_line(checks[0]).partition(" ")[0] if checks else "the checks"
+    more = f" and {len(checks) - 1} more" if len(checks) > 1 else ""
     parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), f"{failing} fails", (more, MUTED), (" → ", MUTED)]
     parts.append(f"{plural(repair.tried, 'edit')} tried" if repair.tried else plural(len(repair.suspects), "suspect"))
     if repair.mended is not None:
         parts += [(" → ", MUTED), ("✓ mended", GOOD) if repair.mended else ("✗ not mended", BAD)]
-    elif repair.passing:
-        parts += [(" → ", MUTED), (f"{plural(repair.passing, 'edit')} pass", STRONG)]
+    elif passing:
+        parts += [(" → ", MUTED), (f"{plural(passing, 'edit')} pass", STRONG)]
     return line(*parts)
 
 
-def _of_overruled(overruled: Overruled) -> Content:
-    said, model = VERDICT_WORDS[overruled.verdict], VERDICT_WORDS[not overruled.verdict]
+def _of_overruled(overruled: CallFinished) -> Content:
+    said, model = VERDICT_WORDS[bool(overruled.verdict)], VERDICT_WORDS[not overruled.verdict]
     question = stage_of(overruled.stage).question or overruled.stage
     return line(("✎ ", f"bold {WARN}"), f"{question} {one_line(overruled.item)} ", (f"{model} → {said}", STRONG),
                 (", by you", MUTED))  # fmt: skip

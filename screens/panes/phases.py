@@ -30,8 +30,8 @@ def phase_count(stage: ShownStage, state: RunState) -> str:
         return f"{stage.asked} of {stage.total}"
     if stage.asked and stage.done and stage.name in ("scope", "similarity", *_CASCADE):
         return f"{stage.yes} of {stage.asked} yes"
-    if stage.counts:
-        name, count = next(iter(stage.counts.items()))
+    if stage.finished is not None and stage.finished.counts:
+        name, count = next(iter(stage.finished.counts.items()))
         if name == "exit code":
             return f"{name} {count}"
         one = count == 1 and name.endswith("s") and not name.endswith("ss")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from agent.events import FunctionFailed
 from agent.state.records import FunctionState, StepState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
@@ -27,8 +28,9 @@ class PlanPane(Pane):
         dropped = statuses.count("dropped")
         head = f"{statuses.count('done')} of {plural(len(statuses) - dropped, 'step')} done"
         head += f", {dropped} dropped" if dropped else ""
-        lines = [line((head, STRONG), (f"  {one_line(state.plan_how)}", MUTED))]
-        lines += [line((f"  {one_line(note)}", MUTED)) for note in state.plan_notes]
+        how, notes = (state.plan.how, state.plan.notes) if state.plan is not None else ("", ())
+        lines = [line((head, STRONG), (f"  {one_line(how)}", MUTED))]
+        lines += [line((f"  {one_line(note)}", MUTED)) for note in notes]
         part = None
         for name, entry in state.steps.items():
             if entry.step.part != part and entry.step.part:
@@ -48,18 +50,19 @@ class PlanPane(Pane):
         gone = "  dropped" if entry.status == "dropped" else ""
         head = line((f"{glyph} ", style), (f"{name} ", STRONG), one_line(step.description), (gone + after, MUTED))
         kind = "" if step.kind in ("implement", "function_implement") else step.kind.replace("_", " ")
-        facts = [fact for fact in (kind, *step.target_files, entry.commit[:8]) if fact]
+        commit, detail = (entry.finished.commit, entry.finished.detail) if entry.finished is not None else ("", "")
+        facts = [fact for fact in (kind, *step.target_files, commit[:8]) if fact]
         lines = [head, line((f"    {one_line(' · '.join(facts))}", MUTED))]
-        if entry.detail:
-            lines.append(line((f"    {one_line(entry.detail)}", BAD if entry.status == "failed" else MUTED)))
+        if detail:
+            lines.append(line((f"    {one_line(detail)}", BAD if entry.status == "failed" else MUTED)))
         return lines
 
     def _function(self, function: FunctionState) -> Content:
         glyph, style, word = _FUNCTIONS[function.status]
-        tries = ""
-        if function.status == "writing" and function.max_attempts > 1:
-            tries = f", try {function.attempt} of {function.max_attempts}"
+        tries, most = "", function.started.max_attempts
+        if function.status == "writing" and most > 1:
+            tries = f", try {function.attempt} of {most}"
         elif function.attempt > 1:
             tries = f" after {plural(function.attempt, 'try', 'tries')}"
-        reason = f"  {one_line(function.reason)}" if function.reason else ""
-        return line((f"  {glyph} ", style), one_line(function.symbol), (f"  {word}{tries}", MUTED), (reason, BAD))
+        reason = f"  {one_line(function.ended.reason)}" if isinstance(function.ended, FunctionFailed) else ""
+        return line((f"  {glyph} ", style), one_line(function.started.symbol), (f"  {word}{tries}", MUTED), (reason, BAD))

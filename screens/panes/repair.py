@@ -38,45 +38,48 @@ class RepairPane(Pane):
 
 
 def _failing(repair: RepairState) -> list[Content]:
-    shown = ", ".join(repair.failing[:3]) + (f" and {len(repair.failing) - 3} more" if len(repair.failing) > 3 else "")
-    head = line((plural(len(repair.failing), "failing check"), STRONG), (f"  {repair.passing_checks} passing", MUTED))
+    started = repair.started
+    failing = started.failing
+    shown = ", ".join(failing[:3]) + (f" and {len(failing) - 3} more" if len(failing) > 3 else "")
+    head = line((plural(len(failing), "failing check"), STRONG), (f"  {started.passing} passing", MUTED))
     lines = [head, line(("  ✗ ", BAD), one_line(shown))]
-    if len(repair.clusters) > 1:
-        lines.append(line((f"  they execute different code: {len(repair.clusters)} causes are possible", WARN)))
-    if repair.flaky:
-        lines.append(line((f"  flaky, left out: {one_line(', '.join(repair.flaky[:3]))}", WARN)))
+    if len(started.clusters) > 1:
+        lines.append(line((f"  they execute different code: {len(started.clusters)} causes are possible", WARN)))
+    if started.flaky:
+        lines.append(line((f"  flaky, left out: {one_line(', '.join(started.flaky[:3]))}", WARN)))
     return lines
 
 
 def _suspects(repair: RepairState, width: int) -> list[Content]:
     lines = [line(("suspects", LABEL))]
-    best = max((one.score for one in repair.suspects), default=1.0) or 1.0
+    best = max((one.suspect.score for one in repair.suspects), default=1.0) or 1.0
     room = max(4, min(24, width - _HEAD - 16))
     lines += [_suspect(one, best, room) for one in repair.suspects[:_MOST_SHOWN]]
     return lines if repair.suspects else [*lines, line(("  being traced …", MUTED))]
 
 
 def _suspect(one: SuspectState, best: float, room: int) -> Content:
-    name = one_line(one.function)[: _HEAD - 2].ljust(_HEAD - 2)
+    name, score = one_line(one.suspect.function)[: _HEAD - 2].ljust(_HEAD - 2), one.suspect.score
     mark: tuple[str, str] = ("  ", MUTED)
-    if one.suspected is not None:
-        text, style = verdict_mark(one.suspected)
-        mark = (f"  {text} {probability(one.p_yes)}", style)
-    score = bar(round(one.score * 100), round(best * 100), room)
-    return line(("  ", ""), (name, STRONG), (score.ljust(room), LABEL), (f" {one.score:.2f}", MUTED), mark)
+    if one.judged is not None:
+        text, style = verdict_mark(one.judged.suspected)
+        mark = (f"  {text} {probability(one.judged.p_yes)}", style)
+    shown = bar(round(score * 100), round(best * 100), room)
+    return line(("  ", ""), (name, STRONG), (shown.ljust(room), LABEL), (f" {score:.2f}", MUTED), mark)
 
 
 def _counts(repair: RepairState, width: int) -> list[Content]:
-    source = _SOURCES.get(repair.source, repair.source or "nothing yet")
-    left = f"{repair.seconds_left:.0f} of {repair.budget_s:.0f} s left" if repair.mended is None else "ended"
+    counts = repair.counts
+    source = _SOURCES.get(counts.source, counts.source or "nothing yet")
+    left = f"{counts.seconds_left:.0f} of {repair.started.budget_s:.0f} s left" if repair.mended is None else "ended"
     lines = [line(("tried ", MUTED), (f"{repair.tried:,}", STRONG), (f"  {source}", ""), (f"  {left}", MUTED))]
     most = max(1, repair.tried)
     room = max(4, min(24, width - _HEAD - 16))
     rows = (
-        ("compiling", repair.tried - repair.unbuilt, LABEL),
-        ("mending a check", repair.partial + repair.passing, WARN),
-        ("passing all", repair.passing, GOOD),
-        ("out of time", repair.cut, MUTED),
+        ("compiling", repair.tried - counts.unbuilt, LABEL),
+        ("mending a check", counts.partial + counts.passing, WARN),
+        ("passing all", counts.passing, GOOD),
+        ("out of time", counts.cut, MUTED),
     )
     for name, count, style in rows:
         lines.append(line(("  ", ""), name.ljust(_HEAD - 2), (bar(count, most, room).ljust(room), style), f" {count:,}"))
@@ -85,9 +88,10 @@ def _counts(repair: RepairState, width: int) -> list[Content]:
 
 def _passing(repair: RepairState) -> list[Content]:
     if not repair.candidates:
-        return [Content(""), line((f"  {one_line(repair.reason)}", MUTED))] if repair.reason else []
+        reason = repair.finished.reason if repair.finished is not None else ""
+        return [Content(""), line((f"  {one_line(reason)}", MUTED))] if reason else []
     lines = [Content(""), line(("edits that pass", LABEL))]
-    lines += [_candidate(one, one.number == repair.chosen) for one in repair.candidates[:_MOST_SHOWN]]
+    lines += [_candidate(one, one is repair.taken) for one in repair.candidates[:_MOST_SHOWN]]
     if len(repair.candidates) > _MOST_SHOWN:
         lines.append(line((f"  and {len(repair.candidates) - _MOST_SHOWN} more", MUTED)))
     return lines
@@ -95,20 +99,21 @@ def _passing(repair: RepairState) -> list[Content]:
 
 def _candidate(one: CandidateState, chosen: bool) -> Content:
     mark: tuple[str, str] = ("", MUTED)
-    if one.fits is not None:
-        text, style = verdict_mark(one.fits)
-        mark = (f"  {text} {probability(one.p_yes)}", style)
-    place = f"{one.function}, line {one.line}"
-    return line(("» " if chosen else "  ", GOOD), (f"{one.number:<3}", MUTED), (one_line(one.operator), STRONG),
+    if one.judged is not None:
+        text, style = verdict_mark(one.judged.fits)
+        mark = (f"  {text} {probability(one.judged.p_yes)}", style)
+    passed = one.passed
+    place = f"{passed.function}, line {passed.line}"
+    return line(("» " if chosen else "  ", GOOD), (f"{passed.number:<3}", MUTED), (one_line(passed.operator), STRONG),
                 f"  {one_line(place)}", mark)  # fmt: skip
 
 
 def _chosen(repair: RepairState) -> list[Content]:
-    one = next((one for one in repair.candidates if one.number == repair.chosen), None)
-    if one is None:
+    chosen, taken = repair.chosen, repair.taken
+    if chosen is None or taken is None:
         return []
-    who = "you picked it" if repair.picked else "a guess" if repair.guess else "chosen"
-    lines = [Content(""), line((who, WARN if repair.guess else GOOD), f"  {one_line(repair.why)}")]
-    if repair.differing:
-        lines += block(repair.differing, MUTED, 2)
-    return [*lines, Content(""), *diff_lines(one.diff)]
+    who = "you picked it" if chosen.picked else "a guess" if chosen.guess else "chosen"
+    lines = [Content(""), line((who, WARN if chosen.guess else GOOD), f"  {one_line(chosen.why)}")]
+    if chosen.differing:
+        lines += block(chosen.differing, MUTED, 2)
+    return [*lines, Content(""), *diff_lines(taken.passed.diff)]

@@ -73,13 +73,12 @@ def _facts(state: RunState, end: RunFinished) -> list[str]:
     wanted = planned | set(state.functions)
     if wanted:
         facts.append(f"{max(len(written), end.functions)} of {plural(len(wanted), 'function')} written")
-    includes = sum(entry.kind == "include" and bool(entry.ok) for entry in state.compiles)
-    if includes:
-        facts.append(f"{plural(includes, 'include')} inserted")
+    if state.includes:
+        facts.append(f"{plural(state.includes, 'include')} inserted")
     if end.stubs_left:
         facts.append(f"{plural(end.stubs_left, 'stub')} left")
-    calls = max(end.calls, sum(call.done and not call.cached for call in state.calls))
-    reused = max(end.cached_calls, sum(call.cached for call in state.calls))
+    calls = max(end.calls, sum(call.done and not call.answer.cached for call in state.calls))
+    reused = max(end.cached_calls, sum(call.answer.cached for call in state.calls))
     seconds = max(end.seconds, state.seconds)
     facts.append(f"{plural(calls, 'call')}{f' ({reused} reused)' if reused else ''} in {duration(seconds)}")
     if state.tokens_in:
@@ -104,7 +103,7 @@ Keys = list[tuple[str, tuple[str, ...]]]
 
 
 def _decisions(state: RunState, end: RunFinished) -> Keys:
-    branch = one_line(end.branch or state.branch) or "its branch"
+    branch = one_line(end.branch or state.started.branch) or "its branch"
     return [
         ("a", ("apply it to your files", "apply")),
         ("w", (f"keep the work on {branch}", f"keep {branch}", "keep its branch", "keep")),
@@ -156,7 +155,7 @@ def _in_git(repo: str) -> bool:
 
 def _where(state: RunState, end: RunFinished) -> str:
     """Where the work is now."""
-    branch = one_line(end.branch or state.branch)
+    branch = one_line(end.branch or state.started.branch)
     on_branch = f"The work is on branch {branch}; take it with git merge {branch}."
     if state.diff_choice == "undone":
         return f"The change was taken back: your files are as they were before it. {on_branch if branch else ''}".rstrip()
@@ -168,5 +167,5 @@ def _where(state: RunState, end: RunFinished) -> str:
     if state.diff is None or not state.diff.diff.strip():
         return "The run changed nothing; your tree is as it was."
     if branch and not _in_git(state.repo):
-        return f"Your files are as they were. The changed copy is in {one_line(state.worktree)}."
+        return f"Your files are as they were. The changed copy is in {one_line(state.started.worktree)}."
     return f"Your tree is as it was. {on_branch if branch else ''}".rstrip()

@@ -394,7 +394,7 @@ class RunScreen(KeyedScreen[None]):
         if choice != "discard":
             self._choose(choice)
             return
-        branch = self.session.state.branch or "the run's branch"
+        branch = self.session.state.started.branch or "the run's branch"
         self.app.push_screen(
             Confirm("Throw the work away?", f"{branch} is deleted. Your own tree stays as it is.", "Discard", "Not now"),
             lambda yes: self._choose("discard") if yes else None,

@@ -29,12 +29,12 @@ _MOST_DOUBTFUL = 5
 
 def _margin(call: ShownCall) -> float:
     """How far a verdict is from having been the other: 0 for one that no answer stands behind."""
-    if call.defaulted:
+    if call.answer.defaulted:
         return 0.0
-    score = call.score if call.score is not None else call.p_yes
+    score = call.answer.score if call.answer.score is not None else call.answer.p_yes
     if score is None:
         return 1.0
-    return abs(score - (call.threshold if call.threshold is not None else 0.5))
+    return abs(score - (call.answer.threshold if call.answer.threshold is not None else 0.5))
 
 
 class RunSession:

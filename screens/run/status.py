@@ -31,7 +31,7 @@ def pill(state: RunState) -> tuple[str, str]:
     if activity == "writing":
         now = [function for function in state.functions.values() if function.status == "writing"]
         if now:
-            text = f"writing {one_line(now[-1].symbol)}"
+            text = f"writing {one_line(now[-1].started.symbol)}"
     return f"{_GLYPHS.get(activity, '●')} {text}", _STYLES.get(activity, f"bold {LABEL}")
 
 
@@ -39,7 +39,8 @@ def seconds_left(state: RunState, stage: ShownStage) -> float | None:
     """About how long the rest of a stage takes: the median of its latest calls, as many at once as are asked now. None
     before three were measured."""
     latest = state.calls[-_LOOK_BACK:]
-    took = sorted(call.ms for call in latest if call.done and call.stage == stage.name and not call.cached and call.ms)
+    answers = [call.answer for call in latest if call.done and call.stage == stage.name]
+    took = sorted(answer.ms for answer in answers if answer.ms and not answer.cached)
     if len(took) < 3 or stage.total is None:
         return None
     at_once = max(1, sum(not call.done for call in latest))
@@ -65,7 +66,7 @@ class StatusBar(Widget):
         waiting = state.activity == "waiting for the model server" and not tokens
         if waiting and state.model_note:
             text = f"{text.split()[0]} {one_line(state.model_note)}"
-        model = one_line(state.model if waiting or not state.model_note else state.model_note)
+        model = one_line(state.started.model if waiting or not state.model_note else state.model_note)
         points = len(self.session.gate.breakpoints) if self.session.live else 0
         stops = f"‖ {points} " if points else ""  # breakpoints that are set
         clock, name = f"  {duration(self.session.elapsed())}", f"  {model}" if width >= 100 else ""

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from agent import events as ev
 from agent.audit.log import log_path
 from agent.audit.reader import LogReader
 from agent.labels.export import ExportOptions, export
 from agent.labels.pairs import Choice
+from agent.state.records import CompileEvent
 from agent.state.run_state import RunState
 
 OLD = Path(__file__).with_name("old_logs")
@@ -28,21 +30,34 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[LogReader, dict
 
 def shown(state: RunState) -> dict[str, Any]:
     """What a person sees of a run at its end, in plain values."""
-    assert state.baseline and state.checks and state.diff
+    assert state.finished and state.baseline and state.checks and state.diff
     return {
         "task": state.task,
-        "model": state.model,
+        "model": state.started.model,
         "status": state.status,
-        "reason": state.reason,
-        "calls": [[call.stage, call.item, call.verdict, call.p_yes, call.explanation] for call in state.calls],
+        "reason": state.finished.reason,
+        "calls": [[call.stage, call.item, call.verdict, call.answer.p_yes, call.answer.explanation] for call in state.calls],
         "files": {path: file.included for path, file in state.files.items()},
-        "symbols": {name: symbol.detail_level for name, symbol in state.symbols.items()},
+        "symbols": {name: symbol.classified and symbol.classified.detail_level for name, symbol in state.symbols.items()},
         "steps": {name: step.status for name, step in state.steps.items()},
         "functions": {name: [function.status, function.attempt] for name, function in state.functions.items()},
-        "compiles": [[entry.kind, entry.file, entry.ok, entry.category, entry.text] for entry in state.compiles],
+        "compiles": [told(event) for event in state.compiles],
         "checks": [state.baseline.passed, state.baseline.failed, state.checks.passed, state.checks.failed],
         "diff": state.diff.diff,
     }
+
+
+def told(event: CompileEvent) -> list[Any]:
+    """Kind, file, whether it is good, category and text of an event of the Compile pane."""
+    match event:
+        case ev.CompileFinished():
+            return ["compile", event.file, event.ok, "", ""]
+        case ev.ErrorClassified():
+            return ["classified", event.file, None, event.category, event.context]
+        case ev.IncludeAdded():
+            return ["include", event.file, event.kept, "", event.spelling]
+        case ev.RecoveryDone():
+            return ["recovery", event.file, event.ok, event.category, event.action]
 
 
 def test_it_replays_as_it_did(old: tuple[LogReader, dict[str, Any]]) -> None:

@@ -60,7 +60,7 @@ async def test_a_good_test_is_run_kept_and_committed_last(table: Path) -> None:
     assert of(heard, ev.StepFinished)[-1].files == (NEW,)
     (told,) = notices(heard)
     line = told.text.partition("Run it with: ")[2]
-    assert subprocess.run(line, shell=True, cwd=state.worktree, capture_output=True).returncode == 0, line
+    assert subprocess.run(line, shell=True, cwd=state.started.worktree, capture_output=True).returncode == 0, line
     assert not [path for path in of(heard, ev.DiffReady)[0].files if path.startswith("acceptance")]
 
 
@@ -218,7 +218,8 @@ async def test_python_tests_that_are_asked_for_go_into_a_file_of_their_own(tmp_p
         finished, heard, state = await play(repo, server, "Add tests for words.py.")
     assert finished.status == "complete", finished.reason
     assert of(heard, ev.DiffReady)[0].files == ("tests/test_words_2.py",) and not notices(heard)
-    assert finished.tests_after is not None and finished.tests_after.passed == 3 and state.plan_how == "facts"
+    assert finished.tests_after is not None and finished.tests_after.passed == 3
+    assert state.plan is not None and state.plan.how == "facts"
 
 
 @pytest.mark.parametrize(("tests", "runs"), [(PY_TESTS, ""), (UNITTESTS, "python3 -m unittest discover -s tests -t .")])
@@ -265,7 +266,7 @@ async def test_a_new_module_that_a_model_plans_brings_its_test(tmp_path: Path, d
         sections = {"orchestrator": {"decomposed_planning": decomposed}}
         finished, heard, state = await play(repo, server, "Create a new module that counts lines.", sections=sections)
     assert finished.status == "complete", finished.reason
-    assert state.plan_how == ("decomposed" if decomposed else "monolithic")
+    assert state.plan is not None and state.plan.how == ("decomposed" if decomposed else "monolithic")
     assert set(of(heard, ev.DiffReady)[0].files) == {"lines.py", "tests/test_lines.py"}
     assert finished.tests_after is not None and finished.tests_after.passed == 3
 

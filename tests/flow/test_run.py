@@ -78,7 +78,8 @@ async def test_a_c_task_ends_complete_with_includes_found_without_a_model(ring: 
     assert all(added.how == "deterministic" for added in of(heard, ev.IncludeAdded))
     assert isinstance(heard[-1].event, ev.RunFinished)
     assert not [call for call in of(heard, ev.CallStarted) if call.stage.startswith("error_")]
-    assert state.plan_how == "facts" and all(step.status == "done" for step in state.steps.values())
+    assert state.plan is not None and state.plan.how == "facts"
+    assert all(step.status == "done" for step in state.steps.values())
     after = subprocess.run(["git", "status", "--porcelain"], cwd=ring, capture_output=True, text=True).stdout
     assert before == after and b"stub" in (ring / "ring_buffer.c").read_bytes()
     log = subprocess.run(["git", "log", "--oneline", finished.branch], cwd=ring, capture_output=True, text=True).stdout
@@ -324,6 +325,6 @@ async def test_a_stopped_run_is_taken_up_where_its_last_commit_is(small: Path) -
         finished, heard, state = await play(small, server, TASK, resume=run.ctx.run_id)
     assert finished.status == "complete" and finished.functions == 3 and 0 < written < 3
     assert finished.tests_before is not None and finished.tests_before.passed == 11
-    assert heard[0].seq > 20 and heard[0].run_id == run.ctx.run_id and state.branch == finished.branch
+    assert heard[0].seq > 20 and heard[0].run_id == run.ctx.run_id and state.started.branch == finished.branch
     assert set(coder.asked[written:]).isdisjoint(coder.asked[:written])
     assert [step.status for step in state.steps.values()] == ["done"] * 3

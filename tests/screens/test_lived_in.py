@@ -274,7 +274,7 @@ async def test_a_verdict_is_turned_round_before_it_is_used(size: tuple[int, int]
         session = app.session
         assert session is not None
         await _until(pilot, lambda: session.state.calls[1].verdict is False)
-        assert session.state.calls[1].overruled, "the least certain one was in front"
+        assert session.state.calls[1].answer.overruled, "the least certain one was in front"
         await pilot.press("space")
         await _until(pilot, lambda: session.state.finished is not None)
 

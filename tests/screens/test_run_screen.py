@@ -80,7 +80,7 @@ async def test_stepping_waits_before_each_verdict_and_y_n_overrule() -> None:
         assert run.labels == [("a.py:two", True)]
         assert app.session.state.status == "complete"
         call = app.session.state.call(2)
-        assert call is not None and call.overruled
+        assert call is not None and call.answer.overruled
 
 
 async def test_space_pauses_and_goes_on() -> None:
@@ -212,7 +212,7 @@ async def test_a_run_that_breaks_off_says_so() -> None:
         )
         await _settle(app, pilot)
         assert app.session.state.status == "failed"
-        assert "buf[i]" in app.session.state.reason
+        assert "buf[i]" in app.session.state.finished.reason
 
 
 async def test_a_run_that_cannot_start_stays_home(toasts: list[str]) -> None:

@@ -56,7 +56,7 @@ async def ended(pilot: Pilot[int], app: CraApp, status: str = "complete") -> Run
     """The session in front, once its run has said how it ended."""
     await until(pilot, lambda: app.session is not None and app.session.state.finished is not None)
     session = app.session
-    assert session is not None and session.state.status == status, session and session.state.reason
+    assert session is not None and session.state.status == status, session and session.state.finished
     await until(pilot, lambda: session.ready() and not [w for w in app.workers if w.group == "run" and not w.is_finished])
     session.flush()
     return session

@@ -85,9 +85,11 @@ async def test_overruling_one_verdict_changes_a_class_and_leaves_a_label(budget:
             await pilot.press("space")
             await ended(pilot, app)
             symbol = session.state.symbols[REMAINING]
-            assert (symbol.detail_level, symbol.passes) == ("excluded", {1: False})
+            assert symbol.classified is not None and symbol.classified.detail_level == "excluded"
+            assert {number: call.verdict for number, call in symbol.calls.items()} == {1: False}
             call = session.state.call(waiting.call_id or 0)
-            assert call is not None and (call.verdict, call.overruled, call.source) == (False, True, "overrule")
+            assert call is not None
+            assert (call.verdict, call.answer.overruled, call.answer.source) == (False, True, "overrule")
             assert session.state == logged(budget, session.state.run_id)
     with sqlite3.connect(budget / ".clean_room" / "raw.sqlite") as db:
         assert db.execute("select call_id, label, source from labels").fetchall() == [(waiting.call_id, 0, "overrule")]
@@ -160,7 +162,8 @@ async def test_a_finished_run_is_played_again_to_the_very_state_that_was_shown(b
             await pilot.pause()
             await pilot.press("enter")
             live = (await ended(pilot, app)).state
-            assert live.symbols[REMAINING].detail_level == "primary", "nobody overruled anything here"
+            found = live.symbols[REMAINING].classified
+            assert found is not None and found.detail_level == "primary", "nobody overruled anything here"
             await pilot.press("w")
             await until(pilot, lambda: live.diff_choice == "kept")
             await pilot.press("f9")

@@ -51,7 +51,7 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
             await until(pilot, lambda: app.session is not None and app.session.state.finished is not None)
             session = app.session
             assert session is not None and isinstance(app.screen, RunScreen)
-            assert session.state.status == "complete", session.state.reason
+            assert session.state.status == "complete", session.state.finished
             assert any(call.body["stream"] for call in server.calls), "texts were heard while they were written"
             await until(pilot, session.ready)
             shown = app.screen.query_one(CallStream)
@@ -61,8 +61,9 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
                 (row.call_id, row.stage, row.item) for row in rows
             ]
             for call, row in zip(session.state.calls, rows, strict=True):
-                assert (call.verdict, call.p_yes, call.defaulted) == (row.verdict, row.p_yes, row.defaulted), row.item
-                assert (call.cached, call.overruled, call.explanation) == (row.cached, row.overruled, row.explanation)
+                got = call.answer
+                assert (got.verdict, got.p_yes, got.defaulted) == (row.verdict, row.p_yes, row.defaulted), row.item
+                assert (got.cached, got.overruled, got.explanation) == (row.cached, row.overruled, row.explanation)
             assert shown.count == len(rows) > 0
             replayed = RunState()
             for envelope in reader.events(session.state.run_id):
@@ -91,7 +92,7 @@ async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path
             waiting = session.waiting
             assert waiting is not None and waiting.verdict is True
             await pilot.press("n")
-            await until(pilot, lambda: session.state.call(waiting.call_id or 0).overruled)
+            await until(pilot, lambda: session.state.call(waiting.call_id or 0).answer.overruled)
             call = session.state.call(waiting.call_id or 0)
             assert call is not None and call.verdict is False
             await pilot.press("x")

@@ -89,7 +89,7 @@ async def test_a_killed_run_is_opened_from_the_history_and_resumed_to_its_end(ri
             judged = [row for row in rows if row.binary and row.verdict is not None]
             decided = {(row.system, row.task_context + row.question) for row in judged}
             written = {name for name, function in then.functions.items() if function.status == "done"}
-            committed = {step.step.target_symbols for step in then.steps.values() if step.commit}
+            committed = {step.step.target_symbols for step in then.steps.values() if step.finished}
             assert decided and written and committed
             asked_before = len(server.calls)
             await pilot.press("q")
@@ -110,7 +110,7 @@ async def test_a_killed_run_is_opened_from_the_history_and_resumed_to_its_end(ri
     assert decided.isdisjoint(_asked(again)), "no decided item was asked about again"
     functions = [name for call in again if (name := coder._wanted(call.prompt))]
     assert functions and {name for names in committed for name in names}.isdisjoint(functions)
-    reused = [call for call in state.calls[len(rows) :] if call.cached]
+    reused = [call for call in state.calls[len(rows) :] if call.answer.cached]
     assert state.finished is not None and state.finished.stubs_left == 0 and len(reused) == state.finished.cached_calls > 0
     assert listed.status == "complete" and listed.calls == len(state.calls) - len(reused), "those before count"
     assert state.finished.calls == listed.calls, "the end says what the list says"
