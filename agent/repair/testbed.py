@@ -140,7 +140,8 @@ class PythonBed:
         if not failing:
             raise NoBed(f"The failing tests pass when they are run again, so they are flaky: {', '.join(flaky[:5])}.")
         failing = tuple(sorted(failing, key=lambda name: (messages[name] == _said("timeout"), seconds[name])))
-        slowest = max((seconds[name] for name in passing), default=0.0)
+        ended = [name for name in (*passing, *failing) if messages.get(name) != _said("timeout")]
+        slowest = max((seconds[name] for name in ended), default=0.0)
         total = sum(seconds[name] for name in passing)
         self._cpu = max(0.5, 8 * slowest)
         self._limit = max(3.0, 4 * total + 4 * self._cpu)

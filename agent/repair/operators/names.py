@@ -105,3 +105,19 @@ def key(site: Site) -> Iterator[EditParts]:
             for new in texts[:8]:
                 if new != site.text(index) and ":" not in new:
                     yield site.replace(index, new)
+
+
+@operator("target", "an assignment stores in another place that the function uses", weight=0.45)
+def target(site: Site) -> Iterator[EditParts]:
+    """``x[a] = …`` becomes ``y[b] = …``, a place that the function reads or stores in; what the right side reads first."""
+    kinds = ("subscript", "attribute") if site.python else ("subscript_expression", "field_expression", "pointer_expression")
+    called = {call.function for call in site.calls}
+    places = [node for node in site.of(*kinds) if node not in called]
+    for node in site.of("assignment", "augmented_assignment", "assignment_expression"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None or left.type not in (*kinds, "identifier"):
+            continue
+        own = [site.text(one) for one in places if right.start_byte <= one.start_byte and one.end_byte <= right.end_byte]
+        for new in dict.fromkeys((*own, *map(site.text, places))):
+            if new != site.text(left) and ":" not in new:
+                yield site.replace(left, new, 1.0 if new in own else 0.6)

@@ -129,10 +129,10 @@ def call_added(site: Site) -> Iterator[EditParts]:
             for item in (*site.variables[:_MOST_NAMES],):
                 if item == receiver:
                     continue
-                for one, _, _ in site.statements:
+                for one, block, place in site.statements:
                     if site.begins_line(one) and not _is_docstring(one) and one.parent is not None:
                         yield site.before(one, f"{receiver}.{method}({item})", weight)
-                        if not _leaves(one) and site.is_simple(one):
+                        if not _leaves(one) and (site.is_simple(one) or place == len(block) - 1):
                             yield site.after(one, f"{receiver}.{method}({item})", 0.9 * weight)
 
 
