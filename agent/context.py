@@ -63,7 +63,7 @@ class RunContext:
         self.log = log
         self.router = router
         self.gate = gate or Gate()
-        self.gate.emit = self.emit
+        self.gate.report_to(self.emit)
         self.thresholds = thresholds or Thresholds([])
         self.examples: Examples = examples or _no_examples
         self.clock = clock
@@ -82,6 +82,10 @@ class RunContext:
         self._count(event)
         envelope = Envelope(self.run_id, self._seq, round(self.seconds(), 4), event)  # type: ignore[arg-type]
         self.log.append(envelope, tuple(self.listeners))
+
+    def count_earlier(self, *, includes: int) -> None:
+        """Go on counting where a run was broken off: ``includes`` were added and kept by then."""
+        self.includes_added = includes
 
     def live(self, call_id: int) -> ProgressCallback | None:
         """What hears a call's answer while it is written; None when nobody looks on, so that nothing is streamed."""

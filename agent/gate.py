@@ -102,6 +102,10 @@ class Gate:
         self._waiting.set_result(action)
         return True
 
+    def report_to(self, emit: Callable[[Event], None]) -> None:
+        """Hand ``emit`` the events from now on: a gate may be made before its run."""
+        self.emit = emit
+
     @property
     def reviews(self) -> bool:
         """Whether the verdicts of a stage wait at its end to be looked over."""

@@ -119,8 +119,8 @@ async def open_run(
             lease.release()
         await router.aclose()
         raise
-    status.ctx = ctx
-    workspace.notes = (*workspace.notes, *notes)
+    status.report_to(ctx)
+    workspace.add_notes(notes)
     return Run(
         ctx, task, workspace, hidden=hidden, apply_when_complete=apply_when_complete, resumed=bool(resume), lease=lease,
         with_model=with_model,
@@ -170,6 +170,10 @@ class StatusRelay:
 
     def __init__(self) -> None:
         self.ctx: RunContext | None = None
+
+    def report_to(self, ctx: RunContext) -> None:
+        """The run that is there now."""
+        self.ctx = ctx
 
     def __call__(self, status: str, text: str) -> None:
         """One message of a provider."""

@@ -20,6 +20,7 @@ from agent.flow.planned_tests import write_planned_tests
 from agent.flow.progress import progress_of
 from agent.flow.relevant_failures import failures_left
 from agent.flow.rework import Rework
+from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import search_repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
@@ -118,7 +119,8 @@ class Run:
         if not self.with_model:
             raise NothingWithoutModel
         found = await survey(self.ctx, self.workspace, self.task, self.hidden)
-        runner = StepRunner(self.ctx, self.workspace, found, self.checks, self.outcome)
+        parts = RunParts.of(self.ctx, self.workspace, found, self.checks, self.outcome)
+        runner = StepRunner(parts)
         try:
             if earlier is not None:
                 plan = await runner.take_up(earlier)
@@ -126,15 +128,15 @@ class Run:
                 plan = await plan_run(self.ctx, found, self.outcome.baseline)
                 self.outcome.planned = plan.steps
             await runner.run(plan)
-            await link_changed(runner)
-            await Rework(runner).run()
-            await combine_versions(runner)
+            await link_changed(parts, runner)
+            await Rework(parts, runner).run()
+            await combine_versions(parts, runner)
             if self.ctx.config.orchestrator.documentation_pass:
-                await document_changes(runner)
-            await write_planned_tests(runner)
+                await document_changes(parts)
+            await write_planned_tests(parts, runner)
             await self._measure(found)
         finally:
-            runner.close()
+            parts.close()
 
     async def _mended_by_search(self) -> bool:
         return await search_repair(

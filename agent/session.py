@@ -43,7 +43,7 @@ async def asking_session(task: str, folder: Path, config: Config, *, need_model:
         config=msgspec.json.encode(config).decode(),
     )  # fmt: skip
     ctx = RunContext(run_id=run_id, config=config, log=log, router=router, thresholds=thresholds_of(folder, config))
-    status.ctx = ctx
+    status.report_to(ctx)
     ctx.emit(RunStarted(task, str(folder), model=config.models.reasoning))
     outcome: RunStatus = "failed"
     try:

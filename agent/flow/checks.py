@@ -43,8 +43,8 @@ class Explained(msgspec.Struct, frozen=True):
 
 class RunChecks:
     """Runs the checks of a worktree. ``best`` is the last result that was kept; ``command`` "" when there are none;
-    ``libraries`` are flags that the linker wants and that make is handed as LDLIBS; ``hidden`` what is no model's to see;
-    ``faulty`` the functions that sanitizers blamed when a repair began."""
+    ``libraries`` are flags that the linker wants and that make is handed as LDLIBS; ``hidden`` the paths
+    that no model sees; ``faulty`` the functions that sanitizers blamed when a repair began."""
 
     def __init__(self, ctx: RunContext, workspace: Workspace, hidden: tuple[str, ...] = ()) -> None:
         self.ctx = ctx
@@ -55,6 +55,14 @@ class RunChecks:
         self.best: CheckResult | None = None
         self.libraries: tuple[str, ...] = ()
         self.faulty: frozenset[str] = frozenset()
+
+    def link_with(self, libraries: tuple[str, ...]) -> None:
+        """Hand the checks these flags for the linker from now on."""
+        self.libraries = libraries
+
+    def blame(self, faulty: frozenset[str]) -> None:
+        """Functions that sanitizers blame now; a step that is done anew is better when fewer are."""
+        self.faulty = faulty
 
     async def baseline(self, known: CheckResult | None = None) -> CheckResult | None:
         """The result before the first change; None, with a notice, when no checks are found. A resumed run has ``known`` it

@@ -15,23 +15,25 @@ from agent.workspace.worktree import Workspace
 
 
 class RunCompiler:
-    """Compiles files of one run. The build is made at the first compile, so that a Python run needs no compiler.
-
-    ``needs`` is the function that the last failed compile said must be defined first, "" when none.
-    """
+    """Compiles files of one run. The build is made at the first compile, so that a Python run needs no compiler."""
 
     def __init__(self, ctx: RunContext, workspace: Workspace) -> None:
         self.ctx = ctx
         self.workspace = workspace
-        self.needs = ""
+        self._needs = ""
         self._recovery: Recovery | None = None
 
     async def __call__(self, path: str, symbol: str = "", signature: str = "") -> Recovered:
         """Compile ``path`` after ``symbol`` was changed in it; includes may be put in, heads rewritten."""
         recovery = await self._ready()
         done = await recovery.compile(path, symbol, signature)
-        self.needs = done.needs
+        self._needs = done.needs
         return done
+
+    def take_need(self) -> str:
+        """The function that the last failed compile said must be defined first, "" when none; said once."""
+        name, self._needs = self._needs, ""
+        return name
 
     async def link(self, paths: list[str]) -> LinkRecovered:
         """Compile and link the sources ``paths`` as one library in which nothing may be undefined."""

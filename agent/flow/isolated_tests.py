@@ -17,7 +17,7 @@ from agent.c.writing.tests_in_file import chooser
 from agent.coding.writing.generated_tests import TestRun
 from agent.compiling.curing.recovery import LinkRecovered
 from agent.flow.linking import is_part, sources_behind
-from agent.flow.steps import StepRunner
+from agent.flow.run_parts import RunParts
 from agent.languages import is_module, is_unit, named
 from agent.values import CheckResult
 from agent.workspace.protected import is_test_file
@@ -34,8 +34,8 @@ _LONGEST = 200
 class Bench:
     """Runs the tests of ``interface`` for one run."""
 
-    def __init__(self, runner: StepRunner, interface: tuple[str, ...]) -> None:
-        self.runner = runner
+    def __init__(self, parts: RunParts, interface: tuple[str, ...]) -> None:
+        self.parts = parts
         self.interface = interface
         self.by_hand = ""
         self._flavour = ""
@@ -53,10 +53,10 @@ class Bench:
     # C
 
     async def _c(self, path: str) -> TestRun:
-        compiler, text = self.runner.compiler, self.runner.tree.files.read_bytes(path)
+        compiler, text = self.parts.compiler, self.parts.tree.files.read_bytes(path)
         build = await compiler.build()
         await build.compile_as(path, text, _ASSERTS_ON)
-        sources = sources_behind(self.runner.found.index, self.runner.tree, self.interface)
+        sources = sources_behind(self.parts.found.index, self.parts.tree, self.interface)
         linked, sources = await self._linked(path, sources)
         if not linked.ok:
             said = linked.context.strip() or "\n".join(one.message for one in linked.diagnostics[:3])
@@ -67,7 +67,7 @@ class Bench:
             everything = [path, *sources]
             await build.link(everything, linked.libraries, output=program)
             self.by_hand = self._line(build.flags.for_file(path), everything, linked.libraries, path)
-            whole = await self.runner.checks.alone(shlex.quote(str(program)), readable=(str(place),))
+            whole = await self.parts.checks.alone(shlex.quote(str(program)), readable=(str(place),))
             if whole.ok:
                 return TestRun(True)
             await build.compile_as(path, chooser(text.decode("utf-8", "replace"), path).encode(), _ASSERTS_ON)
@@ -79,31 +79,31 @@ class Bench:
 
     async def _linked(self, path: str, sources: list[str]) -> tuple[LinkRecovered, list[str]]:
         """Linked with the sources behind the interface, else with all that are no programs of their own."""
-        build = await self.runner.compiler.build()
+        build = await self.parts.compiler.build()
         for source in sources:
             await build.compile(source)
-        linked = await self.runner.compiler.program([path, *sources])
+        linked = await self.parts.compiler.program([path, *sources])
         if linked.ok:
             return linked, sources
-        more = [entry.path for entry in self.runner.found.index.files() if is_part(self.runner.tree, entry.path)]
+        more = [entry.path for entry in self.parts.found.index.files() if is_part(self.parts.tree, entry.path)]
         compiled = [source for source in more if source in sources or (await build.compile(source)).ok]
         if set(compiled) <= set(sources):
             return linked, sources
-        wider = await self.runner.compiler.program([path, *compiled])
+        wider = await self.parts.compiler.program([path, *compiled])
         return (wider, compiled) if wider.ok else (linked, sources)
 
     async def _one_by_one(self, program: Path, names: list[str]) -> dict[str, str]:
         """The test functions that fail when each is run by itself, with how. All together may take as long as the checks."""
-        limit = max(1.0, self.runner.ctx.config.testing.timeout_seconds / max(1, len(names)))
+        limit = max(1.0, self.parts.ctx.config.testing.timeout_seconds / max(1, len(names)))
         failures: dict[str, str] = {}
         for number, name in enumerate(names):
-            done = await self.runner.checks.alone(f"{shlex.quote(str(program))} {number}", limit, (str(program.parent),))
+            done = await self.parts.checks.alone(f"{shlex.quote(str(program))} {number}", limit, (str(program.parent),))
             if not done.ok:
                 failures[name] = _how(done)
         return failures
 
     def _line(self, flags: list[str], paths: list[str], libraries: tuple[str, ...], path: str) -> str:
-        root = str(self.runner.workspace.root)
+        root = str(self.parts.workspace.root)
         own = [flag.replace(f"{root}/", "").replace(root, ".") for flag in flags if flag[:2] in ("-I", "-D", "-s")]
         name = Path(path).stem
         words = ["cc", *own, *paths, *libraries, "-o", name]
@@ -115,11 +115,11 @@ class Bench:
         quoted = shlex.quote(path)
         if await self.flavour() == "unittest":
             self.by_hand = f"python3 -m unittest {quoted}"
-            now = await self.runner.checks.alone(f"python3 -m unittest -v {quoted}")
+            now = await self.parts.checks.alone(f"python3 -m unittest -v {quoted}")
         else:
             self.by_hand = f"pytest {quoted}"
-            now = await self.runner.checks.alone(f"pytest -rfEp {quoted}")
-        text = self.runner.tree.files.read_bytes(path).decode("utf-8", "replace")
+            now = await self.parts.checks.alone(f"pytest -rfEp {quoted}")
+        text = self.parts.tree.files.read_bytes(path).decode("utf-8", "replace")
         short_of_something_else = now.exit_code == 1 and not now.failed and not now.failing  # coverage of all, say
         if now.passed and (now.ok or short_of_something_else):
             return TestRun(True)
@@ -129,7 +129,7 @@ class Bench:
         return TestRun(False, failures, "" if failures else _how(now))
 
     def _find_flavour(self) -> str:
-        command, root = self.runner.checks.command, self.runner.workspace.root
+        command, root = self.parts.checks.command, self.parts.workspace.root
         if "unittest" in command:
             return "unittest"
         if "pytest" in command or "py.test" in command:
@@ -139,7 +139,7 @@ class Bench:
         recipes = "".join(_read(root / name) for name in ("GNUmakefile", "makefile", "Makefile"))
         if "pytest" not in recipes and "unittest" in recipes:
             return "unittest"
-        files = self.runner.tree.files
+        files = self.parts.tree.files
         tests = [files.read_bytes(p) for p in files.list() if is_module(p) and is_test_file(p) and files.exists(p)]
         return "unittest" if _votes(tests) > 0 else "pytest"
 

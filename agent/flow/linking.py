@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
 from agent.flow.worktree_files import WorkTree
 from agent.index import Index
@@ -13,21 +14,21 @@ from agent.languages import is_compiled, is_unit
 _MAIN = re.compile(rb"^[^\n#/*]*\bmain\s*\(", re.M)
 
 
-async def link_changed(runner: StepRunner) -> None:
+async def link_changed(parts: RunParts, runner: StepRunner) -> None:
     """Compile and link what the run changed with the sources behind the headers it includes. Library flags that the linker
     turned out to want are handed to the checks; functions that are missing are written, or told."""
-    changed = [path for path in await runner.workspace.changed_files() if is_unit(path)]
-    sources = sources_behind(runner.found.index, runner.tree, changed)
+    changed = [path for path in await parts.workspace.changed_files() if is_unit(path)]
+    sources = sources_behind(parts.found.index, parts.tree, changed)
     if not sources:
         return
-    async with runner.ctx.stage("link") as report:
-        linked = await runner.compiler.link(sources)
+    async with parts.ctx.stage("link") as report:
+        linked = await parts.compiler.link(sources)
         report.counts = {"objects": len(sources), "libraries": len(linked.libraries), "missing": len(linked.missing)}
-    runner.checks.libraries = linked.libraries
+    parts.checks.link_with(linked.libraries)
     for name in linked.missing:
-        step = runner.worker.step_for(name, runner.outcome.functions_done)
+        step = runner.step_for(name)
         if step is None:
-            runner.ctx.notice("warning", f"{name} is declared and used, but defined nowhere.", "link")
+            parts.ctx.notice("warning", f"{name} is declared and used, but defined nowhere.", "link")
         else:
             await runner.carry_out(step)
 

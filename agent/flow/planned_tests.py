@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from agent.coding.writing.generated_tests import TestsWritten, implement_tests
 from agent.events import PlanAdjusted, StepFinished, StepStarted
 from agent.flow.isolated_tests import Bench
+from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
 from agent.languages import is_interface, is_module
 from agent.models.types import ModelError
@@ -24,22 +25,22 @@ _TOLD = 5
 """Dropped tests that get a notice of their own."""
 
 
-async def write_planned_tests(runner: StepRunner) -> None:
+async def write_planned_tests(parts: RunParts, runner: StepRunner) -> None:
     """Carry out the test steps, a commit each. A step that comes to nothing leaves no file and a notice; whether that
     matters for the run's result is for ``flow.outcome`` to say.
 
     Raises:
         Stopped: if the person stopped the run.
     """
-    outcome = runner.outcome
+    outcome = parts.outcome
     settled = outcome.steps_done | outcome.tests_not_kept.keys()
     steps = [step for step in outcome.planned if step.kind == KIND and step.id not in settled]
-    outcome.tests_asked = runner.found.intent.wants_tests
+    outcome.tests_asked = parts.found.intent.wants_tests
     if steps:
-        async with runner.ctx.stage(STAGE, len(steps), title="tests of the interface") as report:
-            kept = [await _Writing(runner, step).carry_out() for step in steps]
+        async with parts.ctx.stage(STAGE, len(steps), title="tests of the interface") as report:
+            kept = [await _Writing(parts, runner, step).carry_out() for step in steps]
             report.counts = {"kept": sum(kept), "not kept": len(kept) - sum(kept)}
-    outcome.tests_kept = any(is_test_file(path) for path in await runner.workspace.changed_files())
+    outcome.tests_kept = any(is_test_file(path) for path in await parts.workspace.changed_files())
     if outcome.tests_asked and not outcome.tests_kept:
         outcome.tests_not_kept.setdefault("", _NOTHING_TO_TEST)
 
@@ -47,24 +48,24 @@ async def write_planned_tests(runner: StepRunner) -> None:
 class _Writing:
     """One test step."""
 
-    def __init__(self, runner: StepRunner, step: PlanStep) -> None:
-        self.runner, self.step, self.ctx = runner, step, runner.ctx
+    def __init__(self, parts: RunParts, runner: StepRunner, step: PlanStep) -> None:
+        self.parts, self.runner, self.step, self.ctx = parts, runner, step, parts.ctx
         self.path = next(iter(step.target_files), "")
 
     async def carry_out(self) -> bool:
         """Returns whether tests were kept."""
-        runner, step = self.runner, self.step
+        parts, step = self.parts, self.step
         interface = await self._interface()
         if not interface:
             return self._drop()
         self.ctx.emit(StepStarted(step.id, step.description))
         await self.ctx.gate.pass_point()
-        start = await runner.workspace.head()
-        bench, tries = Bench(runner, interface), self.ctx.config.coding.max_attempts
+        start = await parts.workspace.head()
+        bench, tries = Bench(parts, interface), self.ctx.config.coding.max_attempts
         try:
             done = await implement_tests(
-                self.ctx, step, files=runner.tree.files, compile=runner.compiler, interface=interface, run=bench.run,
-                task=runner.found.task, max_attempts=tries if runner.outcome.tests_asked else min(tries, UNASKED),
+                self.ctx, step, files=parts.tree.files, compile=parts.compiler, interface=interface, run=bench.run,
+                task=parts.found.task, max_attempts=tries if parts.outcome.tests_asked else min(tries, UNASKED),
                 flavour=await bench.flavour() if is_module(self.path) else "",
             )  # fmt: skip
         except ModelError as error:
@@ -80,36 +81,36 @@ class _Writing:
 
     async def _interface(self) -> tuple[str, ...]:
         """The files to test, as they came to be; () when none of what the step waits for was done."""
-        runner, files = self.runner, self.runner.tree.files
-        planned = {step.id for step in runner.outcome.planned}
+        parts, files = self.parts, self.parts.tree.files
+        planned = {step.id for step in parts.outcome.planned}
         needs = planned.intersection(self.step.depends_on)
-        if needs and not needs & runner.outcome.steps_done:
+        if needs and not needs & parts.outcome.steps_done:
             return ()
         there = tuple(path for path in self.step.interface if files.exists(path))
         offers = is_module if is_module(self.path) else is_interface
-        changed = (path for path in await runner.workspace.changed_files() if offers(path))
-        return there or tuple(path for path in changed if files.exists(path) and runner.tree.writable(path))
+        changed = (path for path in await parts.workspace.changed_files() if offers(path))
+        return there or tuple(path for path in changed if files.exists(path) and parts.tree.writable(path))
 
     async def _with_the_rest(self, start: str, interface: tuple[str, ...]) -> tuple[CheckResult | None, str]:
         """The project's checks with the new file there, and why it cannot stay, "" when it can."""
-        changed = set(await self.runner.workspace.changed_files(start)) - {self.path, *interface}
+        changed = set(await self.parts.workspace.changed_files(start)) - {self.path, *interface}
         if changed:
             return None, f"it compiles only with a change of {', '.join(sorted(changed))}"
-        checks = self.runner.checks
+        checks = self.parts.checks
         now = await checks.after_step(self.step.id)
         if checks.regressed(now):
             return now, f"{checks.command} fails with {self.path} there, and does not without it"
         return now, ""
 
     async def _keep(self, done: TestsWritten, now: CheckResult | None, by_hand: str) -> None:
-        runner, step = self.runner, self.step
+        parts, step = self.parts, self.step
         known = self._is_run_by(now)
-        runner.checks.accept(now)
-        before = await runner.workspace.head()
-        commit = await runner.workspace.commit(f"{step.id}: {step.description}"[:200])
-        files = tuple(await runner.workspace.changed_files(before))
-        await asyncio.to_thread(runner.tree.catch_up)
-        runner.note(step, ok=True)
+        parts.checks.accept(now)
+        before = await parts.workspace.head()
+        commit = await parts.workspace.commit(f"{step.id}: {step.description}"[:200])
+        files = tuple(await parts.workspace.changed_files(before))
+        await asyncio.to_thread(parts.tree.catch_up)
+        self.runner.note(step, ok=True)
         count = len(done.tests)
         self.ctx.emit(StepFinished(step.id, True, f"{count} test{'s pass' if count > 1 else ' passes'}", commit, files))
         for name, why in list(done.dropped.items())[:_TOLD]:
@@ -120,7 +121,7 @@ class _Writing:
             self.ctx.notice("info", f"{whose} {self.path}. Run it with: {by_hand}", STAGE)
 
     def _is_run_by(self, now: CheckResult | None) -> bool:
-        best = self.runner.checks.best
+        best = self.parts.checks.best
         if now is None:
             return False
         more = best is not None and (now.passed or 0) > (best.passed or 0)
@@ -128,14 +129,14 @@ class _Writing:
 
     async def _give_up(self, start: str, reason: str) -> bool:
         await self.runner.roll_back(start)
-        self.runner.outcome.tests_not_kept[self.step.id] = reason
+        self.parts.outcome.tests_not_kept[self.step.id] = reason
         self.ctx.emit(StepFinished(self.step.id, False, reason, rolled_back=True))
         self.ctx.notice("warning", f"The tests planned in {self.path} were not kept: {reason}", STAGE)
         return False
 
     def _drop(self) -> bool:
         """What the step would test did not come to be."""
-        outcome = self.runner.outcome
+        outcome = self.parts.outcome
         outcome.planned = tuple(step for step in outcome.planned if step.id != self.step.id)
         outcome.tests_not_kept[self.step.id] = f"what they would test was not written ({', '.join(self.step.interface)})"
         text = f"{self.path} is not written: there is nothing that it could test."

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 import msgspec
 
-from agent.context import RunContext
+from agent.coding.open_items import OpenFunction
+from agent.coding.writing.candidates import Candidate
 from agent.events import FailureSignals, PlanAdjusted, PlanMade, StepFinished, StepStarted
-from agent.flow.checks import RunChecks
-from agent.flow.compiling import RunCompiler
-from agent.flow.outcome import RunOutcome
 from agent.flow.progress import EarlierProgress
-from agent.flow.survey import Survey
+from agent.flow.run_parts import RunParts
 from agent.flow.worker import StepWorker, Work
-from agent.flow.worktree_files import WorkTree
 from agent.planning.adjustment.adjust import adjust
 from agent.planning.interface_tests import KIND as TESTS
 from agent.planning.interface_tests import grown
@@ -22,7 +20,6 @@ from agent.planning.schema import Plan, PlanError, StepResult
 from agent.planning.signals import as_shown, signal_of, signals_from_output
 from agent.values import CheckResult, FailureCategory, PlanStep
 from agent.workspace.stopped import further
-from agent.workspace.worktree import Workspace
 
 QUICK_CHECKS = 30.0
 """Seconds of the baseline up to which the checks run after every step; slower ones run once, at the end."""
@@ -33,25 +30,50 @@ _FACT_KINDS = ("function_implement", "type_definition")
 class StepRunner:
     """Runs a plan. ``executed`` are the steps that were carried out, whatever came of them, in order."""
 
-    def __init__(self, ctx: RunContext, workspace: Workspace, found: Survey, checks: RunChecks, outcome: RunOutcome) -> None:
-        self.ctx = ctx
-        self.workspace = workspace
-        self.found = found
-        self.checks = checks
-        self.outcome = outcome
-        self.tree = WorkTree(workspace, found.index, found.writable, found.hidden)
-        self.compiler = RunCompiler(ctx, workspace)
-        self.worker = StepWorker(ctx, found, self.tree, self.compiler, checks)
+    def __init__(self, parts: RunParts) -> None:
+        self.ctx = parts.ctx
+        self.workspace = parts.workspace
+        self.found = parts.found
+        self.checks = parts.checks
+        self.outcome = parts.outcome
+        self.tree = parts.tree
+        self.compiler = parts.compiler
+        self.worker = StepWorker(parts.ctx, parts.found, parts.tree, parts.compiler, parts.checks)
         self.executed: list[PlanStep] = []
         self.rounds = 0
         self.redone: set[str] = set()
         self.waited: set[str] = set()
 
+    @property
+    def done(self) -> list[PlanStep]:
+        """The executed steps that stand."""
+        return [step for step in self.executed if step.id in self.outcome.steps_done]
+
+    @property
+    def versions(self) -> Collection[tuple[OpenFunction, list[Candidate]]]:
+        """Every version of each C function that compiled in this run."""
+        return self.worker.versions.values()
+
+    def is_tested(self, name: str) -> bool:
+        """Whether the tests of the repository call a function."""
+        return self.worker.contract.calls(name)
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether ``orchestrator.max_adjustment_rounds`` allows another round of adjustment or rework."""
+        return self.rounds < self.ctx.config.orchestrator.max_adjustment_rounds
+
+    def next_round(self) -> int:
+        """Begin another round of adjustment or rework. Returns its number, from 1."""
+        self.rounds += 1
+        return self.rounds
+
     async def take_up(self, earlier: EarlierProgress) -> Plan:
         """Go on where a run was broken off. Returns what is left of its plan; what was done is told once more, so that who
         only sees this part of the run sees it too."""
         self.executed = earlier.restore(self.outcome)
-        self.rounds, self.ctx.includes_added = earlier.rounds, earlier.includes
+        self.rounds = earlier.rounds
+        self.ctx.count_earlier(includes=earlier.includes)
         await self.worker.recall([self.workspace.base, *earlier.scaffolds], self.workspace)
         note = f"The run goes on: {len(self.outcome.steps_done)} of its {len(earlier.planned)} steps are done."
         self.ctx.emit(PlanMade(earlier.planned, earlier.how, notes=(note,)))
@@ -80,7 +102,7 @@ class StepRunner:
             if more:
                 queue = [*more, *queue]
                 self._announce(queue)
-            if not result.success and self._plan_is_hit(step, queue):
+            if not result.success and self.has_rounds and self._plan_is_hit(step, queue):
                 queue = await self._adjust(result, queue)
 
     async def carry_out(
@@ -149,12 +171,16 @@ class StepRunner:
 
     def _needed_first(self, step: PlanStep, queue: list[PlanStep]) -> PlanStep | None:
         """The step that defines what ``step`` was missing when it failed, once a step."""
-        name, self.compiler.needs = self.compiler.needs, ""
+        name = self.compiler.take_need()
         if not name or step.id in self.waited:
             return None
         self.waited.add(step.id)
         found = next((left for left in queue if name in left.target_symbols), None)
-        return found or self.worker.step_for(name, self.outcome.functions_done)
+        return found or self.step_for(name)
+
+    def step_for(self, name: str) -> PlanStep | None:
+        """A step that defines an open function or type of this name which is not done yet, None when there is none."""
+        return self.worker.step_for(name, self.outcome.functions_done)
 
     def _mended(self, queue: list[PlanStep]) -> bool:
         """Whether the checks of a repair, which failed, pass now: the steps that are left were guesses at its place."""
@@ -169,10 +195,6 @@ class StepRunner:
     def _batch(self, queue: list[PlanStep]) -> list[PlanStep]:
         flight = self.ctx.router.flight(self.ctx.router.target("function_implement"))
         return _ready_batch(queue, self.outcome.steps_done, flight.limit)
-
-    def close(self) -> None:
-        """Let go of the build's objects."""
-        self.compiler.close()
 
     async def _keep(self, step: PlanStep, now: CheckResult | None) -> StepResult:
         self.checks.accept(now)
@@ -231,7 +253,7 @@ class StepRunner:
         faulty = (await checks.explain(now)).faulty
         if not checks.faulty - faulty:
             return False
-        checks.faulty = faulty
+        checks.blame(faulty)
         return True
 
     def _known_failure(self, step: PlanStep) -> str:
@@ -245,18 +267,15 @@ class StepRunner:
 
     def _plan_is_hit(self, step: PlanStep, queue: list[PlanStep]) -> bool:
         """Whether a failure bears on what remains: not when only independent facts are left to be written."""
-        if self.rounds >= self.ctx.config.orchestrator.max_adjustment_rounds:
-            return False
         return any(left.kind not in _FACT_KINDS or step.id in left.depends_on for left in queue)
 
     async def _adjust(self, result: StepResult, queue: list[PlanStep]) -> list[PlanStep]:
-        self.rounds += 1
-        diff = await self.workspace.diff()
+        number, diff = self.next_round(), await self.workspace.diff()
         try:
             async with self.ctx.stage("adjustment") as report:
                 changed = await adjust(
                     self.ctx, task=self.found.task, results=[result], remaining=queue, executed=self.executed,
-                    cumulative_diff=diff, round_no=self.rounds,
+                    cumulative_diff=diff, round_no=number,
                 )  # fmt: skip
                 report.counts = {"calls": changed.calls, "steps": len(changed.revised_steps)}
         except PlanError as error:

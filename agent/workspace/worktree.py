@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from agent.workspace import apply as applying
@@ -41,6 +42,10 @@ class Workspace:
         self.root = self.top / entry.prefix if entry.prefix else self.top
         self._user_top = _up(repo, entry.prefix)
         self._written: set[str] = set()
+
+    def add_notes(self, notes: Iterable[str]) -> None:
+        """More sentences for the person about this place."""
+        self.notes = (*self.notes, *notes)
 
     # A run's place is made and found again.
 

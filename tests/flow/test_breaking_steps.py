@@ -10,6 +10,7 @@ import pytest
 from agent import events as ev
 from agent.flow.outcome import judge_outcome
 from agent.flow.rework import Rework
+from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
 from agent.flow.survey import survey
 from agent.launch import open_run
@@ -49,11 +50,12 @@ async def carried_out(tmp_path: Path, steps: tuple[PlanStep, ...], script: objec
         try:
             run.outcome.baseline = await run.checks.baseline()
             found = await survey(run.ctx, run.workspace, run.task)
-            runner = StepRunner(run.ctx, run.workspace, found, run.checks, run.outcome)
+            parts = RunParts.of(run.ctx, run.workspace, found, run.checks, run.outcome)
+            runner = StepRunner(parts)
             run.outcome.planned = steps
             await runner.run(Plan(steps, "monolithic"))
-            await Rework(runner).run()
-            runner.close()
+            await Rework(parts, runner).run()
+            parts.close()
             run.outcome.final = await run.checks.final()
             shown = (run.workspace.root / "shapes.py").read_text()
             command = ["git", "log", "--format=%s", f"{run.workspace.base}..HEAD"]

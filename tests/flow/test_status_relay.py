@@ -17,7 +17,8 @@ def test_a_status_and_a_notice_are_told_apart_and_nothing_is_said_before_there_i
     relay("loading", "too early")
     log = AuditLog(tmp_path / "raw.sqlite")
     log.start_run("r", task="t", repo=str(tmp_path), model="m", version="0", config="{}")
-    relay.ctx = ctx = RunContext(run_id="r", config=Config(), log=log, router=Router(Config().models))
+    ctx = RunContext(run_id="r", config=Config(), log=log, router=Router(Config().models))
+    relay.report_to(ctx)
     heard: list[object] = []
     ctx.listeners.append(lambda envelope: heard.append(envelope.event))
     relay("loading", "small")

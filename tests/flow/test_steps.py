@@ -4,6 +4,7 @@ from pathlib import Path
 
 from agent.events import StepFinished
 from agent.flow.outcome import RunOutcome
+from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
 from agent.flow.survey import survey
 from agent.launch import open_run
@@ -35,7 +36,8 @@ async def test_what_is_missing_goes_to_the_front_of_the_queue(tmp_path: Path) ->
         run = await open_run("Implement box.h", tmp_path, extra=settings(server, **toggles))
         found = await survey(run.ctx, run.workspace, run.task)
         outcome = RunOutcome()
-        runner = StepRunner(run.ctx, run.workspace, found, run.checks, outcome)
+        parts = RunParts.of(run.ctx, run.workspace, found, run.checks, outcome)
+        runner = StepRunner(parts)
         ended: list[tuple[str, bool]] = []
         run.ctx.listeners.append(
             lambda envelope: (
@@ -46,7 +48,7 @@ async def test_what_is_missing_goes_to_the_front_of_the_queue(tmp_path: Path) ->
         )
         step = PlanStep("s1", "Implement box_size", ("box.c",), ("box_size",), kind="function_implement")
         await runner.run(Plan((step,), "facts"))
-        runner.close()
+        parts.close()
         await run.aclose()
     assert ended == [("s1", False), ("d.box", True), ("s1", True)]
     assert outcome.functions_done == {"box_size"} and not outcome.steps_failed
