@@ -15,7 +15,7 @@ from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
 from agent.flow.linking import link_changed
 from agent.flow.outcome import RunOutcome, judge_outcome
-from agent.flow.plan import plan_run
+from agent.flow.plan import follows_from_facts, plan_run
 from agent.flow.planned_tests import write_planned_tests
 from agent.flow.progress import progress_of
 from agent.flow.relevant_failures import failures_left
@@ -118,7 +118,7 @@ class Run:
             return
         if not self.with_model:
             raise NothingWithoutModel
-        found = await survey(self.ctx, self.workspace, self.task, self.hidden)
+        found = await survey(self.ctx, self.workspace, self.task, self.hidden, settled=follows_from_facts)
         parts = RunParts.of(self.ctx, self.workspace, found, self.checks, self.outcome)
         runner = StepRunner(parts)
         try:

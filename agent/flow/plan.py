@@ -11,6 +11,7 @@ from agent.flow.survey import Survey
 from agent.flow.test_contract import tested_interface
 from agent.languages import is_code, is_module
 from agent.planning.added import KnownNames
+from agent.planning.facts import plan_from_facts, plan_untold
 from agent.planning.plan import make_plan
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan
 from agent.planning.test_location import Project
@@ -42,6 +43,12 @@ async def plan_run(ctx: RunContext, found: Survey, baseline: CheckResult | None 
         report.counts = {"steps": len(plan.steps)}
         report.note = plan.how
     return plan
+
+
+def follows_from_facts(found: Survey) -> bool:
+    """Whether the plan needs no model: what is open, or what tests use and nobody declares, makes it. Blocking."""
+    points = open_points(found)
+    return (plan_untold(found.task, untold_header(found), points) or plan_from_facts(found.task, points)) is not None
 
 
 def untold_header(found: Survey) -> tuple[str, ...]:

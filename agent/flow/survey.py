@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from agent.events import IndexRefreshed
 from agent.index import Index
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.pipeline import retrieve
+from agent.retrieval.types import TaskFacts
 from agent.task.intent import Intent, read_intent
 from agent.workspace.checks import find_test_command
 from agent.workspace.clean_room import private_file
@@ -82,18 +84,26 @@ def read_sources(root: Path, index: Index, hidden: tuple[str, ...] = ()) -> dict
     return found
 
 
-async def survey(ctx: RunContext, workspace: Workspace, task: str, hidden: tuple[str, ...] = ()) -> Survey:
-    """Index the worktree and retrieve for the task.
+async def survey(
+    ctx: RunContext,
+    workspace: Workspace,
+    task: str,
+    hidden: tuple[str, ...] = (),
+    *,
+    settled: Callable[[Survey], bool] = lambda _found: False,
+) -> Survey:
+    """Index the worktree and retrieve for the task. ``settled`` tells (blocking) whether what is open plans the task by
+    itself: then no question of retrieval could change anything, and none is asked.
 
     Raises:
         NothingToRead: if there is no source file at all.
     """
     index = await refresh_index(ctx, workspace, hidden, empty=read_intent(task).creates_files)
-    package = await retrieve(ctx, index, task)
     command = find_test_command(workspace.root, ctx.config.testing.test_command)
     called = await asyncio.to_thread(called_by, workspace.root, command)
-    found = Survey(task, workspace.root, index, package, hidden, called)
+    found = Survey(task, workspace.root, index, ContextPackage(index, TaskFacts(task), [], []), hidden, called)
     await asyncio.to_thread(found.refresh_open)
+    found.package = await retrieve(ctx, index, task, settled=await asyncio.to_thread(settled, found))
     return found
 
 

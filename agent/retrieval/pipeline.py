@@ -47,11 +47,14 @@ async def retrieve(
     plan_files: Sequence[str] = (),
     judge: bool = True,
     previous: ContextPackage | None = None,
+    settled: bool = False,
 ) -> ContextPackage:
     """What a change needs to see.
 
-    ``plan_files`` are tier 0. ``previous`` is an earlier pass of the same run: its files are not asked about again, and its
-    call budget is shared. With ``judge`` off no model is asked and the best-ranked stand in.
+    ``settled`` says that the plan follows from facts: what fits is taken and nothing is asked, unless
+    ``retrieval.always_ask`` wants it. ``plan_files`` are tier 0. ``previous`` is an earlier pass of the same run: its files
+    are not asked about again, and its call budget is shared. With ``judge`` off no model is asked and the best-ranked stand
+    in.
 
     Raises:
         ModelError: if a model cannot be asked at all.
@@ -59,7 +62,8 @@ async def retrieve(
     """
     began, calls = time.perf_counter(), ctx.calls
     limits = ctx.config.retrieval
-    facts = await _analyse(ctx, index, task, judge, previous)
+    settled = settled and judge and not limits.always_ask
+    facts = await _analyse(ctx, index, task, judge and not settled, previous)
     found = await asyncio.to_thread(find_candidates, index, facts, limits, plan_files)
     for text in found.caps:
         ctx.notice("info", text, "scope")
@@ -67,7 +71,7 @@ async def retrieve(
         ctx.notice("warning", "No C or Python source file was found that fits the task.", "scope")
     allowance = previous.allowance if previous is not None else Allowance(limits.max_calls)
     groups: tuple[tuple[str, ...], ...] = ()
-    whole = await asyncio.to_thread(all_that_fits, ctx, index, facts, found.files) if judge else None
+    whole = await asyncio.to_thread(all_that_fits, ctx, index, facts, found.files, settled) if judge else None
     if whole is not None:
         files = await take_all(ctx, whole)
     elif judge:

@@ -14,6 +14,7 @@ from agent.retrieval.rendering import blocks_of, texts_of
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
 from agent.task.intent import read_intent
 from agent.values import DetailLevel
+from agent.workspace.protected import is_test_file
 
 if TYPE_CHECKING:
     from agent.context import RunContext
@@ -30,19 +31,35 @@ class Whole(msgspec.Struct, frozen=True):
     tokens: int
 
 
-def all_that_fits(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole | None:
+def all_that_fits(
+    ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile], settled: bool = False
+) -> Whole | None:
     """All candidates, if the task is to implement what is declared and their full text fits the context budget; else those
     that the task names, if these fit; else None.
 
     Such a task is planned from facts, and a function is written from its headers, so that no further file would change it.
-    Other tasks choose among symbols by their classes: there the questions decide something. Blocking: reads the index.
+    With ``settled`` that is known, and there is always an answer: the code that the task names without its tests, else the
+    best-ranked files as far as they fit. Other tasks choose among symbols by their classes: there the questions decide
+    something. Blocking: reads the index.
     """
-    limits = ctx.config.retrieval
     intent = read_intent(facts.text)
     follows = facts.kind == "implement" or (intent.completes and facts.kind == "feature" and not intent.other_work)
-    if limits.always_ask or not follows or not files:
+    if ctx.config.retrieval.always_ask or not (follows or settled) or not files:
         return None
-    return _taken(ctx, index, facts, files) or _taken(ctx, index, facts, [file for file in files if file.seed])
+    seeds = [file for file in files if file.seed]
+    found = _taken(ctx, index, facts, files) or _taken(ctx, index, facts, seeds)
+    if found is None and settled:
+        code = [file for file in seeds if not is_test_file(file.path)]
+        found = _taken(ctx, index, facts, code) or _as_many_as_fit(ctx, index, facts, code or list(files))
+    return found
+
+
+def _as_many_as_fit(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole:
+    """The best-ranked of ``files`` that fit together; no file at all where the first is too long already."""
+    for count in range(len(files) - 1, 0, -1):
+        if (found := _taken(ctx, index, facts, files[:count])) is not None:
+            return found
+    return Whole((), (), 0)
 
 
 def _taken(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole | None:
