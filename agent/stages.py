@@ -32,7 +32,7 @@ class Stage(msgspec.Struct, frozen=True):
         binary: whether the reply is one word, yes or no.
         group: the override group that moves it together with others, or "".
         unit: what one item is, in the plural ("files").
-        question: the short form that screens and the command line use, at most ten characters.
+        short: the question in its short form, which screens and the command line use, at most ten characters.
         title: the question, or what is made, in one line.
         guideline: what yes and no mean, for the person who labels.
         pane: the pane that shows its outcome, or "".
@@ -45,7 +45,7 @@ class Stage(msgspec.Struct, frozen=True):
     binary: bool = False
     group: str = ""
     unit: str = ""
-    question: str = ""
+    short: str = ""
     title: str = ""
     guideline: str = _ANY_GUIDELINE
     pane: Pane = ""
@@ -54,10 +54,10 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 def _judgment(
-    name: str, question: str, title: str, unit: str, *, pane: Pane, group: str = "", guideline: str = _ANY_GUIDELINE,
+    name: str, short: str, title: str, unit: str, *, pane: Pane, group: str = "", guideline: str = _ANY_GUIDELINE,
     aim: Aim = "balance",
 ) -> Stage:  # fmt: skip
-    return Stage(name, "reasoning", True, group, unit, question, title, guideline, pane, "judging", aim)
+    return Stage(name, "reasoning", True, group, unit, short, title, guideline, pane, "judging", aim)
 
 
 def _text(name: str, short: str, title: str, *, unit: str = "", pane: Pane = "plan") -> Stage:
@@ -225,7 +225,7 @@ GROUPS: tuple[str, ...] = tuple(dict.fromkeys(stage.group for stage in _TABLE if
 
 def stage_of(name: str) -> Stage:
     """The stage; one that is not in the table (a probe, a test, an older log) is reasoning text under its own name."""
-    return STAGES.get(name) or Stage(name, question=name.replace("_", " ")[:10], title=name.replace("_", " ").capitalize())
+    return STAGES.get(name) or Stage(name, short=name.replace("_", " ")[:10], title=name.replace("_", " ").capitalize())
 
 
 def activity_of(name: str, binary: bool) -> Activity:

@@ -154,4 +154,4 @@ def stage_title(stage: str) -> str:
 
 def stage_short(stage: str) -> str:
     """A call's stage in at most ten characters: for a yes/no, the question in one word."""
-    return stage_of(stage).question
+    return stage_of(stage).short

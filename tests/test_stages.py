@@ -18,9 +18,9 @@ SOURCES = [path for path in Path(agent.__file__).parent.rglob("*.py") if path.na
 
 @pytest.mark.parametrize("stage", STAGES.values(), ids=lambda stage: stage.name)
 def test_every_stage_can_be_shown(stage: Stage) -> None:
-    assert 0 < len(stage.question) <= 10
+    assert 0 < len(stage.short) <= 10
     assert stage.title and stage.unit and stage.pane
-    assert stage.binary == stage.question.endswith("?") or stage.name in ("symbol_targeting", "error_which_include")
+    assert stage.binary == stage.short.endswith("?") or stage.name in ("symbol_targeting", "error_which_include")
     assert stage.binary == (stage.activity == "judging")
     if stage.binary:
         assert stage.guideline.startswith("Yes: ") and "\nNo: " in stage.guideline
@@ -33,7 +33,7 @@ def test_a_group_holds_only_yes_no_stages() -> None:
 
 
 def test_short_questions_are_unambiguous() -> None:
-    shorts = [STAGES[name].question for name in binary_stages()]
+    shorts = [STAGES[name].short for name in binary_stages()]
     assert len(set(shorts)) == len(shorts)
 
 

@@ -140,7 +140,7 @@ def still_missing(items: Iterable[Item], stage: str, model: str, question: str) 
         if (item.stage, item.model, item.question) == (stage, model, question) and item.p_yes is not None
     ]  # fmt: skip
     known = {item.judgment: item for item in labelled(mine)}.values()
-    name = stage_of(stage).question or stage
+    name = stage_of(stage).short or stage
     yes, tasks = sum(bool(item.label) for item in known), len({item.task for item in known})
     if len(known) < MIN_LABELS:
         return f"{MIN_LABELS - len(known)} more labels and {name} can be fitted" if mine else ""

@@ -160,7 +160,7 @@ def card_body(texts: CallTexts, binary: bool, whole: bool) -> list[Content]:
     lines += block(texts.question.strip("\n"), HIGHLIGHT if binary else "", indent=1)
     lines += _folded("system", texts.system, whole)
     if texts.task_context.strip():
-        lines += _folded("shared by every item of this stage", texts.task_context, whole)
+        lines += _folded("task context, shared by every item", texts.task_context, whole)
     return lines
 
 

@@ -113,7 +113,7 @@ class CascadePane(Pane):
                       for level, _, meaning in _CLASSES]  # fmt: skip
         else:
             groups = [
-                (f"{stage_of(f'precision_pass{number}').question} {VERDICT_WORDS[said]}", "",
+                (f"{stage_of(f'precision_pass{number}').short} {VERDICT_WORDS[said]}", "",
                  [s for s in newest if s.calls and max(s.calls) == number and s.calls[number].verdict is said])
                 for number in _PASSES for said in (True, False)
             ]  # fmt: skip
@@ -155,7 +155,7 @@ def funnel(state: RunState) -> list[Level]:
             stage = f"precision_pass{number}"
             why = [] if number == 1 else _gap(state, number, asked, expected)
             levels.append(
-                Level(stage_of(stage).question, max(asked, expected), asked, yes, over, (*why, *_said(state, stage)))
+                Level(stage_of(stage).short, max(asked, expected), asked, yes, over, (*why, *_said(state, stage)))
             )
     return levels
 
@@ -222,7 +222,7 @@ def _file(state: RunState, file: FileScoped, room: int) -> Content:
 def _symbol(state: RunState, symbol: SymbolState) -> Content:
     answers = [
         f"{'✎' if (f'precision_pass{number}', symbol.symbol) in state.overruled else ''}"
-        f"{stage_of(f'precision_pass{number}').question} {VERDICT_WORDS[bool(call.verdict)]}"
+        f"{stage_of(f'precision_pass{number}').short} {VERDICT_WORDS[bool(call.verdict)]}"
         for number, call in sorted(symbol.calls.items())
     ]
     said = "  ".join(answers) or one_line(symbol.classified.reason if symbol.classified else "")

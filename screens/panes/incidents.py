@@ -105,6 +105,6 @@ def _of_repair(repair: RepairState) -> Content:
 
 def _of_overruled(overruled: CallFinished) -> Content:
     said, model = VERDICT_WORDS[bool(overruled.verdict)], VERDICT_WORDS[not overruled.verdict]
-    question = stage_of(overruled.stage).question or overruled.stage
+    question = stage_of(overruled.stage).short or overruled.stage
     return line(("✎ ", f"bold {WARN}"), f"{question} {one_line(overruled.item)} ", (f"{model} → {said}", STRONG),
                 (", by you", MUTED))  # fmt: skip

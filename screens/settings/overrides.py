@@ -28,7 +28,7 @@ _TRIAL_GROUP = "trial"
 
 def _called(row: str) -> str:
     """A question by its short form; a role or a group by its name."""
-    return STAGES[row].question if row in STAGES else row
+    return STAGES[row].short if row in STAGES else row
 
 
 class OverrideTable(OptionList):
