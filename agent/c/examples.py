@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import tree_sitter
 
-from agent.c.declarations.syntax import parse_c, text_of, walk
+from agent.c.declarations.functions import parse_c, text_of, walk
 
 MOST = 12
 """Examples of one function."""

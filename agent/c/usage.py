@@ -15,7 +15,7 @@ import msgspec
 import tree_sitter
 
 from agent.c.declarations.definitions import pieces_of
-from agent.c.declarations.syntax import declared_names, functions, parse_c, text_of, walk
+from agent.c.declarations.functions import declared_names, functions, parse_c, text_of, walk
 from agent.c.headers import header_table
 from agent.c.preprocessor.includes import includes_of
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agent.c.declarations.definitions import defined_names, pieces_of
+from agent.c.declarations.functions import definitions
 from agent.c.declarations.signature import definition_head
-from agent.c.declarations.syntax import definitions
 from agent.c.files import is_source
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of

@@ -12,9 +12,9 @@ from typing import Literal
 
 import msgspec
 
+from agent.c.declarations.functions import CFunction, functions
 from agent.c.declarations.open_types import TypeFacts, type_facts
 from agent.c.declarations.signature import definition_head
-from agent.c.declarations.syntax import CFunction, functions
 from agent.c.files import counterpart, is_header, is_source, new_source_for
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of

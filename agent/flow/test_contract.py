@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from agent.c.declarations.syntax import definitions
+from agent.c.declarations.functions import definitions
 from agent.c.examples import examples_of as c_examples
 from agent.c.files import is_header, is_source
 from agent.c.preprocessor.include_resolution import IncludeResolver

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.c.declarations.syntax import CFunction, functions
+from agent.c.declarations.functions import CFunction, functions
 from agent.c.writing.stub_text import MARKER, stub_text
 from agent.c.writing.stubs import find_stubs
 from agent.python.stubs import find_stubs as find_python_stubs

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import tree_sitter
 
-from agent.c.declarations.syntax import functions, readable, text_of, top_level, walk
+from agent.c.declarations.functions import functions, readable, text_of, top_level, walk
 
 PieceKind = Literal["function", "prototype", "macro", "type", "global"]
 

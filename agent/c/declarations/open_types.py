@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import tree_sitter
 
-from agent.c.declarations.syntax import comment_above, parse_c, text_of, top_level, walk
+from agent.c.declarations.functions import comment_above, parse_c, text_of, top_level, walk
 
 
 class TypeFacts(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.c.declarations.syntax import CFunction, Parameter, functions
+from agent.c.declarations.functions import CFunction, Parameter, functions
 
 _STORAGE = frozenset(
     {

@@ -11,12 +11,12 @@ import tree_sitter_c
 from tree_sitter import Language, Node, Parser
 
 from agent.c.preprocessor.guards import opening_macro
-from agent.c.symbols.branches import one_branch
-from agent.c.symbols.hindrances import blanked_at, dead_branches, enumerators, hindrances, misleads, within
 from agent.c.symbols.merge import merge
 from agent.c.symbols.nodes import declared_name, errors, is_prototype, static
 from agent.c.symbols.scan import TopLevel, blanked, declarations, directives
 from agent.c.symbols.words import NEVER_DECLARED, NEVER_USED, NO_CODE
+from agent.c.syntax.branches import one_branch
+from agent.c.syntax.hindrances import blanked_at, dead_branches, enumerators, hindrances, misleads, within
 from agent.language.lexical import Lines, blank_bytes, is_licence, one_line, prose, text_of, uses
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 
 from agent.c.preprocessor import comments
-from agent.c.symbols.branches import Conditionals
 from agent.c.symbols.words import NEVER_DECLARED
+from agent.c.syntax.branches import Conditionals
 from agent.language.symbols import SymbolKind
 
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*", re.M)

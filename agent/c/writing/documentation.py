@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from agent.c.declarations.syntax import functions
+from agent.c.declarations.functions import functions
 from agent.language.base import WIDTH, Uncommented
 from agent.textfile import read_text
 

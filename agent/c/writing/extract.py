@@ -13,8 +13,8 @@ from collections.abc import Collection
 import msgspec
 
 from agent.c.declarations.definitions import Piece, pieces_of
+from agent.c.declarations.functions import CFunction, find_definition, functions, parse_c, walk
 from agent.c.declarations.signature import definition_head, prototype_of, same_signature
-from agent.c.declarations.syntax import CFunction, find_definition, functions, parse_c, walk
 from agent.c.preprocessor.comments import blanked
 from agent.c.writing.slips.loop_variable import with_loop_variables_outside
 from agent.c.writing.slips.shadowed_function import without_shadowing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.c.declarations.definitions import defined_names
-from agent.c.declarations.syntax import definitions, find_definition, functions
+from agent.c.declarations.functions import definitions, find_definition, functions
 from agent.c.symbols.reader import parse
 from agent.c.writing.extract import extract_function
 from agent.c.writing.insertion import place_function

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.c.declarations.functions import CFunction
 from agent.c.declarations.signature import definition_head
-from agent.c.declarations.syntax import CFunction
 
 MARKER = "cra:stub"
 """Stands in a comment inside every stub body this application writes, and nowhere else."""

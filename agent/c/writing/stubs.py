@@ -6,7 +6,7 @@ import re
 
 import tree_sitter
 
-from agent.c.declarations.syntax import CFunction, definitions, parse_c, text_of, walk
+from agent.c.declarations.functions import CFunction, definitions, parse_c, text_of, walk
 from agent.c.writing.stub_text import MARKER
 from agent.language.stubs import UNWRITTEN, Evidence
 

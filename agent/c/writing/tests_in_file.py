@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Collection, Sequence
 
-from agent.c.declarations.syntax import CFunction, definitions, functions
+from agent.c.declarations.functions import CFunction, definitions, functions
 from agent.c.files import is_header
 from agent.language.base import Instruction
 

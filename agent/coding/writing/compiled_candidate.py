@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.c.declarations.syntax import find_definition
+from agent.c.declarations.functions import find_definition
 from agent.c.writing.extract import Extracted
 from agent.c.writing.insertion import place_function
 from agent.coding.c_context import reachable_headers

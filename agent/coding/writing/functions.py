@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from agent.c.declarations.syntax import find_definition
+from agent.c.declarations.functions import find_definition
 from agent.c.writing.extract import Extracted, extract_function
 from agent.c.writing.stubs import is_stub
 from agent.coding.files import Files, LazyFiles

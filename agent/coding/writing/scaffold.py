@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 
 from agent.c.declarations.definitions import defined_names
+from agent.c.declarations.functions import functions
 from agent.c.declarations.signature import definition_head, prototype_of
-from agent.c.declarations.syntax import functions
 from agent.c.usage import Usage
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.c.declarations.syntax import functions
+from agent.c.declarations.functions import functions
 from agent.c.writing.extract import extract_helper
 from agent.c.writing.insertion import insert_before_functions
 from agent.coding.files import Files, LazyFiles

@@ -9,8 +9,8 @@ import msgspec
 import tree_sitter
 
 from agent.c.declarations.definitions import pieces_of
+from agent.c.declarations.functions import parse_c, text_of, walk
 from agent.c.declarations.open_types import type_facts
-from agent.c.declarations.syntax import parse_c, text_of, walk
 from agent.c.preprocessor.comments import blanked
 from agent.c.writing.insertion import insert_before_functions
 from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file

@@ -10,9 +10,9 @@ import msgspec
 import tree_sitter
 import tree_sitter_c
 
-from agent.c.declarations.attribute_macros import misleads, without_macros
 from agent.c.preprocessor.comments import without_comments
 from agent.c.preprocessor.guards import guard_line
+from agent.c.syntax.attribute_macros import misleads, without_macros
 
 _BLOCKS = frozenset(
     {

@@ -1,0 +1,1 @@
+"""Trees of C source: the grammar, and what keeps it from reading a file."""
