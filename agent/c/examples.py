@@ -11,7 +11,8 @@ from collections.abc import Collection
 
 import tree_sitter
 
-from agent.c.declarations.functions import parse_c, text_of, walk
+from agent.c.syntax.tree import parse_c
+from agent.language.nodes import text_of, walk
 
 MOST = 12
 """Examples of one function."""

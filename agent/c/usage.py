@@ -15,9 +15,11 @@ import msgspec
 import tree_sitter
 
 from agent.c.declarations.definitions import pieces_of
-from agent.c.declarations.functions import declared_names, functions, parse_c, text_of, walk
+from agent.c.declarations.functions import declared_names, functions
 from agent.c.headers import header_table
 from agent.c.preprocessor.includes import includes_of
+from agent.c.syntax.tree import parse_c
+from agent.language.nodes import text_of, walk
 
 _SUFFIX_TYPES = {
     "UINT8": "uint8_t", "UINT16": "uint16_t", "UINT32": "uint32_t", "UINT64": "uint64_t", "UINT": "unsigned int",

@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from agent.c.declarations.definitions import pieces_of
-from agent.c.declarations.functions import CFunction, functions, parse_c
+from agent.c.declarations.functions import CFunction, functions
+from agent.c.syntax.tree import parse_c
 
 _DECLARATION = re.compile(
     r"(?:(?:const|unsigned|signed|struct|enum|union|static|long|short)\s+)*\w+[\s*]+\**\w+\s*"

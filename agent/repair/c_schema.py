@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import tree_sitter
 
+from agent.language.nodes import walk
 from agent.repair.edits import Edit, apply_edits
-from agent.repair.functions import Function, walk
+from agent.repair.functions import Function
 
 VARIABLE = "CRA_MUTANT"
 STEP = 100_000

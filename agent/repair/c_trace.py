@@ -16,7 +16,8 @@ from pathlib import Path
 
 import tree_sitter
 
-from agent.repair.functions import functions_of, walk
+from agent.language.nodes import walk
+from agent.repair.functions import functions_of
 from agent.repair.localize import Place, Trace
 from agent.workspace.protected import is_test_file
 

@@ -7,16 +7,20 @@ from functools import cache
 
 import msgspec
 import tree_sitter
-import tree_sitter_c
 import tree_sitter_python
+
+from agent.c.syntax.tree import parse_c
 
 LANGUAGES = {".py": "python", ".c": "c", ".h": "c"}
 
 
 @cache
-def _parser(language: str) -> tree_sitter.Parser:
-    made = tree_sitter_python.language() if language == "python" else tree_sitter_c.language()
-    return tree_sitter.Parser(tree_sitter.Language(made))
+def _python() -> tree_sitter.Language:
+    return tree_sitter.Language(tree_sitter_python.language())
+
+
+def _parse(language: str, source: bytes) -> tree_sitter.Node:
+    return tree_sitter.Parser(_python()).parse(source).root_node if language == "python" else parse_c(source)
 
 
 def language_of(path: str) -> str:
@@ -56,14 +60,14 @@ def functions_of(path: str, source: bytes) -> list[Function]:
     language = language_of(path)
     if not language:
         return []
-    root = _parser(language).parse(source).root_node
+    root = _parse(language, source)
     return list(_functions(path, language, source, root, ""))
 
 
 def parses(path: str, source: bytes) -> bool:
     """Whether the text has no syntax error that its grammar sees."""
     language = language_of(path)
-    return not language or not _parser(language).parse(source).root_node.has_error
+    return not language or not _parse(language, source).has_error
 
 
 def _functions(path: str, language: str, source: bytes, node: tree_sitter.Node, prefix: str) -> Iterator[Function]:
@@ -98,12 +102,3 @@ def _name(node: tree_sitter.Node) -> str:
 
 def _text(node: tree_sitter.Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
-
-
-def walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """All nodes below, in the order in which they are written."""
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting += reversed(one.children)

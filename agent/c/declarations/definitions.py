@@ -8,7 +8,10 @@ from typing import Literal
 import msgspec
 import tree_sitter
 
-from agent.c.declarations.functions import functions, readable, text_of, top_level, walk
+from agent.c.declarations.functions import functions
+from agent.c.syntax.readable import readable
+from agent.c.syntax.tree import top_level
+from agent.language.nodes import text_of, walk
 
 PieceKind = Literal["function", "prototype", "macro", "type", "global"]
 

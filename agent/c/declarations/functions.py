@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import msgspec
 import tree_sitter
-import tree_sitter_c
 
 from agent.c.preprocessor.comments import without_comments
 from agent.c.preprocessor.guards import guard_line
-from agent.c.syntax.attribute_macros import misleads, without_macros
-
-_BLOCKS = frozenset(
-    {
-        "translation_unit", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef",
-        "linkage_specification", "declaration_list", "ERROR",
-    }
-)  # fmt: skip
-
+from agent.c.syntax.readable import readable
+from agent.c.syntax.tree import top_level
+from agent.language.nodes import text_of
 
 _ATTRIBUTES = frozenset({"attribute_specifier", "attribute_declaration", "gnu_asm_expression"})
 _HAS_ATTRIBUTE = re.compile(rb"attribute|\[\[|asm")
@@ -78,54 +71,9 @@ class CFunction(msgspec.Struct, frozen=True):
         return "void" in words and not pointer
 
 
-@cache
-def _language() -> tree_sitter.Language:
-    return tree_sitter.Language(tree_sitter_c.language())
-
-
-def parse_c(source: bytes) -> tree_sitter.Node:
-    """The root node of ``source``. A parser of its own each time: one is not safe to share between threads."""
-    return tree_sitter.Parser(_language()).parse(source).root_node
-
-
-def readable(source: bytes) -> tuple[bytes, tree_sitter.Node]:
-    """``source`` as the grammar can read it, and its tree: macros around declarations are blanked where they are in its
-    way, no byte moved."""
-    root = parse_c(source)
-    if not root.has_error and not misleads(source):
-        return source, root
-    blanked = without_macros(source)
-    return (blanked, parse_c(blanked)) if blanked != source else (source, root)
-
-
-def text_of(node: tree_sitter.Node) -> str:
-    """The node's source text."""
-    return (node.text or b"").decode("utf-8", "replace")
-
-
 def one_line(text: str) -> str:
     """``text`` with comments gone and every run of white space as one space."""
     return re.sub(r"\s+", " ", without_comments(text)).strip()
-
-
-def walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """The node and everything below it, in source order."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(current.children))
-
-
-def top_level(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """The file's top-level nodes, those inside preprocessor blocks and ``extern "C"`` included."""
-    stack = list(reversed(node.children))
-    while stack:
-        child = stack.pop()
-        if child.type in _BLOCKS:
-            stack.extend(reversed(child.children))
-        else:
-            yield child
 
 
 def functions(source: bytes) -> list[CFunction]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 import tree_sitter
 
-from agent.c.declarations.functions import comment_above, parse_c, text_of, top_level, walk
+from agent.c.declarations.functions import comment_above
+from agent.c.syntax.tree import parse_c, top_level
+from agent.language.nodes import text_of, walk
 
 
 class TypeFacts(msgspec.Struct, frozen=True):

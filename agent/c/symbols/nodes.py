@@ -5,18 +5,6 @@ from __future__ import annotations
 from tree_sitter import Node
 
 
-def errors(root: Node) -> list[Node]:
-    """Error nodes nearest the top, found without recursion into sound subtrees."""
-    found, stack = [], [root]
-    while stack:
-        node = stack.pop()
-        if node.is_error or node.is_missing:
-            found.append(node)
-        elif node.has_error:
-            stack.extend(node.children)
-    return found
-
-
 def static(node: Node) -> bool:
     return any(child.type == "storage_class_specifier" and child.text == b"static" for child in node.children)
 

@@ -1,23 +1,22 @@
-# ruff: noqa: SIM905
-"""C: symbols by tree-sitter, checked and completed by the tolerant scan of ``c_scan``."""
+"""C: symbols by tree-sitter, checked and completed by the tolerant scan of ``agent.c.symbols.scan``."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
 
-import tree_sitter_c
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
 from agent.c.preprocessor.guards import opening_macro
 from agent.c.symbols.merge import merge
-from agent.c.symbols.nodes import declared_name, errors, is_prototype, static
-from agent.c.symbols.scan import TopLevel, blanked, declarations, directives
+from agent.c.symbols.nodes import declared_name, is_prototype, static
+from agent.c.symbols.scan import TopLevel, declarations
 from agent.c.symbols.words import NEVER_DECLARED, NEVER_USED, NO_CODE
-from agent.c.syntax.branches import one_branch
-from agent.c.syntax.hindrances import blanked_at, dead_branches, enumerators, hindrances, misleads, within
+from agent.c.syntax.hindrances import enumerators, within
+from agent.c.syntax.readable import ReadTree, blanked, read_tree
+from agent.c.syntax.tree import CONTAINERS
 from agent.language.lexical import Lines, blank_bytes, is_licence, one_line, prose, text_of, uses
+from agent.language.nodes import errors
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 
 LANGUAGE = "c"
@@ -26,18 +25,8 @@ EXTENSIONS = (".c", ".h")
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ \t]*(\S?)")
 _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
 _INCLUDES = frozenset((b"include", b"import", b"include_next"))
-_CONSTANT_IF = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+[01]\b", re.M)
 _NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?:\s*(?P<call>\()(?!\s*\*))?")  # a member is no use of a name
-_CONTAINERS = frozenset(
-    "translation_unit preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification "
-    "declaration_list ERROR".split()
-)
 _TYPES: dict[str, SymbolKind] = {"struct_specifier": "struct", "union_specifier": "union", "enum_specifier": "enum"}
-
-
-@cache
-def _language() -> Language:
-    return Language(tree_sitter_c.language())
 
 
 def parse(source: bytes) -> ParsedFile:
@@ -45,21 +34,11 @@ def parse(source: bytes) -> ParsedFile:
     if source.startswith(b"\xef\xbb\xbf"):
         source = b"   " + source[3:]
     code, comments = blanked(source)
-    dead = dead_branches(code) if _CONSTANT_IF.search(code) else []
-    code, readable = (blanked_at(code, dead), blanked_at(source, dead)) if dead else (code, source)
-    reader = _Reader(source, code, comments)
-    tree = Parser(_language()).parse(readable)
-    mended = False
-    plain = blanked_at(code, [line.span() for line in reader.directives])
-    if tree.root_node.has_error or misleads(plain):
-        spans, reader.wrapped = hindrances(code, plain)
-        reader.heads = blanked_at(code, spans) if spans else code
-        better = one_branch(reader.heads, blanked_at(readable, spans) if spans else readable)
-        mended = better != readable
-        tree = Parser(_language()).parse(better) if mended else tree
-    faults = max(1, len(errors(tree.root_node))) if tree.root_node.has_error else 0
-    reader.walk(tree.root_node)
-    if faults or mended:
+    tree = read_tree(source, code)
+    reader = _Reader(source, tree, comments)
+    faults = max(1, len(errors(tree.root))) if tree.root.has_error else 0
+    reader.walk(tree.root)
+    if faults or tree.mended:
         reader.second_look(declarations(reader.heads))
     reader.macros()
     symbols = reader.finish()
@@ -68,16 +47,13 @@ def parse(source: bytes) -> ParsedFile:
 
 
 class _Reader:
-    """Collects the symbols of one file. ``heads`` is ``code`` as the heads of declarations are read in it; ``wrapped`` maps
-    a declaration to the macro around it."""
+    """Collects the symbols of one file."""
 
-    def __init__(self, source: bytes, code: bytes, comments: list[tuple[int, int]]) -> None:
-        self.source, self.code, self.comments = source, code, comments
-        self.heads = code
-        self.wrapped: dict[int, int] = {}
+    def __init__(self, source: bytes, tree: ReadTree, comments: list[tuple[int, int]]) -> None:
+        self.source, self.code, self.comments = source, tree.code, comments
+        self.heads, self.wrapped, self.directives = tree.heads, tree.wrapped, tree.directives
         self.comment_ends = [end for _, end in comments]
         self.lines = Lines(source)
-        self.directives = directives(code)
         self.symbols: list[Symbol] = []
 
     def walk(self, root: Node) -> None:
@@ -85,7 +61,7 @@ class _Reader:
         while stack:
             node = stack.pop()
             kind = node.type
-            if kind in _CONTAINERS:
+            if kind in CONTAINERS:
                 stack.extend(reversed(node.children))
             elif kind == "function_definition":
                 self.function(node)

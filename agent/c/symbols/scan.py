@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from agent.c.preprocessor import comments
 from agent.c.symbols.words import NEVER_DECLARED
 from agent.c.syntax.branches import Conditionals
 from agent.language.symbols import SymbolKind
 
-_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*", re.M)
 _PIECE = re.compile(
     rb"^[ \t]*#[ \t]*(?P<directive>\w*)(?P<rest>(?:[^\n\\]|\\\r?\n|\\.)*)|(?P<word>[A-Za-z_]\w*)|(?P<mark>[{}();=\[\],*])",
     re.M,
@@ -49,17 +47,6 @@ class _Group:
     end: int = -1
     inner: list[tuple[bytes, int]] = field(default_factory=list)
     only_names: bool = True
-
-
-def blanked(source: bytes) -> tuple[bytes, list[tuple[int, int]]]:
-    """Source with comments, strings and character constants blanked (same length), and the comments' (start, end)."""
-    text, comments_of = comments.parted(source.decode("latin-1"))
-    return text.encode("latin-1"), comments_of
-
-
-def directives(code: bytes) -> list[re.Match[bytes]]:
-    """Every preprocessor line, continuation lines included; group 1 is the directive's word."""
-    return list(_DIRECTIVE.finditer(code))
 
 
 class _Scanner:

@@ -13,14 +13,16 @@ from collections.abc import Collection
 import msgspec
 
 from agent.c.declarations.definitions import Piece, pieces_of
-from agent.c.declarations.functions import CFunction, find_definition, functions, parse_c, walk
+from agent.c.declarations.functions import CFunction, find_definition, functions
 from agent.c.declarations.signature import definition_head, prototype_of, same_signature
 from agent.c.preprocessor.comments import blanked
+from agent.c.syntax.tree import parse_c
 from agent.c.writing.slips.loop_variable import with_loop_variables_outside
 from agent.c.writing.slips.shadowed_function import without_shadowing
 from agent.c.writing.stubs import stub_evidence
 from agent.language.code_blocks import CodeBlock, code_blocks
 from agent.language.nesting import nesting_problem, partners
+from agent.language.nodes import walk
 
 _UNTIL_BODY = re.compile(r"[\s\w()]{0,400}\{")
 _VERSIONS_READ = 10

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.c.declarations.functions import comment_above, find_definition, functions, parse_c
+from agent.c.declarations.functions import comment_above, find_definition, functions
+from agent.c.syntax.tree import parse_c
 from agent.c.writing.extract import Extracted
 from agent.textfile import append_block, newline_of, styled
 

@@ -6,8 +6,10 @@ import re
 
 import tree_sitter
 
-from agent.c.declarations.functions import CFunction, definitions, parse_c, text_of, walk
+from agent.c.declarations.functions import CFunction, definitions
+from agent.c.syntax.tree import parse_c
 from agent.c.writing.stub_text import MARKER
+from agent.language.nodes import text_of, walk
 from agent.language.stubs import UNWRITTEN, Evidence
 
 _QUIET_CALLS = frozenset(

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from agent.c.declarations.definitions import pieces_of
-from agent.c.declarations.functions import CFunction, comment_above, functions, readable, top_level
+from agent.c.declarations.functions import CFunction, comment_above, functions
 from agent.c.declarations.signature import definition_head, same_signature
 from agent.c.preprocessor.guards import end_of_declarations, is_guarded, unclosed
 from agent.c.preprocessor.includes import analyse, insert_include
+from agent.c.syntax.readable import readable
+from agent.c.syntax.tree import top_level
 from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct, SpelledType
 from agent.language.code_blocks import code_blocks
 from agent.languages import is_interface

@@ -9,9 +9,9 @@ import msgspec
 import tree_sitter
 
 from agent.c.declarations.definitions import pieces_of
-from agent.c.declarations.functions import parse_c, text_of, walk
 from agent.c.declarations.open_types import type_facts
 from agent.c.preprocessor.comments import blanked
+from agent.c.syntax.tree import parse_c
 from agent.c.writing.insertion import insert_before_functions
 from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file
 from agent.coding.files import Files, LazyFiles, content, put_back
@@ -29,6 +29,7 @@ from agent.coding.writing.candidates import (
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
 from agent.language.code_blocks import code_blocks
+from agent.language.nodes import text_of, walk
 from agent.prompts import function_implement as words
 from agent.textfile import newline_of, to_newline
 from agent.values import Diagnostic, FailureCategory

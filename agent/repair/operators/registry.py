@@ -14,7 +14,8 @@ from functools import cached_property
 import msgspec
 import tree_sitter
 
-from agent.repair.functions import Function, walk
+from agent.language.nodes import walk
+from agent.repair.functions import Function
 
 BOTH = ("c", "python")
 

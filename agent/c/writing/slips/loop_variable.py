@@ -7,7 +7,9 @@ from collections.abc import Collection
 
 import tree_sitter
 
-from agent.c.declarations.functions import declared_names, parse_c, text_of, walk
+from agent.c.declarations.functions import declared_names
+from agent.c.syntax.tree import parse_c
+from agent.language.nodes import text_of, walk
 
 _PLAIN = frozenset({"primitive_type", "sized_type_specifier", "type_identifier"})
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import tree_sitter
 
-from agent.c.declarations.functions import declared_names, parse_c, text_of, walk
+from agent.c.declarations.functions import declared_names
+from agent.c.syntax.tree import parse_c
+from agent.language.nodes import text_of, walk
 
 _NUMBERS = frozenset({"primitive_type", "sized_type_specifier"})
 
