@@ -17,7 +17,7 @@ from agent.c.writing.replacement import add, definition_in, replace
 from agent.c.writing.stubs import find_stubs
 from agent.language.base import Role
 from agent.language.stubs import Stub
-from agent.language.symbols import Symbol
+from agent.language.symbols import Symbol, SymbolKind
 
 _INCLUDE_LINE = re.compile(r"^\s*#\s*include\b.*$", re.MULTILINE)
 
@@ -37,6 +37,7 @@ class C:
     parse = staticmethod(parse)
     public_names = staticmethod(public_names)
     same_code = staticmethod(same_code)
+    counterpart = staticmethod(counterpart)
     replace = staticmethod(replace)
     definition_in = staticmethod(definition_in)
     add = staticmethod(add)
@@ -47,10 +48,6 @@ class C:
         """A ``.c`` file is a unit, a header an interface."""
         return "unit" if is_source(path) else "interface" if is_header(path) else ""
 
-    def counterpart(self, path: str, files: Iterable[str]) -> str:
-        """By the stem, then by how near the two lie."""
-        return counterpart(path, files)
-
     def hands_on(self, path: str) -> bool:
         """What a header includes is seen by those who include it."""
         del path
@@ -59,6 +56,16 @@ class C:
     def is_private(self, symbol: Symbol) -> bool:
         """What is ``static`` stays in its file."""
         return symbol.static
+
+    def is_local(self, kind: SymbolKind, start: int, source: bytes) -> bool:
+        """Only what stands at file scope is found."""
+        del kind, start, source
+        return False
+
+    def declared_encoding(self, source: bytes) -> str:
+        """C has no such declaration."""
+        del source
+        return ""
 
     def reference_lines(self, text: str) -> list[str]:
         """The include lines."""

@@ -9,13 +9,12 @@ from pathlib import PurePosixPath
 import msgspec
 
 from agent.c.declarations.functions import definitions
-from agent.c.examples import examples_of as c_examples
 from agent.c.files import is_header, is_source
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
 from agent.c.usage import Usage, undeclared_usage
 from agent.flow.survey import Survey
-from agent.python.examples import examples_of as python_examples
+from agent.languages import language_of, named
 from agent.workspace.protected import is_test_file
 
 LONGEST = 1600
@@ -50,11 +49,10 @@ class TestContract:
     def examples(self, name: str, language: str) -> tuple[str, ...]:
         """What the tests say of a function or method, bounded; () when they do not call it. Blocking."""
         own = name.rpartition(".")[2]
-        read = c_examples if language == "c" else python_examples
         told: dict[str, None] = {}
         for path, data in self.tests.items():
-            if (language == "c") == is_source(path) and own.encode() in data:
-                told.update(dict.fromkeys(read(data, [own]).get(own, ())))
+            if own.encode() in data and language_of(path) == language:
+                told.update(dict.fromkeys(named(language).tests.examples(data, [own]).get(own, ())))
         kept: list[str] = []
         for one in told:
             if sum(map(len, kept)) + len(one) > LONGEST:

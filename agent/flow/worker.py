@@ -128,7 +128,7 @@ class StepWorker:
         self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
     ) -> FunctionResult:
         samples = max(self.ctx.config.coding.samples, REWORK_SAMPLES if anew or self._tests_decide() else 1)
-        examples = await asyncio.to_thread(self.contract.examples, wanted.name, "c")
+        examples = await asyncio.to_thread(self.contract.examples, wanted.name, wanted.language)
         return await implement_function(
             self.ctx,
             wanted,

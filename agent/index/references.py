@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeVar
 
-from agent.c.files import counterpart, is_header, is_source
 from agent.index.entries import IndexedSymbol, LibrarySymbol
 from agent.index.extract import FUNCTION, MAX_SYMBOLS, PRIVATE, PROTOTYPE, unpacked, unpacked_links
 from agent.index.resolve import ProjectResolver
@@ -279,13 +278,15 @@ class References:
         return {(s.path, s.start) for s in self.defined(symbol.name) if s.kind == "function"} | {(symbol.path, symbol.start)}
 
     def pair(self, path: str) -> str | None:
-        """For a C header the source that defines most of what it declares, for a source the header that declares it.
+        """For an interface the unit that defines most of what it declares, for a unit the interface that declares it.
 
         A shared stem (``ring.h``, ``ring.c``) breaks ties and stands alone where nothing is declared yet.
         """
-        if not is_source(path) and not is_header(path):
+        language = reader_of(path)
+        role = language.role(path) if language else ""
+        if language is None or role not in ("unit", "interface"):
             return None
-        mine, theirs = ("prototype", FUNCTION) if is_header(path) else ("function", PROTOTYPE)
+        mine, theirs = ("prototype", FUNCTION) if role == "interface" else ("function", PROTOTYPE)
         shared: Counter[str] = Counter()
         sql = (
             f"SELECT f.path FROM names n JOIN files f ON f.id = n.file_id WHERE n.name = ? AND n.kinds & {theirs} "
@@ -297,7 +298,7 @@ class References:
         named = self._store.rows(
             "SELECT path FROM files WHERE skipped = '' AND (path LIKE ? OR path LIKE ?)", (f"{stem}.%", f"%/{stem}.%")
         )
-        return counterpart(path, {*shared, *(row[0] for row in named)}, shared) or None
+        return language.counterpart(path, {*shared, *(row[0] for row in named)}, shared) or None
 
     def library(self, paths: Iterable[str], resolver: ProjectResolver) -> list[LibrarySymbol]:
         """Names the files take from outside the project: system headers and what is called but defined nowhere here;

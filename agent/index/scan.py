@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import codecs
-import io
 import os
 import stat
 import tempfile
-import tokenize
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from agent.languages import reader_of
 from agent.walking import walk
 from agent.workspace.clean_room import FOLDER
 from agent.workspace.git import CheckoutChanged, GitError, discover, run_git
@@ -182,7 +181,8 @@ def read_encoded(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, st
         return b"", "binary", ""
     if data.isascii():
         return data, "", ""
-    for encoding in (marked, _declared(data) if path.suffix in (".py", ".pyi") else "", "utf-8", "latin-1"):
+    reader = reader_of(path.name)
+    for encoding in (marked, reader.declared_encoding(data) if reader else "", "utf-8", "latin-1"):
         try:
             if encoding == "utf-8":
                 data.decode("utf-8")
@@ -193,12 +193,3 @@ def read_encoded(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, st
             if encoding == marked:
                 return b"", "binary", ""
     return b"", "unreadable", ""
-
-
-def _declared(data: bytes) -> str:
-    """The encoding that a Python source declares in its first two lines, "" for UTF-8 or one that nobody knows."""
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-    except (SyntaxError, UnicodeError):
-        return ""
-    return "" if encoding.startswith("utf-8") else encoding

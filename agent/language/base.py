@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
 from agent.language.stubs import Stub
-from agent.language.symbols import ParsedFile, Symbol
+from agent.language.symbols import ParsedFile, Symbol, SymbolKind
 
 WIDTH = 100
 """Characters of a line of a comment that is written."""
@@ -87,6 +87,10 @@ class FilesOfTests(Protocol):
         """``text`` made to run each of its tests."""
         ...
 
+    def examples(self, source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """What a file of tests says of functions, by their own names: assertions, or whole tests."""
+        ...
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         """How the file at ``path`` gets at the files that it tests, as lines for a model; "" without any."""
         ...
@@ -121,8 +125,9 @@ class Language(Protocol):
         """What a file of this language is, by its path."""
         ...
 
-    def counterpart(self, path: str, files: Iterable[str]) -> str:
-        """The unit among ``files`` that goes with an interface, or the interface that goes with a unit; "" for none."""
+    def counterpart(self, path: str, files: Iterable[str], shared: Mapping[str, int] | None = None) -> str:
+        """The unit among ``files`` that goes with an interface, or the interface that goes with a unit; "" for none.
+        ``shared`` says how many functions other files have in common with ``path``."""
         ...
 
     def is_build_file(self, path: str) -> bool:
@@ -148,12 +153,20 @@ class Language(Protocol):
 
     # reading
 
+    def declared_encoding(self, source: bytes) -> str:
+        """The encoding that a source declares for itself; "" for UTF-8, or where the language has no such declaration."""
+        ...
+
     def parse(self, source: bytes) -> ParsedFile:
         """Symbols and references of one file. Never raises on broken code; offsets are bytes of ``source``."""
         ...
 
     def is_private(self, symbol: Symbol) -> bool:
         """Whether a symbol is not for other files."""
+        ...
+
+    def is_local(self, kind: SymbolKind, start: int, source: bytes) -> bool:
+        """Whether a symbol that :meth:`parse` found at the offset ``start`` belongs to a smaller scope than the file."""
         ...
 
     def reference_lines(self, text: str) -> list[str]:

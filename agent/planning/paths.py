@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from agent.c.files import counterpart
+from agent.languages import reader_of
 from agent.workspace.protected import is_test_file
 
 
@@ -22,5 +22,6 @@ def meant(written: str, files: Sequence[str]) -> str:
 
 
 def pair_of(path: str, files: Iterable[str]) -> str:
-    """The header that goes with a C source among ``files``, or the source that goes with a header, no test; "" without."""
-    return counterpart(path, [one for one in files if not is_test_file(one)])
+    """The interface that goes with a unit among ``files``, or the unit that goes with an interface, no test; "" without."""
+    language = reader_of(path)
+    return language.counterpart(path, [one for one in files if not is_test_file(one)]) if language else ""

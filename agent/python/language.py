@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable, Sequence
+import tokenize
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from agent.language.base import Role
-from agent.language.symbols import Symbol
+from agent.language.symbols import Symbol, SymbolKind
 from agent.python import tests_in_file
 from agent.python.documentation import public_names, uncommented, with_comment
 from agent.python.equality import same_code
@@ -48,9 +50,9 @@ class Python:
         """A ``.py`` file is a module."""
         return "module" if path.endswith(".py") else ""
 
-    def counterpart(self, path: str, files: Iterable[str]) -> str:
+    def counterpart(self, path: str, files: Iterable[str], shared: Mapping[str, int] | None = None) -> str:
         """A module declares what it defines."""
-        del path, files
+        del path, files, shared
         return ""
 
     def hands_on(self, path: str) -> bool:
@@ -60,6 +62,18 @@ class Python:
     def is_private(self, symbol: Symbol) -> bool:
         """A leading underscore says so; what is in a class is reached through the class."""
         return symbol.name.startswith("_") or bool(symbol.parent)
+
+    def is_local(self, kind: SymbolKind, start: int, source: bytes) -> bool:
+        """An indented variable is one of a branch or a body."""
+        return kind == "global" and source[max(0, start - 1) : start] in (b" ", b"\t")
+
+    def declared_encoding(self, source: bytes) -> str:
+        """By a comment in its first two lines (PEP 263); "" also for an encoding that nobody knows."""
+        try:
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        except (SyntaxError, UnicodeError):
+            return ""
+        return "" if encoding.startswith("utf-8") else encoding
 
     def reference_lines(self, text: str) -> list[str]:
         """The import statements at the left margin."""

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from agent.language.base import Instruction
+from agent.python.examples import examples_of
 from agent.python.replace import syntax_problem
 
 suffix = ".py"
@@ -93,6 +94,11 @@ def whole_part(text: str) -> str:
 def complete(text: str) -> str:
     """``text``: runners find every test themselves."""
     return text
+
+
+def examples(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """What a file of tests says of functions; see :func:`agent.python.examples.examples_of`."""
+    return examples_of(source, names)
 
 
 def how_to_use(path: str, interface: Sequence[str]) -> str:

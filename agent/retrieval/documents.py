@@ -13,7 +13,7 @@ import msgspec
 
 from agent.index.extract import own_texts
 from agent.index.words import split_identifier
-from agent.languages import language_of
+from agent.languages import reader_of
 from agent.retrieval.stemming import stem
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ KEPT_FILES = 1000
 
 _PARTS = frozenset(("enumerator",))
 """Kinds that are read with the symbol they are part of."""
-
-_INDENT = (b" ", b"\t")
-"""What stands before a name that is bound inside a block of a module: part of a script, not a symbol."""
 
 _WORD = re.compile(r"\w+")
 
@@ -84,10 +81,10 @@ def candidates_of(index: Index, entry: FileEntry) -> list[Document]:
 
 
 def _standing(symbols: list[IndexedSymbol], source: bytes, path: str) -> list[IndexedSymbol]:
-    python = language_of(path) == "python"
+    language = reader_of(path)
     found: dict[str, IndexedSymbol] = {}
     for symbol in symbols:
-        local = python and symbol.kind == "global" and source[max(0, symbol.start - 1) : symbol.start] in _INDENT
+        local = language is not None and language.is_local(symbol.kind, symbol.start, source)
         if symbol.kind in _PARTS or local:
             continue
         old = found.get(symbol.key)

@@ -7,6 +7,7 @@ import os
 import stat
 from pathlib import Path, PurePosixPath
 
+from agent.languages import reader_of
 from agent.workspace.git import run_git
 from agent.workspace.paths import write_atomically
 from agent.workspace.protected import is_protected
@@ -14,7 +15,7 @@ from agent.workspace.worktree import Workspace
 
 _CHANGED = ("diff", "--name-only", "--no-renames", "--no-relative", "--ignore-submodules", "-z", "HEAD")
 _LOOSE = ("ls-files", "-z", "--others", "--exclude-standard")
-_READ_BY_RUNNERS = frozenset({".py", ".c", ".h", ".ini", ".toml", ".cfg", ".mk", ".cmake"})
+_READ_BY_RUNNERS = frozenset({".ini", ".toml", ".cfg", ".mk", ".cmake"})
 
 
 class Untouched:
@@ -64,7 +65,8 @@ def _names(top: Path, *words: str) -> set[str]:
 
 
 def _is_read_by_a_runner(path: str) -> bool:
-    return (is_protected(path) and PurePosixPath(path).suffix in _READ_BY_RUNNERS) or _is_makefile(path)
+    read = reader_of(path) is not None or PurePosixPath(path).suffix in _READ_BY_RUNNERS
+    return (is_protected(path) and read) or _is_makefile(path)
 
 
 def _is_makefile(path: str) -> bool:

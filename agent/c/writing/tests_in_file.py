@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from agent.c.declarations.functions import CFunction, definitions, functions
+from agent.c.examples import examples_of
 from agent.c.files import is_header
 from agent.language.base import Instruction
 
@@ -80,6 +81,11 @@ def whole_part(text: str) -> str:
 def complete(text: str) -> str:
     """``text``, with a plain ``main`` when its own does not call every test."""
     return text if every_test_called(text) else with_plain_main(text)
+
+
+def examples(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """What a file of tests says of functions; see :func:`agent.c.examples.examples_of`."""
+    return examples_of(source, names)
 
 
 def how_to_use(path: str, interface: Sequence[str]) -> str:

@@ -137,7 +137,7 @@ class _Scaffold:
     def _types(self) -> list[SpelledType]:
         """Types, macros and constants that the task's words hold as code and that no file of the project has yet."""
         known = LazyFiles(self.files)
-        have = {name for path in known if path.endswith((".h", ".c")) for name in defined_names(known[path])}
+        have = {name for path in known if is_compiled(path) for name in defined_names(known[path])}
         return [one for one in types_in(self.task) if not have & set(one.names)]
 
     def _spelled_out(self) -> Interface | None:
