@@ -17,6 +17,7 @@ from agent.compiling.flags import BuildFlags
 from agent.compiling.generated import Generated, generated_file
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event, Notice
+from agent.scratch import scratch_folder
 
 _POSITION_INDEPENDENT = ("-fPIC",)
 """Objects can then be linked into a library too, which is how a project without a ``main`` is checked for missing bodies."""
@@ -52,7 +53,7 @@ class Build:
         self.emit = emit or (lambda _event: None)
         self.system = system or system_headers(self.compiler)
         self.project = ProjectFiles.at(root, self.system.macros or None)
-        self._objects = tempfile.TemporaryDirectory(prefix="cra-objects-")
+        self._objects = tempfile.TemporaryDirectory(prefix="objects-", dir=scratch_folder())
         objects = Path(self._objects.name)
         self._shut_in: ShutIn | None = (lambda command: shut_in(command, objects)) if shut_in else None
 

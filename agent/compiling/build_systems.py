@@ -18,6 +18,7 @@ from pathlib import Path
 
 from agent.c.preprocessor.compile_commands import CompileCommand, read_commands
 from agent.compiling.child import MAX_OUTPUT, child_environment
+from agent.scratch import scratch_folder
 
 TIMEOUT = 20.0
 """Seconds that a build system may take to tell its commands."""
@@ -81,7 +82,7 @@ def _subfolders(root: Path) -> Iterator[Path]:
 def _of_ninja(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
     if shutil.which("ninja") is None:
         return []
-    with tempfile.TemporaryDirectory(prefix="cra-ninja-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="ninja-", dir=scratch_folder()) as scratch:
         folder = Path(scratch)
         (folder / "compile_commands.json").write_text(_said(["ninja", "-t", "compdb"], root, shut_in), encoding="utf-8")
         return read_commands(folder)
@@ -99,7 +100,7 @@ def _configured(command: Sequence[str], root: Path, shut_in: ShutIn | None) -> l
     """What a tool writes into a database when it configures a temporary folder, ``{}`` in its command."""
     if shutil.which(command[0]) is None:
         return []
-    with tempfile.TemporaryDirectory(prefix="cra-configured-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="configured-", dir=scratch_folder()) as scratch:
         folder = Path(scratch, "build")
         _said([part.replace("{}", str(folder)) for part in command], root, shut_in, Path(scratch))
         return read_commands(folder)

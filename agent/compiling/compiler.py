@@ -18,6 +18,7 @@ import msgspec
 from agent.compiling.child import MAX_OUTPUT, child_environment, run_child
 from agent.compiling.reading.diagnostics import ordered, parse_text, render
 from agent.compiling.reading.structured import parse_gcc_json, parse_sarif
+from agent.scratch import scratch_folder
 from agent.values import Diagnostic
 
 Family = Literal["gcc", "clang", "tcc", "other"]
@@ -183,7 +184,7 @@ async def compile_object(
 
     ``flags`` come before the promoted warnings and lose a ``-w``, which would hide a missing declaration.
     """
-    with tempfile.TemporaryDirectory(prefix="cra-object-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="object-", dir=scratch_folder()) as scratch:
         target = output or Path(scratch) / "out.o"
         kept = [f for f in flags if f != "-w"] if promote else flags
         command = [compiler.path, "-c", *kept, *(f"-I{d}" for d in include_dirs)]
@@ -214,7 +215,7 @@ async def link(
 
     ``libraries`` are flags such as ``-lm``; they go last, where a linker wants them.
     """
-    with tempfile.TemporaryDirectory(prefix="cra-link-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="link-", dir=scratch_folder()) as scratch:
         target = output or Path(scratch) / "program"
         kind = ["-shared", "-Wl,-z,defs"] if shared else []
         command = [compiler.path, *kind, *flags, *map(str, objects), "-o", str(target), *libraries]

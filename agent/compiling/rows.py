@@ -31,6 +31,7 @@ from agent.compiling.flags import safe_flags
 from agent.compiling.generated import generated_file
 from agent.compiling.reading.diagnostics import ordered, parse_text
 from agent.compiling.system_headers import system_headers
+from agent.scratch import scratch_folder
 from agent.values import Rung
 from agent.workspace.compiler_walls import shutting_in
 
@@ -173,7 +174,7 @@ async def _verified(
     row: CompileRow, textual: CompilerErrorClassification | None, facts: BuildFacts, system: SystemNames | None
 ) -> CompilerErrorClassification | None:
     """``textual`` checked by compiling the row again; unchanged where it cannot be compiled or does not fail here."""
-    with tempfile.TemporaryDirectory(prefix="cra-classify-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="classify-", dir=scratch_folder()) as scratch:
         root = Path(scratch)
         if not _write_files(root, row.files):
             return textual

@@ -19,6 +19,7 @@ from agent.compiling.curing.recovery import LinkRecovered
 from agent.flow.linking import is_part, sources_behind
 from agent.flow.run_parts import RunParts
 from agent.languages import is_module, is_unit, named
+from agent.scratch import scratch_folder
 from agent.values import CheckResult
 from agent.workspace.protected import is_test_file
 from agent.workspace.stopped import stopped_at
@@ -61,7 +62,7 @@ class Bench:
         if not linked.ok:
             said = linked.context.strip() or "\n".join(one.message for one in linked.diagnostics[:3])
             return TestRun(False, trouble=f"It cannot be linked with {', '.join(sources) or 'the project'}: {said}"[:600])
-        place = Path(tempfile.mkdtemp(prefix="cra-tests-"))
+        place = Path(tempfile.mkdtemp(prefix="tests-", dir=scratch_folder()))
         try:
             program = place / "tests"
             everything = [path, *sources]

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from agent.languages import reader_of
+from agent.scratch import scratch_folder
 from agent.walking import walk
 from agent.workspace.clean_room import FOLDER
 from agent.workspace.git import CheckoutChanged, GitError, discover, run_git
@@ -94,7 +95,7 @@ def _add_untracked(names: dict[str, str], output: bytes) -> None:
 
 
 def _ls_without_repository(root: Path, limits: list[str]) -> bytes | None:
-    with tempfile.TemporaryDirectory(prefix="cra-ls-") as empty:
+    with tempfile.TemporaryDirectory(prefix="ls-", dir=scratch_folder()) as empty:
         made = git(Path(empty), "init", "-q", "--bare", empty)
         if made is None:
             return None

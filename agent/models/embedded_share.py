@@ -26,6 +26,7 @@ from agent import __version__
 from agent.models.embedded_busy import mark_busy, others_busy
 from agent.models.embedded_watch import is_held, try_lock
 from agent.models.types import ModelError
+from agent.scratch import scratch_folder
 
 _POLL_SECONDS = 0.05
 _ENDING_SECONDS = 5.0
@@ -301,4 +302,4 @@ def shared_folder() -> tuple[Path, str]:
 
 @cache
 def _own_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="cra-servers-"))
+    return Path(tempfile.mkdtemp(prefix="servers-", dir=scratch_folder()))

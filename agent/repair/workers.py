@@ -16,6 +16,7 @@ import msgspec
 
 from agent.repair import live_code, warm_worker
 from agent.repair.commands import CheckCommand
+from agent.scratch import scratch_folder
 from agent.walking import walk
 from agent.workspace.sandbox import Limits, run_command
 
@@ -157,7 +158,7 @@ class Workers:
         Raises:
             WorkerLost: the tree is too large to be copied.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="cra-repair-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="repair-", dir=scratch_folder()))
         for number in range(self.count):
             worker = WarmWorker(self._folder / str(number))
             await asyncio.to_thread(_copy, self.root, worker.tree)

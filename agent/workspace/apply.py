@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from agent.atomic import mode_for
+from agent.scratch import scratch_folder
 from agent.workspace.git import WorkspaceError, paths, run_git
 from agent.workspace.journal import Journal, recover
 from agent.workspace.paths import write_atomically
@@ -172,7 +173,7 @@ class Apply:
     def _merge(self, base: bytes, user: bytes, run: bytes) -> bytes:
         if b"\0" in base + user + run:
             raise _Conflict("it is a binary file that both sides changed")
-        with tempfile.TemporaryDirectory(prefix="merge-") as folder:
+        with tempfile.TemporaryDirectory(prefix="merge-", dir=scratch_folder()) as folder:
             names = []
             for name, data in (("yours", user), ("base", base), ("run", run)):
                 (Path(folder) / name).write_bytes(data)

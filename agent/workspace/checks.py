@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.scratch import scratch_folder
 from agent.values import CheckResult
 from agent.walking import files_below
 from agent.workspace.junit import OPTIONS, read_junit
@@ -75,7 +76,7 @@ async def run_checks(
         WorkspaceError: ``root`` does not exist or the command is empty.
     """
     env = _import_from(Path(root)) | (env or {})
-    with tempfile.TemporaryDirectory(prefix="cra-report-") as folder:
+    with tempfile.TemporaryDirectory(prefix="report-", dir=scratch_folder()) as folder:
         report = Path(folder).resolve() / "junit.xml"
         result, reported = await _run(command, root, timeout, limits, env, report)
         outcome = await asyncio.to_thread(read_junit, report) if reported else None

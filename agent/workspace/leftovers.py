@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent.scratch import sweep_scratch
+
 OLD_SECONDS = 3600.0
 """Nothing that is still being made takes this long: a copy is a gigabyte at most."""
 
@@ -21,7 +23,9 @@ _TEMPORARY = (
 
 
 def sweep_temporary() -> None:
-    """Remove what killed runs left in the system's temporary folder a day ago or earlier; only what is ours."""
+    """Remove what killed processes left in the system's temporary folder; only what is ours. What version 0.1.0 left, which
+    does not tell whether its process lives, goes a day later."""
+    sweep_scratch()
     folder = Path(tempfile.gettempdir())
     sweep(folder, [f"cra-{name}-*" for name in _TEMPORARY], age=_DAY)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.scratch import scratch_folder
 from agent.workspace import launch
 from agent.workspace.environment import sandbox_environment
 from agent.workspace.git import WorkspaceError
@@ -134,7 +135,7 @@ async def run_command(
         raise WorkspaceError(f"There is no folder {cwd} to run a command in.")
     words = command_line(command)
     kind = await asyncio.to_thread(isolation)
-    home = Path(tempfile.mkdtemp(prefix="cra-home-"))
+    home = Path(tempfile.mkdtemp(prefix="home-", dir=scratch_folder()))
     try:
         limits = limits or Limits()
         readable = [Path(os.path.realpath(os.path.expanduser(place))) for place in limits.readable]

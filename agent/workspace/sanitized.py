@@ -14,6 +14,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from agent.languages import is_unit
+from agent.scratch import scratch_folder
 from agent.workspace.git import run_git, text
 from agent.workspace.sandbox import Limits, command_line, run_command
 
@@ -51,7 +52,7 @@ async def run_sanitized(
     """
     if not can_be_sanitized(command):
         return "", ""
-    parent = Path(tempfile.mkdtemp(prefix="cra-sanitized-"))
+    parent = Path(tempfile.mkdtemp(prefix="sanitized-", dir=scratch_folder()))
     copy = (parent / "tree").resolve()
     try:
         if not await asyncio.to_thread(_copy, root, copy, written):

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from agent.scratch import scratch_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.isolation import Walls, isolation, wrap
 from agent.workspace.processes import members
@@ -205,4 +206,5 @@ async def test_many_commands_at_once_leave_no_process_and_no_folder(tmp_path, mo
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     results = await asyncio.gather(*(run_command(f"echo {n}", tmp_path) for n in range(12)))
     assert [result.output for result in results] == [f"{n}\n" for n in range(12)]
-    assert list((tmp_path / "tmp").iterdir()) == [] and members("nobody") == []
+    assert list((tmp_path / "tmp").iterdir()) == [scratch_folder()] and os.listdir(scratch_folder()) == [".lock"]
+    assert members("nobody") == []
