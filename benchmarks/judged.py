@@ -91,8 +91,8 @@ async def _judge(ctx: RunContext, row: Commit, root: Path, files: int, symbols: 
         found = ranked.rank(index, row.task, ctx.config.retrieval)
         facts = msgspec.structs.replace(found.facts, intent=await ask_intent(ctx, found.facts))
         candidates = [file for file in found.candidates.files if not file.seed][:files]
-        paths = [file.path for file in found.candidates.files[: ranked.SYMBOL_FILES]]
-        best = rank_symbols(index, facts, paths)[:symbols]
+        strengths = {file.path: file.score for file in found.candidates.files[: ranked.SYMBOL_FILES]}
+        best = rank_symbols(index, facts, strengths)[:symbols]
         listed = [ranked.with_edges(index, symbol) for symbol in best]
     finally:
         index.close()

@@ -10,6 +10,8 @@ from agent.retrieval.types import Reason, ScopedFile, ScopedSymbol
 
 _SYMBOL_WORDS = {
     "words": "its text has the task's words",
+    "related": "its text has the task's words or related ones",
+    "file": "its file was found",
     "name": "its name has the task's words",
     "calls": "it calls or is called by symbols found",
     "named": "the task names it",

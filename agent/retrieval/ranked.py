@@ -37,8 +37,8 @@ def rank(index: Index, task: str, limits: Retrieval, plan_files: Sequence[str] =
     """Candidates by rank, files and symbols; no call is made."""
     facts = analyse(task, index)
     candidates = find_candidates(index, facts, limits, plan_files)
-    paths = [file.path for file in candidates.files[:SYMBOL_FILES]]
-    return Ranking(facts, candidates, tuple(rank_symbols(index, facts, paths)))
+    files = {file.path: file.score for file in candidates.files[:SYMBOL_FILES]}
+    return Ranking(facts, candidates, tuple(rank_symbols(index, facts, files)))
 
 
 def symbols_of(
@@ -46,10 +46,10 @@ def symbols_of(
 ) -> tuple[list[ScopedSymbol], int]:
     """The symbols to judge: those of the included files, ranked, capped at ``max_symbols``, with their edges; then the
     library symbols those files use. Also how many there were before the cap."""
-    paths = [file.path for file in files if file.included]
-    everything = rank_symbols(index, facts, paths)
+    included = {file.path: file.score for file in files if file.included}
+    everything = rank_symbols(index, facts, included)
     project = [with_edges(index, symbol) for symbol in everything[: limits.max_symbols]]
-    return project + library_symbols(index, paths, len(project)), len(everything)
+    return project + library_symbols(index, list(included), len(project)), len(everything)
 
 
 def with_edges(index: Index, symbol: ScopedSymbol) -> ScopedSymbol:
