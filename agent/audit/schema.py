@@ -116,12 +116,12 @@ def words(db: Database) -> None:
 
 
 _STANDING_IN = {
-    "task_context_sha": "c.state_sha", "overruled": "c.overridden", "rank": "null", "facts": "null",
-    "judgment": "case when c.binary then judgment_of(c.stage, c.system_sha, c.state_sha, c.question) end",
-    "question_version": "substr(c.system_sha, 1, 10)", "examples_sha": "null", "adapter": "''",
+    "task_context_sha": "old.state_sha", "overruled": "old.overridden", "rank": "null", "facts": "null",
+    "judgment": "case when old.binary then judgment_of(old.stage, old.system_sha, old.state_sha, old.question) end",
+    "question_version": "substr(old.system_sha, 1, 10)", "examples_sha": "null", "adapter": "''",
 }  # fmt: skip
 """What stands for a column that an older table of calls lacks."""
-_SOURCE = "replace({}.source, 'override', 'overrule')"
+_SOURCE = "replace(old.source, 'override', 'overrule')"
 
 
 def older_columns(connection: Any) -> None:
@@ -130,10 +130,10 @@ def older_columns(connection: Any) -> None:
     if "task_context_sha" in there:
         return
     connection.create_function("judgment_of", 4, judgment_of_digests, deterministic=True)
-    columns = {name: f"c.{name}" for name in there} | {"source": _SOURCE.format("c")}
+    columns = {name: f"old.{name}" for name in there} | {"source": _SOURCE}
     columns |= {name: value for name, value in _STANDING_IN.items() if name not in there}
     shown = ", ".join(f"{value} as {name}" for name, value in columns.items())
-    connection.execute(f"create temp view calls as select {shown} from main.calls c")
-    labels = f"id, call_id, label, {_SOURCE.format('l')} as source, note, guideline, created_at"
-    connection.execute(f"create temp view labels as select {labels} from main.labels l")
+    connection.execute(f"create temp view calls as select {shown} from main.calls old")
+    labels = f"id, call_id, label, {_SOURCE} as source, note, guideline, created_at"
+    connection.execute(f"create temp view labels as select {labels} from main.labels old")
     connection.execute(_TODAYS_TEXTS_VIEW.replace("create view", "create temp view"))
