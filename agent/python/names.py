@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import symtable
 import sys
 from collections.abc import Iterable
+
+from pyflakes.checker import Checker
+from pyflakes.messages import ImportStarUsed, UndefinedName
 
 from agent.language.nesting import UNREADABLE
 from agent.textfile import lines_of, read_text
@@ -27,33 +28,18 @@ _HOMES = {
     "math": ("ceil", "floor", "sqrt", "isclose", "inf", "pi"),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-_IMPLICIT = frozenset(
-    {"__name__", "__file__", "__doc__", "__package__", "__spec__", "__loader__", "__builtins__", "__class__"}
-)
 
 
 def undefined_names(source: bytes) -> set[str]:
-    """Names read in ``source`` that no scope, import or builtin binds. Empty when it does not parse or imports ``*``."""
+    """Names read in ``source`` that no scope, import or builtin binds, as pyflakes finds them; those of annotations in
+    strings, too. Empty when it does not parse or imports ``*``."""
     try:
-        tree = ast.parse(source)
-        table = symtable.symtable(source.decode("utf-8", "replace"), "file", "exec")
+        messages = Checker(ast.parse(source)).messages
     except UNREADABLE:
         return set()
-    if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
+    if any(isinstance(message, ImportStarUsed) for message in messages):
         return set()
-    bound = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
-    bound |= {child.get_name() for child in table.get_children()}
-    bound |= {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-    found: set[str] = set()
-    scopes = [table]
-    while scopes:
-        scope = scopes.pop()
-        scopes += scope.get_children()
-        for symbol in scope.get_symbols():
-            outside = symbol.is_global() if scope is not table else not (symbol.is_assigned() or symbol.is_imported())
-            if symbol.is_referenced() and outside:
-                found.add(symbol.get_name())
-    return {name for name in found - bound - _IMPLICIT if not hasattr(builtins, name)}
+    return {message.message_args[0] for message in messages if isinstance(message, UndefinedName)}
 
 
 def with_imports(source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str, ...]]:
