@@ -118,10 +118,6 @@ def _in_modules(files: Mapping[str, bytes]) -> list[OpenFunction]:
     ]
 
 
-def _suffix(path: str) -> str:
-    return PurePosixPath(path).suffix
-
-
 def source_of(header: str, files: Iterable[str] | Mapping[str, bytes]) -> str:
     """The source file a header's functions belong in: the one of its name, else the only one that includes it and has no
     ``main``, else a new file."""

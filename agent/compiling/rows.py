@@ -106,6 +106,9 @@ async def classify_rows(
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        if len(line) > MAX_ROW_BYTES:
+            yield {"id": None, "line": number, "error": f"Line {number} is longer than {MAX_ROW_BYTES:,} bytes."}
+            continue
         identity: Any = None
         try:
             data = json.loads(line)

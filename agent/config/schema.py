@@ -21,8 +21,6 @@ from agent.config.errors import ConfigError, expected_of, nearest
 from agent.stages import GROUPS, STAGES
 from agent.workspace.trust import is_own_demo, is_trusted
 
-Positive = Annotated[int, Meta(ge=1)]
-
 _log = logging.getLogger(__name__)
 
 

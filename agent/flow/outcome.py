@@ -1,4 +1,4 @@
-"""What a run achieved, from what was measured: never from what a reply said (design law 4)."""
+"""What a run achieved, from what was measured: never from what a reply said."""
 
 from __future__ import annotations
 

@@ -1,13 +1,10 @@
-"""R3: no prompt is sent that does not fit, since a server that cuts it in silence answers another question."""
+"""No prompt is sent that does not fit, since a server that cuts it in silence answers another question."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
 from agent.models.types import ModelError, ModelTarget
-
-BYTES_PER_TOKEN = 2.5
-"""Bytes a token, on the safe side (see ``estimate_tokens``)."""
 
 FRAMING_TOKENS = 64
 """What a chat template adds around two messages; Qwen's adds under 20, others with a default system prompt more."""

@@ -1,6 +1,6 @@
 """A plan from one call, and one more for each part that holds several changes (``decomposed_planning`` off).
 
-Policy when a reply cannot be used after its one re-ask (design law 3): the plan falls back to one step over the symbols that
+Policy when a reply cannot be used after its one re-ask: the plan falls back to one step over the symbols that
 retrieval called directly involved, visibly (a Notice, ``how="default"``). Without such symbols planning fails with a
 sentence. A part whose own plan cannot be used becomes one step, with a Notice.
 """

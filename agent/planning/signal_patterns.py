@@ -241,12 +241,6 @@ TIMEOUT = _any(
 )
 """A program that did not end in time."""
 
-PYTHON_EXCEPTION = re.compile(
-    r"^(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?"
-    r"(?:[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Expired|Group)|Exception)(?::|$)"
-)
-"""The last line of a traceback, or an exception in a pytest report."""
-
 TRACEBACK = re.compile(r"^[\s|+]*(?:Exception Group )?Traceback \(most recent call last\):\s*$")
 TRACEBACK_END = re.compile(r"^(?:\s+[|+] )?[A-Za-z_][\w.]*(?:: .*|:)?$")
 """Where a traceback begins, and the line with which it ends, whatever the exception is called."""

@@ -13,7 +13,6 @@ from agent.language.lexical import Lines, blank, blank_bytes, is_licence, one_li
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 
 LANGUAGE = "python"
-EXTENSIONS = (".py", ".pyi")
 
 _NOISE = re.compile(
     rb"#[^\n]*|(?:\b[rRbBuU]{1,2})?(?:\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z)"

@@ -181,15 +181,3 @@ def _failing_lines(output: str, tests: Mapping[str, bytes]) -> set[Place]:
             if path is not None:
                 found.add((path, int(match[2])))
     return found
-
-
-def called_in_failures(traces: Sequence[Trace], tests: Mapping[str, bytes]) -> set[str]:
-    """Names that are called in the lines of failing checks."""
-    found: set[str] = set()
-    for trace in traces:
-        path, _, line = trace.name.rpartition(":")
-        if not trace.passed and line.isdigit() and path in tests:
-            text = tests[path].decode("utf-8", "replace").splitlines()
-            if int(line) <= len(text):
-                found |= set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", text[int(line) - 1]))
-    return found

@@ -22,7 +22,6 @@ from agent.workspace.protected import is_test_file
 
 BASE_SECONDS = 120.0
 FIRST_CPU = 2.0
-LONGER_CPU = 20.0
 """Processor seconds of one test in the first run; a test that is known to pass gets longer."""
 
 MOST_FAILING = 12

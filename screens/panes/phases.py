@@ -7,7 +7,7 @@ from textual.content import Content
 from agent.state.records import ShownStage, StepState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
-from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, keep_tail, line, one_line, plural
+from screens.text import BAD, GOOD, MUTED, STRONG, WARN, line, one_line, plural
 
 STEP_MARKS = {
     "pending": ("·", MUTED), "running": ("▸", WARN), "done": ("✓", GOOD), "failed": ("✗", BAD), "dropped": ("–", MUTED),
@@ -122,13 +122,3 @@ def strip(state: RunState, width: int) -> Content:
     if not parts:
         return Content.styled("not begun", MUTED)
     return Content.styled(" · ", MUTED).join(parts).truncate(max(1, width), ellipsis=True)
-
-
-def repo_name(state: RunState, fallback: str) -> str:
-    """The last part of the repository's path."""
-    return keep_tail((state.repo or fallback).rstrip("/").rpartition("/")[2], 24)
-
-
-def clock(seconds: float) -> str:
-    """Elapsed time for the status line."""
-    return duration(seconds)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from agent.compiling.rows import classify_rows
+from agent.compiling.rows import MAX_ROW_BYTES, classify_rows
 
 MAIN = "int f(char *s) { return strlen(s); }\n"
 STDERR = "main.c:1:25: warning: implicit declaration of function 'strlen' [-Wimplicit-function-declaration]\n"
@@ -43,11 +43,13 @@ async def test_a_bad_row_is_reported_and_the_next_is_read() -> None:
         "",
         row(id="last"),
         b"\xff\xfe{}",
+        b'{"id": "' + b"x" * MAX_ROW_BYTES,
     ]
     results = await run(lines)
     assert [("error" in r, r.get("id")) for r in results] == [
-        (True, None), (True, None), (True, "x"), (True, "r1"), (True, "r1"), (False, "last"), (True, None),
+        (True, None), (True, None), (True, "x"), (True, "r1"), (True, "r1"), (False, "last"), (True, None), (True, None),
     ]  # fmt: skip
+    assert results[-1]["error"].startswith("Line 9 is longer than")
     assert results[2]["line"] == 3 and "stderr" in results[2]["error"]
 
 

@@ -20,7 +20,6 @@ from agent.language.nodes import errors
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 
 LANGUAGE = "c"
-EXTENSIONS = (".c", ".h")
 
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ \t]*(\S?)")
 _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')

@@ -53,7 +53,7 @@ def expected_calls(failures: int, remaining: int, executed: int = 0) -> int:
     """The most calls an adjustment can make:
 
     one viability call a remaining step, one root-cause call for each failure and each remaining or executed step, one
-    new-step call a failure, one finalize call. None when nothing failed or nothing remains (section 13).
+    new-step call a failure, one finalize call. None when nothing failed or nothing remains.
     """
     if not failures or not remaining:
         return 0
