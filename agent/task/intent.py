@@ -71,7 +71,7 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.I)
 
 
-_TEST_WORD = r"(?:(?:unit|regression|integration|property|smoke)[- ]?)?tests?\b"
+_TEST_WORD = r"(?:(?:(?:unit|regression|integration|property|smoke)[- ]?)?tests?\b|pytest\s+(?:file|module|suite)s?\b)"
 _DOC_WORD = r"(?:docs?|documentation|docstrings?|readme(?:\.\w+)?|changelog|comments?|manual|tutorial|typos?)\b"
 _CHECK_WORD = r"(?:tests?|checks?|test\s+suite|ci)\b"
 
@@ -90,6 +90,11 @@ _LEAD = re.compile(
     re.I,
 )
 
+_NAME_FIRST = re.compile(
+    r"\w+\s?\(|\w+`?\s+(?:is|was|does|doesn't|has|can|cannot|can't|should|returns|raises|prints|ignores|fails|hangs|crashes"
+    r"|leaks|loses|drops|keeps|leaves|accepts|takes|gives)\b",
+    re.I,
+)
 _FIX = re.compile(
     r"(?:fix|repair|debug|correct|resolve|cure|stop|prevent|avoid|ensure|make\s+sure|do\s+not|don't|never|close|free|release"
     r"|handle|restore|guard|investigate|find\s+(?:out\s+)?(?:why|the\s+(?:bug|cause)))\b",
@@ -109,9 +114,10 @@ _ADD_REPAIR = re.compile(
 )
 _WISH = _any(
     r"\b(?:i|we|users?|people)\s+(?:would|'d)\s+(?:like|love)\b(?!.*\bfix)", r"\b(?:i|we)\s+(?:want|wish|need)\b",
+    r"\b(?:users?|people|callers?|customers?|everybody)\s+(?:want|wish|ask)(?:s|ed)?\s+(?:to|for)\b",
     r"\b(?:it\s+would|it'd)\s+be\s+(?:nice|good|great|useful|handy|helpful)\b", r"\bfeature\s+request\b", r"\bwish\s*list\b",
     r"\blet\s+(?:me|us|users?|callers?|people|one)\b", r"\bplease\s+(?:support|allow|add|provide|offer)\b",
-    r"\b(?:be\s+able\s+to|would\s+help)\b",
+    r"\b(?:be\s+able\s+to|would\s+help|(?:must|should|has\s+to)\s+be\s+possible)\b",
     r"\bthere\s+(?:should|ought\s+to)\s+be\s+(?:an?|some)\s+(?:way|option|flag|function|method)\b",
     r"\bshould\s+(?:also\s+)?(?:support|allow|accept|offer|provide|let)\b", r"\bis\s+there\s+(?:a|any)\s+way\b",
     r"\bmake\s+.{1,60}\b(?:configurable|optional|customi[sz]able|pluggable|selectable)\b",
@@ -131,6 +137,7 @@ _SHAPE = _any(
     r"\bno\s+(?:functional|behaviou?r\w*)\s+change",
     r"\b(?:the\s+same|duplicat\w+|copied|repeated)\s+(?:code|logic|block|lines?)\b",
     r"\b(?:copy|copies|copy-?pasted?)\s+of\s+the\s+same\b",
+    r"\btoo\s+(?:long|big|complex|nested)\b[^.]*\b(?:break|split|divide|cut|take)\s+(?:it|them|this|that)\b",
     r"\bown\s+cop(?:y|ies)\s+of\b", r"\bin\s+one\s+place\b", r"^\W*(?:please\s+)?use\b.*\b(?:instead\s+of|rather\s+than)\b",
     r"\btoo\s+(?:long|big)\s+(?:a\s+)?(?:function|file|method|class)\b", r"\bcode\s+is\s+duplicated\b", r"\bdead\s+code\b",
 )  # fmt: skip
@@ -142,19 +149,21 @@ _DOCUMENT = re.compile(
 )
 _TEST_REQUEST = re.compile(
     rf"(?:(?:add|write|extend|create|provide|include|generate|improve"
-    rf"|increase)\b[^.]{{0,40}}?(?<!the\s)(?<!make\s)\b(?:{_TEST_WORD}|coverage\b)"
+    rf"|increase)\b(?:(?!\b(?:with|including|plus)\b)[^.]){{0,40}}?(?<!the\s)(?<!make\s)\b(?:{_TEST_WORD}|coverage\b)"
     rf"|cover\b|test\s+(?:that|the|what|whether|all|every|how)\b|exercise\b)",
     re.I,
 )
 
 _UNTESTED = _any(
     r"\b(?:no|without|lacks?|lacking|missing)\s+(?:\w+\s+){0,2}tests?\b(?!\s+(?:fails?|pass))",
-    r"\bonly\s+tested\b",
+    r"\bonly\s+tested\b", r"\btest\s+coverage\b",
+    rf"\b(?:i|we)(?:'d|\s+would)?\s+(?:want|need|like|miss)\s+(?:\w+\s+){{0,2}}?{_TEST_WORD}(?!\s+(?:to|that)\s+\w+\s+pass)",
     r"\buntested\b",
     r"\bnot\s+(?:covered|tested)\b", r"\bflaky\s+(?:\w+\s+)?tests?\b",
 )  # fmt: skip
 _UNDOCUMENTED = _any(
     r"\b(?:not|never|nowhere)\s+documented\b",
+    rf"\b{_DOC_WORD}[^.]*\b(?:is|are)\s+(?:out\s+of\s+date|outdated|stale|incomplete|unclear|misleading|wrong)\b",
     r"\bundocumented\b",
     rf"\b(?:no|without|lacks?|missing)\s+(?:\w+\s+)?{_DOC_WORD}",
     r"\bin\s+the\s+(?:help\s+text|docs|documentation|readme|manual|docstrings?)\b(?=[^.]*\b(?:mention|say"
@@ -214,16 +223,23 @@ _SYMPTOM = _any(
     r"\bupset\b|\bsurpris\w+|\bstrange\w*|\bodd(?:ly)?\b",
 )  # fmt: skip
 
+_OPEN = r"(?:stubs?|stubbed|placeholders?|skeletons?|TODOs?)"
+_WRITE = r"(?:fill(?:\s+(?:in|out))?|complete|finish|write|code|define|implement)"
 _DECLARED = _any(
     r"\bimplement(?:s|ing)?\b.*\b(?:declar\w+|stubs?|headers?|prototypes?|contracts?|functions?\s+(?:in"
     r"|of)|skeleton|interface)\b",
-    r"\b(?:fill\s+(?:in|out)|complete|finish|write|code)\b[^.]{0,40}\b(?:stubs?|functions?|methods?"
-    r"|bod(?:y|ies)|prototypes?)\b",
+    r"\b(?:fill\s+(?:in|out)|complete|finish|write|code)\b(?!\s+(?:an?|another|new|some)\b)[^.]{0,40}\b(?:stubs?|functions?"
+    r"|methods?|bod(?:y|ies)|prototypes?)\b",
+    rf"\b(?:{_OPEN}|declare[sd]?|promise[sd]?)\b.*\b{_WRITE}\s+(?:them|it|all|each|these|those|every\w*|the\s+(?:rest|bod\w+))\b",
+    rf"\b(?:{_WRITE}|turn)\b[^.]{{0,40}}\b{_OPEN}\b", r"\b(?:nothing|none|not\s+one)\b.*\b(?:implemented|written|defined)\b",
+    r"\bimplement\s+[\w/.-]+\.h\b",
+    r"\b(?:complete|finish)\s+(?:the\s+|its\s+)?implementation\b",
     r"\b(?:what|everything|whatever)\s+(?:is\s+|\w+\.h\s+)?declare[sd]?\b", r"\bfill\s+in\b", r"\bunimplemented\b",
     r"\bnot\s+(?:yet\s+)?(?:implemented|written|defined)\b", r"\bNotImplemented\w*\b",
 )  # fmt: skip
 _COMPLETES = _any(
-    r"\bimplement\w*|\bre-?implement\w*|\bstubs?\b|\bstubbed\b|\bunimplemented\b|\bplaceholders?\b|\bNotImplemented\w*",
+    rf"\bimplement\w*|\bre-?implement\w*|\b{_OPEN}\b|\bunimplemented\b|\bNotImplemented\w*",
+    r"\b(?:nothing|none|not\s+one)\b.*\b(?:implemented|written|defined)\b",
     r"\bnot\s+(?:yet\s+)?(?:implemented|written|defined)\b",
     r"\b(?:complete|finish|write|define|fill\s+in|fill\s+out|code)\s+(?:up\s+)?(?:the|all|every|each|this"
     r"|these|its|what(?:ever)?)\b",
@@ -232,6 +248,7 @@ _COMPLETES = _any(
     r"\bundefined\s+(?:functions?|references?|symbols?)\b",
     r"\b(?:functions?|methods?|prototypes?|interface)\s+declared\b|\bdeclare[sd]\s+(?:functions?|methods?|in)\b",
     rf"\b{_CHECK_WORD}\s+(?:\w+\s+)?pass\b|\bpass\s+(?:all\s+)?(?:the\s+)?{_CHECK_WORD}",
+    rf"\b(?:declare[sd]?|promise[sd]?)\b.*\b{_WRITE}\s+(?:them|it|all|each|these|those)\b",
 )  # fmt: skip
 _WHOLE = _any(
     r"\b(?:all|every|each|everything|whatever|whole|rest|remaining)\b|\bstubs\b|\bmissing\s+\w+s\b|\bdeclared\s+in\b",
@@ -265,15 +282,16 @@ _NEW_FILES = re.compile(
     r"\bnew\s+(?:file|module|header|package)\b|\b(?:creat|add)\w*\s+(?:an?\s+)?(?:file|module|header)\b", re.I
 )
 
-_VERB = r"\b(?:add|writ|creat|extend|provid|includ|generat|implement)(?:e|es|ing|s)?\s+"
+_VERB = r"\b(?:add|writ|creat|extend|provid|includ|generat|implement|(?:i|we)\s+(?:want|need))(?:e|es|ing|s)?\s+"
 _BETWEEN = r"(?:(?!(?:so|that|until|to|pass|make|code|support|for|running|run|in)\b)[\w`./-]+\s+){0,4}?"
 _NOT_A_RESULT = r"(?!\s+(?:\w+\s+)?(?:pass|fail|succeed)(?:es)?\b)"
 _ONE_TEST = r"test\b(?=\s+(?:for|of|that|which|cases?|suite|file)\b|\s*(?:[.,;:)]|$))"
-_TESTS = rf"(?:(?:unit|regression)[- ]?)?(?:tests\b{_NOT_A_RESULT}|{_ONE_TEST})"
+_TESTS = rf"(?:(?:(?:unit|regression)[- ]?)?(?:tests\b{_NOT_A_RESULT}|{_ONE_TEST})|pytest\s+(?:file|module|suite)s?\b)"
 _WANTS_TESTS = _any(
     rf"{_VERB}{_BETWEEN}{_TESTS}", rf"\b(?:with|including|plus)\s+(?:unit\s+|some\s+|its\s+|their\s+)?tests\b{_NOT_A_RESULT}"
     r"(?!\s+(?:in|that|under)\b)", r"\band\s+(?:unit\s+)?tests\s+(?:for|of)\b", r"\btest\s+coverage\b",
     r"^\W*(?:please\s+)?cover\s+\w+.*\bby\s+(?:unit\s+)?tests?\b",
+    r"\b(?:no|without|lacks?|lacking|missing)\s+(?:\w+\s+)?tests?\b.*\b(?:add|write)\s+(?:some|them|a\s+few|one)\b",
 )  # fmt: skip
 _OTHER_THAN_TESTS = re.compile(
     r"\b(?:implement|fix|refactor|renam|remov|delet|chang|mak|creat|writ|add|updat|replac|complet)\w*", re.I
@@ -340,7 +358,7 @@ def clauses_of(task: str) -> list[str]:
 def _kind(task: str) -> tuple[TaskKind, bool]:
     """(kind, whether a rule decided it)."""
     clauses = clauses_of(task)
-    said = [_LEAD.sub("", clause).lstrip(" \t`'\"*-") for clause in clauses]
+    said = [_request(clause) for clause in clauses]
     fixes = any(_FIX_SURE.match(one) and not _DOCUMENT.match(one) for one in said)
     if _DECLARED.search(task) and not fixes:
         return "implement", True
@@ -349,6 +367,13 @@ def _kind(task: str) -> tuple[TaskKind, bool]:
     if kind := _about_the_code(task, clauses, said):
         return kind, True
     return _bug_or_feature(task, clauses, said)
+
+
+def _request(clause: str) -> str:
+    """The clause from its verb on; marked where its first word is the name of a function and no verb: ``add()``, ``close
+    is``."""
+    said = _LEAD.sub("", clause).lstrip(" \t`'\"*-")
+    return f"~{said}" if _NAME_FIRST.match(said) else said
 
 
 def _about_the_code(task: str, clauses: list[str], said: list[str]) -> TaskKind | None:
@@ -374,7 +399,7 @@ def _bug_or_feature(task: str, clauses: list[str], said: list[str]) -> tuple[Tas
     if any(_FIX.match(one) or _ADD_REPAIR.match(one) for one in said):
         return "bug", True
     if said and _IMPERATIVE.match(said[0]):
-        return "feature", len(said) == 1 and not _SYMPTOM.search(task)
+        return "feature", len(said) == 1 and not _SYMPTOM.search(task) and not _ABOUT_CHECKS.search(task)
     if any(map(_SYMPTOM.search, clauses)):
         return "bug", True
     return ("bug" if len(task.split()) >= _A_SENTENCE else "feature"), not clauses

@@ -14,6 +14,20 @@ ROWS = [
     if not line.startswith("#")
 ]
 
+WORDINGS = [
+    line.split(" | ", 2)
+    for line in (Path(__file__).parent / "wordings.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize(("kind", "flags", "task"), WORDINGS)
+def test_one_answer_for_every_wording(kind: str, flags: str, task: str) -> None:
+    intent = read_intent(task)
+    assert (intent.kind if intent.sure or kind != "?" else "?") == kind
+    assert intent.wants_tests == ("t" in flags)
+    assert intent.completes and not intent.other_work if "d" in flags else True
+
 
 @pytest.mark.parametrize(("kind", "task"), ROWS)
 def test_kind(kind: str, task: str) -> None:
