@@ -45,6 +45,26 @@ def without_escapes(text: str) -> str:
     return text
 
 
+_QUOTED_ESCAPE = re.compile(r"(?P<bytes>(?:\\x[0-9a-fA-F]{2})+)|\\u(?P<code>[0-9a-fA-F]{4})|\\(?P<char>.)")
+_MEANT = {"n": "\n", "t": "\t", "r": ""}
+_OPENING_QUOTE = re.compile(r"^\s*(?:b|\$)?[\"']")
+
+
+def without_quoting(text: str) -> str:
+    """A log that was kept as a string literal (JSON, ``repr``, a shell's ``$'…'``) as it was printed."""
+    if "\\n" not in text:
+        return text
+
+    def meant(match: re.Match[str]) -> str:
+        if match["bytes"]:
+            return bytes.fromhex(match["bytes"].replace("\\x", "")).decode("utf-8", "replace")
+        if match["code"]:
+            return chr(int(match["code"], 16))
+        return _MEANT.get(match["char"], match["char"])
+
+    return _QUOTED_ESCAPE.sub(meant, _OPENING_QUOTE.sub("", text))
+
+
 def without_stamps(text: str) -> str:
     """``text`` without the times, and levels behind them, that an editor, a runner or journald put in front of lines."""
     return _STAMP.sub("", text) if ":" in text else text

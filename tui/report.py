@@ -115,6 +115,8 @@ def _work_line(event: ev.Event) -> str:
             return f"plan adjusted ({event.how}): {'; '.join(event.changes) or event.rationale}"
         case ev.Notice():
             return f"{event.level}: {event.text}"
+        case ev.ModelStatus(status="waiting"):
+            return event.text
         case ev.DiffReady():
             if not event.diff:
                 return "diff: nothing was changed"

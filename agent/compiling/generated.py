@@ -30,7 +30,8 @@ _MADE = re.compile(
 )
 _NOT_TO_EDIT = re.compile(r"\bdo not (?:edit|modify|change)\b|@generated\b", re.IGNORECASE)
 _LINE = re.compile(r'^#(?:line)?[ \t]+\d+[ \t]+"([^"\n]+)"', re.MULTILINE)
-_MAKERS = re.compile(r"(?:^|[\s/])(?:bison|b?yacc|flex|lex|gperf|re2c|lemon|ragel)(?:\s|$)", re.MULTILINE)
+_OF_MAKE = re.compile(r"g?make(?:\[\d+\])?: ")
+"""What make says of itself, in any language, in place of a recipe."""
 GRAMMARS = (".y", ".yy", ".l", ".ll", ".lex", ".yacc")
 """Endings of files whose C code stands between ``%{`` and ``%}``."""
 
@@ -87,7 +88,7 @@ def _with_command(root: Path, path: str, source: str, tool: str, ask_make: bool)
     for folder in (root, (root / path).parent) if ask_make else ():
         if any((folder / name).is_file() for name in MAKEFILES) and shutil.which("make"):
             goal, origin = (str((root / p).relative_to(folder)) for p in (path, source))
-            if _MAKERS.search(_dry_run(root, folder, goal)):
+            if _is_made(root, folder, goal, origin):
                 inside = str(folder.relative_to(root))
                 return Generated(path, source, ("make", "-W", origin, goal), "" if inside == "." else inside, "")
     if not tool:
@@ -98,16 +99,19 @@ def _with_command(root: Path, path: str, source: str, tool: str, ask_make: bool)
     return Generated(path, source, (tool, *header, "-o", path, source), "", "")
 
 
-def _dry_run(root: Path, folder: Path, goal: str) -> str:
-    command = shutting_in(root)(["make", "-n", "-B", goal], folder)  # even a dry run carries out $(shell …)
+def _is_made(root: Path, folder: Path, goal: str, origin: str) -> bool:
+    """Whether make has a recipe by which ``goal`` is made from ``origin``, whatever tools it calls: a dry run prints it when
+    the origin is taken for new."""
+    command = shutting_in(root)(["make", "-n", "-W", origin, goal], folder)  # even a dry run carries out $(shell …)
     try:
         done = subprocess.run(
             command, cwd=folder, env={**child_environment(), "MAKEFLAGS": ""}, timeout=TIMEOUT,
             stdin=subprocess.DEVNULL, capture_output=True, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode("utf-8", "replace")
+        return False
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return any(line.strip() and not _OF_MAKE.match(line) for line in lines)
 
 
 def prologue(lines: Sequence[str]) -> tuple[int, int] | None:

@@ -60,7 +60,7 @@ class Notice(Event, frozen=True):
 
 
 class ModelStatus(Event, frozen=True):
-    """What the model server is doing: loading, ready, out of reach, or busy with the calls of another program."""
+    """What the model server is doing: loading, ready, out of reach, or waited for: silent, or busy for another program."""
 
     status: Literal["loading", "ready", "unreachable", "waiting"]
     model: str = ""

@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent.models.embedded_busy import Queue
 from agent.models.embedded_process import EmbeddedProcess, obtain
 from agent.models.embedded_share import ServerOptions
 from agent.models.openai import OpenAIProvider
 from agent.models.store import find_adapter
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
+from agent.models.waiting import Patience
 
 Resolve = Callable[[str], Path]
 """Model name or path to a GGUF file; raises ModelError when it is not there."""
@@ -145,10 +145,10 @@ class EmbeddedProvider:
         for last in (False, True):
             async with self._lease(request.target) as protocol:
                 process = self._host().process
-                queue = Queue(process, request, self._status)
+                waiting = Patience(request, self._status, server=process)
                 try:
-                    async with queue.watched():
-                        return await protocol.complete(queue.request)
+                    async with waiting.watched():
+                        return await protocol.complete(waiting.request)
                 except ModelError as error:
                     died = process is not None and not process.alive
                     if error.kind != "unreachable" or not died or last:

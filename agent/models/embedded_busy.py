@@ -7,19 +7,11 @@ taking one is done where the structure of the question is known (Linux); elsewhe
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import fcntl
 import os
 import struct
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Protocol
-
-import msgspec
-
-from agent.models.types import CompletionRequest, PartialAnswer, StatusCallback
 
 WAITING = "waiting for the model server, which another cra uses"
 PATIENCE_SECONDS = 1.5
@@ -46,55 +38,3 @@ def others_busy(fd: int) -> bool:
     except OSError:
         return False
     return bool(struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK)
-
-
-class Shared(Protocol):
-    """A server that may be busy for others."""
-
-    @property
-    def others_busy(self) -> bool:
-        """Whether another program has calls with it now."""
-        ...
-
-
-class Queue:
-    """One call that may have to wait for those of another program. ``request`` is the call, heard for its first word."""
-
-    def __init__(self, server: Shared | None, request: CompletionRequest, status: StatusCallback) -> None:
-        self._server = server
-        self._status = status
-        self._model = request.target.model
-        self._told = False
-        self._watcher: asyncio.Task[None] | None = None
-        progress = request.progress
-
-        def heard(written: PartialAnswer) -> None:
-            self._served()
-            if progress is not None:
-                progress(written)
-
-        self.request = request if progress is None else msgspec.structs.replace(request, progress=heard)
-
-    @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
-        """Tells ``waiting`` once the call is known to wait, and ``ready`` when it is served."""
-        if self._server is not None:
-            self._watcher = asyncio.create_task(self._watch(self._server))
-        try:
-            yield
-        finally:
-            self._served()
-
-    async def _watch(self, server: Shared) -> None:
-        while not self._told:
-            await asyncio.sleep(PATIENCE_SECONDS)
-            if server.others_busy:
-                self._told = True
-                self._status("waiting", WAITING)
-
-    def _served(self) -> None:
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
-            watcher.cancel()
-            if self._told:
-                self._status("ready", self._model)

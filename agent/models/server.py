@@ -11,6 +11,7 @@ from agent.models import faults
 from agent.models.budget import check_budget
 from agent.models.http import JsonClient, without_credentials
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
+from agent.models.waiting import Patience
 
 LONGEST_TOKEN = 16
 LONGEST_START = 4096
@@ -40,8 +41,10 @@ class HttpProvider:
         await check_budget(request.system, request.prompt, request.target, self._counter(request.target),
                            stage=request.stage)  # fmt: skip
         began = time.perf_counter()
+        waiting = Patience(request, self._tell, self.base_url)
         try:
-            completion = await self.ask(request)
+            async with waiting.watched():
+                completion = await self.ask(waiting.request)
         except ModelError as error:
             if error.kind == "unreachable":
                 self._tell("unreachable", str(error))

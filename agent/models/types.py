@@ -102,8 +102,8 @@ class ModelInfo(msgspec.Struct, frozen=True):
 
 
 StatusCallback = Callable[[str, str], None]
-"""Called with (status, text), status one of loading, ready, unreachable, waiting (for a server that another program uses),
-or notice: a sentence the person should read."""
+"""Called with (status, text), status one of loading, ready, unreachable, waiting (for a silent server, or
+one that another program uses), or notice: a sentence the person should read."""
 
 
 class ModelError(Exception):

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.config.schema import Config, load, merge, parse, repo_config_path, user_config_path
-from agent.events import DiffReady, Envelope, Notice
+from agent.events import DiffReady, Envelope, ModelStatus, Notice
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
@@ -309,5 +309,7 @@ def test_help_cuts_no_description() -> None:
 def test_counts_are_said_in_the_right_number_and_an_empty_diff_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     said = [counted(number, name) for number, name in ((1, "objects"), (2, "objects"), (1, "libraries"), (1, "passed"))]
     assert said == ["1 object", "2 objects", "1 library", "1 passed"]
+    plain_printer()(Envelope("r1", 1, 12.0, ModelStatus("waiting", text="waiting for the server, 12 s")))
+    assert capsys.readouterr().out == "   12.0s  waiting for the server, 12 s\n"
     plain_printer()(Envelope("r1", 1, 0.0, DiffReady("", (), 0, 0, "cra/r1")))
     assert capsys.readouterr().out == "    0.0s  diff: nothing was changed\n"

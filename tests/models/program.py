@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agent.models import embedded_busy, embedded_process
+from agent.models import embedded_process, waiting
 from agent.models.embedded import EmbeddedProvider
 from agent.models.types import CompletionRequest, ModelError, ModelTarget
 
-embedded_busy.PATIENCE_SECONDS = 0.3
+waiting.PATIENCE_SECONDS = 0.3
 embedded_process.SERVER_MODULE = "tests.models.child"
 embedded_process.EmbeddedProcess.require_library = staticmethod(lambda: None)  # type: ignore[method-assign]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.models.embedded_busy import WAITING
 from agent.models.embedded_share import Place, ServerRecord, edition, running
+from agent.models.waiting import WAITING
 from tests.models.processes import Program, gone
 
 StartProgram = Callable[[], Awaitable[Program]]

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from agent.models import waiting
 from agent.models.openai import OpenAIProvider
 from agent.models.types import ModelError, ModelTarget
 from tests.fakes import Answer, ScriptedServer, cut, failing, garbage, huge, reset, slow, times, together
@@ -145,6 +146,15 @@ async def test_a_slow_load_is_not_asked_twice() -> None:
             await provider.complete(yes_no("Is it?", target_of(server, first_byte_timeout=0.3)))
         assert caught.value.kind == "unreachable"
         assert len(server.calls) == 1
+
+
+async def test_a_silent_server_is_named_with_the_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "SILENT_SECONDS", 0.1)
+    told: list[tuple[str, str]] = []
+    async with ScriptedServer(slow("yes", 0.6)) as server, openai(server, status=lambda *w: told.append(w)) as provider:
+        await provider.complete(yes_no("Is it?", target_of(server)))
+    assert told[0] == ("waiting", f"waiting for the server, 0 s ({server.base_url})")
+    assert told[1][0] == "ready" and [what for what, _ in told].count("waiting") == 1
 
 
 async def test_nobody_there_names_the_address() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agent import events as ev
 from agent.events import Envelope
-from agent.models.embedded_busy import WAITING
+from agent.models.waiting import WAITING
 from screens.run.status import StatusBar
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import Recorder

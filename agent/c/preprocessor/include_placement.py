@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from agent.c.preprocessor.comments import noise
-from agent.c.preprocessor.directives import CONDITIONALS, FEATURE_MACROS, INCLUDES, Directive, Include
+from agent.c.preprocessor.directives import BRANCHES, CONDITIONALS, FEATURE_MACROS, INCLUDES, Directive, Include
 from agent.c.preprocessor.text import CText
 
 _LICENCE = re.compile(r"copyright|licen[cs]e|spdx|\(c\)|all rights reserved|@file|\\file", re.IGNORECASE)
@@ -117,7 +117,7 @@ class _Scan:
         self.first_code = _first_code(shape, limit)
         self.feature_macros_end = self._feature_macros_end()
         self.top = self._top()
-        self.declaration = self._declaration()
+        self.declaration = self._below_directives(self._declaration())
 
     def inside(self, line: int) -> bool:
         """Whether an include put before ``line`` would be in a region."""
@@ -212,6 +212,22 @@ class _Scan:
             if depth <= 0 and (char == ";" or (char == "}" and depth == 0)) and _outside(shape, place):
                 return shape.line_of(place) + 1
         return 1
+
+
+    def _below_directives(self, start: int) -> int:
+        """The line behind the directives that follow at ``start`` with no code between, as long as it is in no region and no
+        conditional: a name that was taken back by ``#undef`` can be declared again only there."""
+        shape, best = self.shape, start
+        for d in shape.directives:
+            if d.line < start:
+                continue
+            code = any(shape.masked_line(line).strip() for line in range(start, d.line))
+            if code or d.end_line >= self.limit:
+                break
+            start = d.end_line + 1
+            if d.depth == 0 and d.keyword not in (*CONDITIONALS, *BRANCHES) and not self.inside(start):
+                best = start
+        return best
 
 
 def _outside(shape: CText, offset: int) -> bool:

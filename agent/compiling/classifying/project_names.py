@@ -20,7 +20,7 @@ def in_own_file(at: FailedCompile, sought: Sought) -> NameFinding | None:
         return sought.found("order", f"`{sought.name}` is defined in {file}, below its use.") if plain in own.tags else None
     if kind == "syntax":
         return sought.found("unknown") if own.has(plain) else None
-    if own.has(plain):
+    if own.has(plain) and not _taken_back(at.project, sought):
         if (theirs := in_project_headers(at, sought)) and theirs.outcome == "include":
             return theirs  # defined below, and declared in the file's own header
         return sought.found(
@@ -31,6 +31,18 @@ def in_own_file(at: FailedCompile, sought: Sought) -> NameFinding | None:
     if kind == "unknown_type" and (plain in own.tags or plain in own.declared_tags) and not at.table.known(plain):
         return sought.found("tag_missing", f"`{plain}` is a tag: write `struct {plain}`.")
     return None
+
+
+def _taken_back(project: ProjectFiles, sought: Sought) -> bool:
+    """Whether the name is a macro of the file that an ``#undef`` takes back above its use."""
+    told = [
+        d.keyword
+        for d in project.shape(sought.file).directives
+        if d.keyword in ("define", "undef")
+        and d.line < sought.line
+        and d.argument.partition("(")[0].split()[:1] == [sought.plain]
+    ]
+    return told[-1:] == ["undef"]
 
 
 def in_project_headers(at: FailedCompile, sought: Sought) -> NameFinding | None:

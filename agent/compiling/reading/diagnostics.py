@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agent.compiling.reading.log_lines import is_indented_message, plain_text, without_prefixes
 from agent.compiling.reading.other_compilers import in_gcc_words
 from agent.compiling.reading.wording import LINK_MULTIPLE, LINK_UNDEFINED, SEVERITIES
-from agent.log_text import without_escapes
+from agent.log_text import without_escapes, without_quoting
 from agent.values import Diagnostic
 
 MAX_DIAGNOSTICS = 1000
@@ -122,9 +122,12 @@ def parse_text(text: str) -> tuple[Diagnostic, ...]:
     """
     text = plain_text(without_escapes(text))
     found = _Reader(text).read()
-    if not any(map(_in_source, found)) and (bare := without_prefixes(text)) != text:
-        again = _Reader(bare).read()
-        found = again if any(map(_in_source, again)) else found
+    if any(map(_in_source, found)):
+        return tuple(d.done() for d in found)
+    for seen in (plain_text(without_escapes(without_quoting(text))), without_prefixes(text)):
+        if seen != text and any(map(_in_source, again := _Reader(seen).read())):
+            found = again
+            break
     return tuple(d.done() for d in found)
 
 

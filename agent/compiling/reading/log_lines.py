@@ -28,6 +28,8 @@ def plain_text(text: str) -> str:
     """A log without carriage returns, time stamps, quotation marks and the compiler's own line breaks."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
+        if "\n" not in text:
+            text = text.replace("\r", "\n")
     if not _ORDINARY.match(text):
         text = _unprefixed(text)
     if " \n   " in text or "[\n   " in text:

@@ -1,6 +1,7 @@
 """Messages of compilers that are neither gcc nor clang, in gcc's words: one reader then serves for all.
 
-Forms: EDG front ends (TI, armcc, icc, pgcc), IAR, Keil C51, MSVC, Open Watcom, Borland, SDCC, XC8, Oracle Studio, IBM XL.
+Forms: EDG front ends (TI, armcc, icc, pgcc), IAR, Keil C51, MSVC, Open Watcom, Borland, SDCC, XC8, Oracle Studio, IBM XL,
+and Vim's list of errors (``:help quickfix-window``).
 Each is taken from the vendor's manual or from logs in public issues.
 """
 
@@ -14,7 +15,7 @@ _SIGNS_BESIDE_GCC = ('", line ', "): error", "): warning", ": error: (")
 """Pieces of text that gcc and clang do not print and another compiler does in a form that looks like theirs."""
 _SIGNS = (
     '", line ', "rror[", " IN LINE ", "PGC-", ": error ", ": warning ", ": remark ", "! E", "! W", ": syntax error: ",
-    ") : ", "Error E", "Warning W",
+    ") : ", "Error E", "Warning W", " error|", " warning|",
 )  # fmt: skip
 """Such pieces in a text that holds no message of gcc or clang."""
 _SEVERITY = r"(?P<severity>(?:fatal |catastrophic )?error|warning|remark)"
@@ -33,6 +34,7 @@ _FORMS = tuple(
         rf"^(?P<file>[^\s:\"]+):(?P<line>\d+): {_SEVERITY} \d+: (?P<text>.*)$",
         r"^(?P<file>[^\s:\"]+):(?P<line>\d+)(?::\d+)?: (?P<severity>error|warning): \(\d+\) (?P<text>.*)$",
         r"^(?P<file>[^\s:\"]+):(?P<line>\d+): (?P<text>syntax error: .*)$",
+        r"^(?P<file>[^\s|\"]+)\|(?P<line>\d+)(?: col \d+)?[^|]*? (?P<severity>error|warning)\|\s*(?P<text>.*)$",
         r"^PGC-(?P<letter>[SWIF])-\d+-(?P<text>.*) \((?P<file>[^:()]+): (?P<line>\d+)\)$",
     )
 )

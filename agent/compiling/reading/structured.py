@@ -21,17 +21,26 @@ _SEVERITY: dict[str, Literal["error", "warning", "note", "fatal"]] = {
 
 def read_output(text: str) -> tuple[Diagnostic, ...]:
     """The diagnostics in any output: plain text, gcc's JSON, SARIF, or a log that holds several of them, cut off or not."""
-    if '{"' not in text:
+    if '{"' not in text and "{\n" not in text:
         return parse_text(text)
     found: list[Diagnostic] = []
     plain, last = [], 0
     for value, start, end in _json_spans(text):
-        if _take(value, found):
-            plain.append(text[last:start])
+        taken = _take(value, found)
+        if taken or (kept := _kept_text(value)):
+            plain += [text[last:start], "" if taken else kept]
             last = end
     if not found and '"results":' in text:
         found = _of_a_cut_sarif(text)
     return (*found, *(d for d in parse_text("".join((*plain, text[last:]))) if not d.message.startswith(_NO_MATTER)))
+
+
+def _kept_text(value: Any) -> str:
+    """The text that a JSON record of something else keeps: Docker's log lines, what Ansible or a test runner caught."""
+    if not isinstance(value, dict):
+        return ""
+    lines = [one for kept in value.values() for one in (kept if isinstance(kept, list) else [kept])]
+    return "\n".join(one.rstrip("\n") for one in lines if isinstance(one, str) and (" " in one or "\n" in one))
 
 
 _NO_MATTER = "diagnostic formatting in SARIF mode"
@@ -52,10 +61,20 @@ def _take(value: Any, found: list[Diagnostic]) -> bool:
     """Add what a decoded JSON value reports to ``found``; False when it is no compiler's report."""
     before = len(found)
     try:
-        return _gcc_report(value, found) or _sarif_report(value, found)
+        return _editor_report(value, found) or _gcc_report(value, found) or _sarif_report(value, found)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # another tool's JSON, shaped a little alike
         del found[before:]
         return False
+
+
+def _editor_report(value: Any, found: list[Diagnostic]) -> bool:
+    """The list of problems that Visual Studio Code copies: its severities are 8, 4, 2 and 1, from error to hint."""
+    if not isinstance(value, list) or not all(isinstance(v, dict) and "resource" in v and "message" in v for v in value):
+        return False
+    for item in value[:MAX_DIAGNOSTICS]:
+        word = "error" if item.get("severity", 8) == 8 else "warning" if item.get("severity") == 4 else "note"
+        found += parse_text(f"{item['resource']}:{item['startLineNumber']}:{item['startColumn']}: {word}: {item['message']}")
+    return bool(value)
 
 
 def _gcc_report(value: Any, found: list[Diagnostic]) -> bool:

@@ -1,5 +1,7 @@
 """Logs as people paste them: other compilers, lost colours, prefixes on some lines; and what was not read is said so."""
 
+import json
+
 import pytest
 
 from agent.compiling.reading.diagnostics import parse_text
@@ -130,3 +132,29 @@ def test_a_log_that_was_not_read_is_never_called_complete(said: str) -> None:
     verdict = check(said, main_c=NAP)
     assert verdict.classification is None
     assert not any("nothing is missing" in rung.answer for rung in verdict.rungs)
+
+
+SAID = (
+    "a.c: In function ‘main’:\n"
+    "a.c:5:19: error: implicit declaration of function ‘strlen’\n"
+    "    5 | f(strlen(\"x\"), \"\\n\");\n"
+)
+KEPT = {
+    "a JSON string": json.dumps(SAID),
+    "a list of lines": f'fatal: [host]: FAILED! => {{"rc": 2, "stderr_lines": {json.dumps(SAID.splitlines())}}}',
+    "Docker's log": "".join(json.dumps({"log": line, "stream": "stderr"}) + "\n" for line in SAID.splitlines(keepends=True)),
+    "bytes of Python": repr(SAID.encode()),
+    "carriage returns": SAID.replace("\n", "\r"),
+    "Vim": "a.c|5 col 19 error| implicit declaration of function ‘strlen’\n",
+    "an editor's problems": json.dumps([{
+        "resource": "/w/a.c", "severity": 8, "message": "implicit declaration of function ‘strlen’", "source": "gcc",
+        "startLineNumber": 5, "startColumn": 19,
+    }], indent=4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", KEPT.values(), ids=KEPT)
+def test_a_log_that_another_tool_keeps_is_read(kept: str) -> None:
+    source = '#include <stdio.h>\n\nint main(void)\n{\n    printf("%zu\\n", strlen("x"));\n    return 0;\n}\n'
+    found = check(kept, target="a.c", a_c=source).classification
+    assert found is not None and (found.category, found.headers) == ("missing_include", ("string.h",))
