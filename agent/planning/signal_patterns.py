@@ -210,10 +210,15 @@ _ENDED_BY += r" (?i:by|with|from|on|due to|because of)"
 CRASH = _any(
     r"\b(?:Segmentation fault|Bus error|Floating point exception|Illegal instruction|Trace/(?:breakpoint|BPT) trap"
     r"|Abort trap)\b",
+    tongue.DIED,
     rf"^{_SHELL}{_DIED}(?:: \d+)?(?:\s*\((?:core dumped|coredump)\))?(?:\s{{2,}}\S.*|\s*$|\s+\./.*)",
     r"^\S+: (?:\S+ \d+: +|\d+ 行: +|第 \d+ 行： +)\d+ [^\d:]+ {2,}\S",
     rf"{_ENDED_BY} (?:an? |the )?(?:unhandled |fatal )?(?:signal:? ?(?:\d+\b|{_SIGNAL_NAME})|{_SIGNAL_NAME})",
-    rf"\b(?i:received|caught|got|uncaught|unhandled|fatal|deadly) signal:? ?(?:\d+\b|{_SIGNAL_NAME})|^\+\+\+ killed by SIG",
+    rf"\b(?i:received|caught|got|uncaught|unhandled|fatal|deadly) (?:target )?signal:? ?(?:\d+\b|{_SIGNAL_NAME})",
+    r"^\+\+\+ killed by SIG",
+    rf"\(signal: \d+, SIG[A-Z]+\b|\bstop reason = (?:signal SIG[A-Z]+|EXC_[A-Z_]+)|^Child (?:killed|status): {_DIED}",
+    r"\bmalloc: \*\*\* error for object 0x|^\[ *\d+\.\d+\] .*\bsegfault at |^wine: Unhandled "
+    r"|^time: command terminated abnormally",
     r"\bcode=(?:killed|dumped), (?:signal|status)=|^timeout: the monitored command dumped core",
     r"(?i:exit(?:ed)?(?: with)? (?:code|status)|status code):? (?:13[1-9]|-(?:[4-8]|11)|-1073741\d{3}|0xC0000\w{3})\b",
     r"^\S+: (?:line )?\d*:? ?\S+: (?:unbound variable|parameter not set)$|^.+ at \S+ line \d+\.$",

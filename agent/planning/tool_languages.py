@@ -37,3 +37,10 @@ PATCH = (
     r"|^错误：.*(?:补丁失败|补丁未应用|补丁损坏)|^エラー: パッチ"
 )
 """An undefined symbol, a symbol defined twice (the GNU linker); a patch that does not apply (git)."""
+
+DIED = (
+    r"Speicherzugriffsfehler|Abgebrochen \(|Erreur de segmentation|Violación de segmento|Errore di segmentazione"
+    r"|Falha de segmentação|Ошибка сегментирования|Аварийный останов|Naruszenie ochrony pamięci|Segmentatiefout"
+    r"|セグメンテーション違反|段错误|區段錯誤|세그멘테이션 오류"
+)
+"""A death by a memory fault or abort (glibc's message catalogues, ``strsignal``)."""

@@ -122,18 +122,20 @@ def parse_text(text: str) -> tuple[Diagnostic, ...]:
     """
     text = plain_text(without_escapes(text))
     found = _Reader(text).read()
-    if any(map(_in_source, found)):
+    if any(map(_is_telling, found)):
         return tuple(d.done() for d in found)
     for seen in (plain_text(without_escapes(without_quoting(text))), without_prefixes(text)):
-        if seen != text and any(map(_in_source, again := _Reader(seen).read())):
+        if seen != text and any(map(_is_telling, again := _Reader(seen).read())):
             found = again
             break
     return tuple(d.done() for d in found)
 
 
-def _in_source(draft: _Draft) -> bool:
-    """Whether a message has a place in a source file, and so was read with nothing in front of it."""
-    return draft.line > 0 and draft.file.rpartition(".")[2].lower() in _SOURCE_ENDINGS and " " not in draft.file
+def _is_telling(draft: _Draft) -> bool:
+    """Whether a message has a place in a source file, or names what a linker misses there, and so was read with nothing in
+    front of it."""
+    in_source = draft.file.rpartition(".")[2].lower() in _SOURCE_ENDINGS and " " not in draft.file
+    return in_source and (draft.line > 0 or bool(LINK_UNDEFINED.search(draft.message)))
 
 
 class _Reader:

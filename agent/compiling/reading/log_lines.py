@@ -20,6 +20,8 @@ _WRAPPED = re.compile(r"(?<=[ \[])\n {3}(?=[^\s^~|+])")
 """How gcc breaks a message that is longer than ``-fmessage-length``: behind a blank or a bracket, three blanks in."""
 
 
+_OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\n])", re.MULTILINE)
+"""What a terminal does not show, for the rest of the line was written over it."""
 _ORDINARY = re.compile(r"[^\s:|>\[@=!]+:(?!warning=)(?!\d\d:\d\d[.,\s])(?=[\s\d])(?! [\w-]+@\d)")
 """How output begins that nothing was put in front of: a file or a tool, and a colon."""
 
@@ -30,6 +32,8 @@ def plain_text(text: str) -> str:
         text = text.replace("\r\n", "\n")
         if "\n" not in text:
             text = text.replace("\r", "\n")
+        if "\r" in text:
+            text = _OVERWRITTEN.sub("", text)
     if not _ORDINARY.match(text):
         text = _unprefixed(text)
     if " \n   " in text or "[\n   " in text:
@@ -58,9 +62,10 @@ def _shared_start(lines: list[str]) -> str:
 
 
 _PLACED = re.compile(
-    r"\.(?:c|h|cc|hh|cpp|hpp|cxx|y|l|inc|def)(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): ?(?:fatal error|error|warning)\b"
+    r"\.(?:c|h|cc|hh|cpp|hpp|cxx|y|l|inc|def)(?:(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)): ?(?:fatal error|error|warning)\b"
+    r"|:\([.*][^)\n]*\): )"
 )
-_PATH_END = re.compile(r"(?:[A-Za-z]:[\\/])?[\w./\\+-]*$")
+_PATH_END = re.compile(r"(?:[A-Za-z]:[\\/])?(?:[\w./\\][\w./\\+-]*)?$")
 _INCLUSION = re.compile(r"^(?:In file included|\s+from |\S*ld\S*: )")
 _MAX_PREFIXES = 6
 
