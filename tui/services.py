@@ -202,7 +202,7 @@ def prepare_demo(name: str) -> Path:
     """A copy of a demo, with its history, in which nothing was done yet."""
     from agent.flow.demo_copies import open_copy
 
-    return open_copy(name)[0]
+    return open_copy(name)
 
 
 class _Readers:

@@ -10,16 +10,23 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import tomli_w
 
+from agent.atomic import replace_file
 from agent.audit.history import RunSummary, list_runs
 from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.schema import repo_config_path
-from agent.workspace.clean_room import forget_repository
-from agent.workspace.demo import create_demo, data_directory, load_demo, read_demo
+from agent.workspace.clean_room import claim, forget_repository
+from agent.workspace.demo import Demo, create_demo, data_directory, load_demo, read_demo
 from agent.workspace.git import WorkspaceError, run_git, text
+from agent.workspace.trust import trust_demo
+
+Settings = dict[str, dict[str, Any]]
+"""By section and key."""
 
 _DEMO_ADDRESS = "demo@localhost"
 _OWN_LABELS = (
@@ -47,19 +54,29 @@ def demo_copies() -> list[DemoCopy]:
     return [_look_at(path) for path in found if not path.is_symlink()]
 
 
-def open_copy(name: str) -> tuple[Path, bool]:
-    """A copy of demo ``name`` to work in: an earlier one in which nothing was ever done, else a new one.
-
-    Returns it, and whether it was there already.
+def open_copy(name: str, settings: Settings | None = None, into: Path | None = None) -> Path:
+    """A copy of demo ``name`` to work in, with the demo's settings and ``settings`` over them: an earlier copy in which
+    nothing was ever done, else a new one; ``into`` is the folder of a new one.
 
     Raises:
         WorkspaceError: no such demo, no place to write, or no git.
     """
-    load_demo(name)
-    for path in sorted((data_directory() / "demos").glob(f"{name}-*"), reverse=True):
-        if (path / "demo.toml").is_file() and _is_new(path, name):
-            return path, True
-    return create_demo(name), False
+    demo = load_demo(name)
+    earlier = sorted((data_directory() / "demos").glob(f"{name}-*"), reverse=True) if into is None else []
+    found = next((path for path in earlier if (path / "demo.toml").is_file() and _is_new(path, demo)), None)
+    place = found if found is not None else create_demo(name, into)
+    if into is not None:
+        trust_demo(place)
+    write_settings(place, {key: demo.settings.get(key, {}) | (settings or {}).get(key, {})
+                           for key in {**demo.settings, **(settings or {})}})  # fmt: skip
+    return place
+
+
+def write_settings(repo: Path, settings: Settings) -> None:
+    """Make ``settings``, by section and key, the configuration of ``repo``, which has none of its own yet."""
+    if settings:
+        claim(repo)
+        replace_file(repo_config_path(repo), tomli_w.dumps(settings).encode())
 
 
 def remove_copy(copy: DemoCopy) -> None:
@@ -148,14 +165,15 @@ def _branches(path: Path) -> list[str]:
     return text(run_git(path, "for-each-ref", "--format=%(refname:short)", "refs/heads/cra")).split()
 
 
-def _is_new(path: Path, name: str) -> bool:
-    """Whether a copy is as it was made, from the demo as it is now, and has no settings of its own."""
-    if repo_config_path(path).exists():
+def _is_new(path: Path, demo: Demo) -> bool:
+    """Whether a copy is as it was made, from the demo as it is now, and has no settings but the demo's."""
+    config = repo_config_path(path)
+    if config.exists() and config.read_text(encoding="utf-8") != tomli_w.dumps(demo.settings):
         return False
     try:
         if _logged(path)[0] or not _look_at(path).untouched:
             return False
-        source = read_demo(load_demo(name).path, name).path
+        source = read_demo(demo.path, demo.name).path
         names = text(run_git(path, "ls-files")).splitlines()
         return all((path / each).read_bytes() == (source / each).read_bytes() for each in names)
     except (WorkspaceError, LogError, OSError):

@@ -13,6 +13,7 @@ import shutil
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import platformdirs
@@ -35,7 +36,8 @@ _AUTHOR = {
 
 
 class Demo(msgspec.Struct, frozen=True):
-    """A demo. ``path`` is its folder; ``hidden`` lists paths (folders end in ``/``) that no model may be shown."""
+    """A demo. ``path`` is its folder; ``hidden`` lists paths (folders end in ``/``) that no model may be shown;
+    ``settings`` are what its copies are configured with, by section and key."""
 
     name: str
     title: str
@@ -44,6 +46,7 @@ class Demo(msgspec.Struct, frozen=True):
     path: Path
     test_command: str = ""
     hidden: tuple[str, ...] = ()
+    settings: dict[str, dict[str, Any]] = {}
 
 
 class _Commit(msgspec.Struct):

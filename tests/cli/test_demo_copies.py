@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from agent.config.schema import load as load_config
 from agent.events import DiffReady, DiffResolved, Envelope, Event, RunFinished, RunStarted
 from agent.flow.change import decide
 from agent.flow.demo_copies import demo_copies, open_copy
@@ -30,7 +31,7 @@ def cra(*words: str, **rest: str) -> Result:
 
 async def _used(name: str, choice: str) -> Path:
     """A copy in which a run has changed a file and the person has chosen what becomes of it."""
-    place, _ = open_copy(name)
+    place = open_copy(name)
     (place / "a.c").write_text("int x;\n")
     run_git(place, "add", "a.c")
     author = {f"GIT_{who}_{what}": "demo@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("EMAIL", "NAME")}
@@ -43,18 +44,30 @@ async def _used(name: str, choice: str) -> Path:
 
 
 async def test_only_an_untouched_copy_is_opened_again(data: Path) -> None:
-    first, known = open_copy("token_budget")
-    assert first.name == "token_budget-1" and not known
-    assert open_copy("token_budget") == (first, True)
+    first = open_copy("token_budget")
+    assert first.name == "token_budget-1"
+    assert open_copy("token_budget") == first
     (first / "mine.py").write_text("x = 1\n")
-    second, known = open_copy("token_budget")
-    assert second.name == "token_budget-2" and not known
+    second = open_copy("token_budget")
+    assert second.name == "token_budget-2"
     (second / "budget.py").write_text("")
-    third, known = open_copy("token_budget")
-    assert third.name == "token_budget-3" and not known
+    third = open_copy("token_budget")
+    assert third.name == "token_budget-3"
     (third / ".clean_room").mkdir()
     (third / ".clean_room" / "config.toml").write_text("")
-    assert not open_copy("token_budget")[1], "one with settings of its own is not untouched"
+    assert open_copy("token_budget").name == "token_budget-4", "one with settings of its own is not untouched"
+
+
+async def test_a_copy_has_the_settings_of_its_demo_and_is_opened_again_with_them(data: Path) -> None:
+    first = open_copy("weather_log")
+    config = load_config(first)
+    assert config.orchestrator.decomposed_planning and config.orchestrator.decomposed_adjustment
+    assert config.retrieval.always_ask and not load_config(open_copy("ring_buffer")).retrieval.always_ask
+    assert open_copy("weather_log") == first
+    other = open_copy("weather_log", {"orchestrator": {"decomposed_planning": False}, "coding": {"samples": 2}})
+    changed = load_config(other)
+    assert other == first and not changed.orchestrator.decomposed_planning and changed.orchestrator.decomposed_scaffold
+    assert changed.coding.samples == 2 and open_copy("weather_log").name == "weather_log-2"
 
 
 async def test_cleaning_takes_what_is_finished_and_says_why_the_rest_stays(data: Path) -> None:
@@ -65,7 +78,7 @@ async def test_cleaning_takes_what_is_finished_and_says_why_the_rest_stays(data:
     book.add(1, True)
     book.close()
     (edited / "a.c").write_text("int mine;\n")
-    fresh, _ = open_copy("ring_buffer")
+    fresh = open_copy("ring_buffer")
     stays = {
         waits: "a change you have not decided on", kept: f"the kept branch cra/r-{kept.name}",
         labelled: "1 label of yours", edited: "changed files",

@@ -9,10 +9,10 @@ import pytest
 
 from agent.config.edit import ConfigDraft
 from agent.config.schema import repo_config_path
+from agent.flow.demo_copies import write_settings
 from agent.verdict.threshold import Threshold, save_thresholds, thresholds_path
 from agent.workspace.clean_room import claim
 from tests.fakes.cuts import every_moment
-from tui.commands.settings import write_settings
 
 
 def _draft(repo: Path) -> None:

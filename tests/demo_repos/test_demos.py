@@ -33,14 +33,14 @@ def replace(path, old, new):
 
 def test_every_demo_is_described_and_listed():
     demos = {demo.name: demo for demo in list_demos()}
-    assert set(demos) == {"ring_buffer", "token_budget", "hash_table"}
+    assert set(demos) == {"ring_buffer", "token_budget", "hash_table", "weather_log"}
     assert demos["ring_buffer"].task == "Implement the functions declared in ring_buffer.h"
     assert demos["hash_table"].hidden == ("acceptance/",)
     assert all(demo.title and demo.task and demo.test_command and demo.path.is_dir() for demo in demos.values())
 
 
 def test_an_unknown_demo_is_named_with_those_there_are():
-    with pytest.raises(WorkspaceError, match=r"no demo 'nope'.*hash_table, ring_buffer, token_budget"):
+    with pytest.raises(WorkspaceError, match=r"no demo 'nope'.*hash_table, ring_buffer, token_budget, weather_log"):
         load_demo("nope")
     with pytest.raises(WorkspaceError):
         load_demo("../demo_repos/ring_buffer")
@@ -156,3 +156,44 @@ async def test_hash_table_catches(fault, tmp_path):
     replace(repo / "src" / "hash_table.c", *WRONG_HASH_TABLES[fault])
     result = await run_checks(repo, "make test", 60)
     assert not result.ok and result.failed and result.failed + (result.passed or 0) == 12
+
+
+WEATHER_REPORTS = {
+    "report_date": (
+        "    return 0;",
+        '    return snprintf(out, size, "%04d-%02d-%02d", one->year, one->month, one->day);',
+    ),
+    "report_cold_days": (
+        "    return 0;",
+        "    size_t cold = 0;\n    for (size_t i = 0; i < all->count; i++) {\n"
+        "        cold += all->items[i].temperature <= limit;\n    }\n    return cold;",
+    ),
+    "report_seasons": (
+        "",
+        "    memset(days, 0, 4 * sizeof *days);\n    for (size_t i = 0; i < all->count; i++) {\n"
+        "        days[date_season(all->items[i].month)]++;\n    }",
+    ),
+    "report_bar": (
+        "    return NULL;",
+        "    char *bar = malloc(width + 1);\n    if (bar != NULL) {\n        memset(bar, '.', width);\n"
+        "        memset(bar, '#', filled);\n        bar[width] = '\\0';\n    }\n    return bar;",
+    ),
+}
+
+
+async def test_weather_log_before_and_after(tmp_path):
+    repo = create_demo("weather_log", tmp_path / "repo")
+    before = await run_checks(repo, "make test", 60)
+    assert (before.ok, before.passed, before.failed) == (False, 7, 5)
+    report = repo / "src" / "report.c"
+    headers = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include \"dates.h\"\n"
+    replace(report, '#include "report.h"\n', f'#include "report.h"\n\n{headers}')
+    for name, (stub, body) in WEATHER_REPORTS.items():
+        before_it, _, after_it = report.read_text().partition(f"{name}(")
+        old = f"    /* stub */\n{stub}\n" if stub else "    /* stub */\n"
+        report.write_text(before_it + f"{name}(" + after_it.replace(old, f"{body}\n", 1))
+    partly = await run_checks(repo, "make test", 60)
+    assert (partly.passed, partly.failing) == (11, ("test_both_ends_lie_between",)), "the bug is another matter"
+    replace(repo / "src" / "series.c", "reading_compare(&all->items[i], last) < 0", "reading_compare(&all->items[i], last) <= 0")
+    after = await run_checks(repo, "make test", 60)
+    assert (after.ok, after.passed, after.failed) == (True, 12, 0)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tui import exit_codes
-from tui.commands.settings import set_option, write_settings
+from tui.commands.settings import set_option
 
 
 @click.command()
@@ -37,27 +37,23 @@ def demo(
     yes: bool,
     settings: dict[str, dict[str, Any]],
 ) -> None:
-    """Copy the demo NAME (ring_buffer, token_budget or hash_table), with some history, and open it.
+    """Copy the demo NAME (ring_buffer, weather_log, token_budget or hash_table), with some history, and open it.
 
     A copy in which nothing was done yet is opened again instead of making another.
     """
     from agent.flow.demo_copies import open_copy
-    from agent.workspace.demo import create_demo, load_demo
+    from agent.workspace.demo import load_demo
     from agent.workspace.git import WorkspaceError
-    from agent.workspace.trust import trust_demo
     from tui.commands.demo_copies import clean_copies, list_all
 
     if list_them or clean:
         list_all() if list_them else clean_copies(yes)
         return
     try:
-        place = create_demo(name, into) if into is not None else open_copy(name)[0]
-        if into is not None:
-            trust_demo(place)
+        place = open_copy(name, settings, into)
         chosen = load_demo(name)
     except WorkspaceError as error:
         raise click.UsageError(str(error)) from None
-    write_settings(place, settings)
     again = f"cra --repo {shlex.quote(str(place))}"
     if not headless:
         from tui.commands.app import open_app

@@ -46,18 +46,3 @@ def settings_of(repo: Path) -> Config:
     for note in notes:
         click.echo(f"cra: {note}", err=True)
     return config
-
-
-def write_settings(repo: Path, settings: dict[str, dict[str, Any]]) -> None:
-    """Make ``settings`` the configuration of ``repo``, which has none of its own yet."""
-    import tomli_w
-
-    from agent.audit.log import log_path
-    from agent.config.schema import repo_config_path
-
-    if settings:
-        log_path(repo)
-        path = repo_config_path(repo)
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text(tomli_w.dumps(settings), encoding="utf-8")
-        temporary.replace(path)
