@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from textual.binding import Binding, BindingType
 
+from screens.panes.order import PANES, key_of
+
 
 @dataclass(frozen=True)
 class Action:
@@ -45,8 +47,6 @@ class Action:
         return self.other if turned and self.other else self.short or self.label
 
 
-PANES = ("cascade", "compile", "plan", "adjust", "diff", "checks", "log", "repair")
-"""The tabs on the right, in the order of their keys 1 to 8."""
 QUEUES = ("to label", "disputed", "unreadable", "model was wrong", "labelled", "all")
 """The ready-made queues of the relabelling screen, in the order of their keys 1 to 6."""
 
@@ -84,8 +84,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.card", "enter", "Whole card", "Show everything about the selected call.", "open_card"),
     Action("run.calls", "0", "Calls", "Go to the list of calls.", "tab('calls')"),
     *(
-        Action(f"run.{name}", str(number), name.title(), f"Show the {name.title()} pane.", f"tab('{name}')")
-        for number, name in enumerate(PANES, 1)
+        Action(f"run.{pane.name}", key_of(pane.name), pane.title, f"Show the {pane.title} pane.", f"tab('{pane.name}')")
+        for pane in PANES
     ),
     Action("run.incident", "i", "Last incident", "Show the pane of the last incident: a compile error, a change of plan, an"
            " overruled verdict.", "incident", short="Incident"),

@@ -6,7 +6,7 @@ import difflib
 
 from textual.content import Content
 
-from agent.events import PlanAdjusted
+from agent.events import AdjustmentStarted, NewStepVerdict, PlanAdjusted, RootCauseVerdict, ViabilityVerdict
 from agent.state.records import Adjustment
 from agent.state.run_state import RunState
 from agent.values import PlanStep
@@ -16,10 +16,28 @@ from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, keep_tai
 _UNKNOWN = ("·", MUTED)
 
 
+def headline(adjustment: Adjustment) -> Content:
+    """Such as ``✗ make test fails → plan adjusted, 2 changes``."""
+    failures = adjustment.started.failures
+    what = one_line(failures[0]) if failures else "a step failed"
+    more = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
+    parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), what[:60], (more, MUTED), (" → ", MUTED)]
+    if adjustment.adjusted is None:
+        return line(*parts, ("looking for the cause", WARN))
+    changes = adjustment.adjusted.changes
+    changed = plural(len(changes), "change") if changes else "no change"
+    return line(*parts, (f"plan adjusted, {changed}", STRONG))
+
+
 class AdjustPane(Pane):
     """One section an adjustment round, the newest first."""
 
-    title = "Adjust"
+    name, title, short = "adjust", "Adjust", "Adj"
+    about = "Failures against steps: which are still worth doing, which caused what, the plan after."
+    look = "look at how the plan was changed"
+    wishes = {AdjustmentStarted: 2, ViabilityVerdict: 2, RootCauseVerdict: 2, NewStepVerdict: 2, PlanAdjusted: 2}
+    incident = Adjustment
+    headline = staticmethod(headline)
     empty = "The plan was not adjusted. When a step fails, the questions about what to change appear here."
 
     def build(self, state: RunState, width: int) -> list[Content]:

@@ -1,18 +1,49 @@
-"""What the panes on the right have in common: lines built from the folded state, and only when they can be seen."""
+"""What the panes on the right have in common: what each declares of itself, and lines that are built from the folded state
+only when they can be seen."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
+
 from textual.content import Content
 
+from agent.events import Event
 from agent.state.run_state import RunState
 from screens.lines import LinesView, Target
 
+Rank = Literal[1, 2, 3]
+"""How much a pane is worth being in front: 1 routine, 2 an incident (compile error, adjustment, overrule, repair), 3 the
+end."""
+Wish = Rank | Callable[[Any], Rank | None]
+"""A rank, or what tells it of the event; None for no wish."""
+
 
 class Pane(LinesView):
-    """One pane. A hidden pane only notes that something changed; it builds its lines when it is shown."""
+    """One pane. A hidden pane only notes that something changed; it builds its lines when it is shown.
 
-    title = ""
-    empty = "Nothing yet."
+    All that is to be said of a pane stands in its class; its place among the tabs is in :mod:`screens.panes.order`.
+    """
+
+    name: ClassVar[str] = ""
+    """What keys and commands call it."""
+    title: ClassVar[str] = ""
+    short: ClassVar[str] = ""
+    """Its title where the tabs have little room; at most four letters."""
+    about: ClassVar[str] = ""
+    """What it shows, for the help."""
+    look: ClassVar[str] = ""
+    """What is offered at the end of a run that this pane explains."""
+    empty: ClassVar[str] = "Nothing yet."
+    wishes: ClassVar[Mapping[type[Event], Wish]] = {}
+    """The events that bring it to the front."""
+    incident: ClassVar[type | None] = None
+    """The incidents that it tells of."""
+
+    @staticmethod
+    def headline(incident: Any, /) -> Content:
+        """One of its incidents on one line."""
+        raise NotImplementedError
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")

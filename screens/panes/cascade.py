@@ -7,7 +7,7 @@ from itertools import islice
 
 from textual.content import Content
 
-from agent.events import FileScoped
+from agent.events import CascadePass, ContextAssembled, FileScoped, SymbolClassified
 from agent.stages import stage_of
 from agent.state.records import SymbolState
 from agent.state.run_state import RunState
@@ -61,7 +61,10 @@ class Level:
 class CascadePane(Pane):
     """The bars stay in sight. Of the lists, what was left out is open; a row opens the card of the call that decided it."""
 
-    title = "Cascade"
+    name, title, short = "cascade", "Cascade", "Casc"
+    about = "The three passes over the symbols, each smaller than the last, and what became of each."
+    look = "look at what was relevant"
+    wishes = {FileScoped: 1, CascadePass: 1, SymbolClassified: 1, ContextAssembled: 1}
     fold = False
     empty = "Which files and symbols matter is decided here, one yes or no at a time."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from agent.events import ChecksRun, ChecksStarted
 from agent.state.run_state import RunState
 from agent.values import CheckResult
 from screens.panes.base import Pane
@@ -16,7 +17,10 @@ _NAMES = 40
 class ChecksPane(Pane):
     """Baseline against now."""
 
-    title = "Checks"
+    name, title, short = "checks", "Checks", "Chk"
+    about = "Your tests, before the first change and now."
+    look = "look at the failing checks"
+    wishes = {ChecksStarted: 1, ChecksRun: 1}
     empty = "The checks have not run yet. A baseline is taken before the first change."
 
     def build(self, state: RunState, width: int) -> list[Content]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from textual.content import Content
 
 from agent.events import CompileFinished, ErrorClassified, IncludeAdded, RecoveryDone
@@ -10,9 +12,9 @@ from agent.state.run_state import RunState
 from agent.values import Diagnostic
 from screens.lines import Target
 from screens.panes.base import Pane
-from screens.panes.incidents import headline
 from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, line, one_line, plural
 
+_NAME = re.compile(r"'([^']+)'|‘([^’]+)’|`([^`]+)`")
 _SHOWN = 60
 """Incidents shown, the newest; the log has them all."""
 _OPEN = 3
@@ -21,10 +23,55 @@ _SEVERITY = {"error": ("error", BAD), "fatal": ("fatal", BAD), "warning": ("warn
 _HOW = {"deterministic": "fact", "model": "asked", "recompile": "tried", "default": "default"}
 
 
+def headline(incident: CompileIncident) -> Content:
+    """Such as ``✗ memset undeclared → <string.h> → ✓ recompiled 2→0``."""
+    arrow = (" → ", MUTED)
+    parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), _cause_of(incident)]
+    kept = [include for include in incident.includes if include.kept]
+    if kept:
+        parts += [arrow, (" ".join(one_line(include.spelling).removeprefix("#include ") for include in kept), STRONG)]
+    elif incident.classified:
+        parts += [arrow, incident.classified[-1].category.replace("_", " ")]
+    if incident.proofs:
+        before, after = errors_of(incident.failed), errors_of(incident.proofs[-1])
+        glyph, style = ("✓", GOOD) if incident.proofs[-1].ok else ("✗", BAD)
+        word = "relinked" if incident.failed.link else "recompiled"
+        parts += [arrow, (f"{glyph} {word} {before}→{0 if incident.proofs[-1].ok else after}", style)]
+    elif incident.recovery is not None:
+        glyph, style = ("✓", GOOD) if incident.recovery.ok else ("✗", BAD)
+        parts += [arrow, (f"{glyph} {one_line(incident.recovery.action)}", style)]
+    return line(*parts)
+
+
+def _cause_of(incident: CompileIncident) -> str:
+    """The first error, in a few words."""
+    errors = [one for one in incident.failed.diagnostics if one.severity in ("error", "fatal")]
+    first = next(iter(errors or incident.failed.diagnostics), None)
+    if first is None:
+        return f"{one_line(incident.failed.file)} does not {'link' if incident.failed.link else 'compile'}"
+    return _shortly(first)
+
+
+def _shortly(diagnostic: Diagnostic) -> str:
+    message = one_line(diagnostic.message)
+    named = _NAME.search(message)
+    name = next((group for group in named.groups() if group), "") if named else ""
+    if name and re.search(r"undeclared|implicit declaration|unknown type name", message):
+        return f"{name} undeclared"
+    if name and "undefined reference" in message:
+        return f"{name} undefined"
+    return message
+
+
 class CompilePane(Pane):
     """The newest incident first, whole; older ones as a line that opens."""
 
-    title = "Compile"
+    name, title, short = "compile", "Compile", "Comp"
+    about = "What the compiler said, the questions asked on the way to a category, what was mended."
+    look = "look at the compile error"
+    wishes = {ErrorClassified: 2, IncludeAdded: 2, RecoveryDone: 2, CompileFinished: lambda event: None if event.ok else 2}
+    incident = CompileIncident
+    headline = staticmethod(headline)
     empty = "Nothing was compiled yet. Errors, the questions asked about them and the fixes appear here."
 
     def build(self, state: RunState, width: int) -> list[Content]:

@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from textual.content import Content
 
+from agent.events import DiffReady
 from agent.state.run_state import RunState
 from screens.code import code_lines
 from screens.panes.base import Pane
@@ -19,7 +20,10 @@ _CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "di
 class DiffPane(Pane):
     """Files first, then the diff; long lines scroll sideways."""
 
-    title = "Diff"
+    name, title, short = "diff", "Diff", "Diff"
+    about = "What would change in your files. a applies it, w keeps it on its branch, d throws it away."
+    look = "look at the diff"
+    wishes = {DiffReady: lambda event: 3 if event.diff.strip() else None}
     fold = False
     DEFAULT_CSS = "DiffPane { overflow-x: auto; }"
     empty = "There is no diff yet. Your files stay as they are until you apply it."

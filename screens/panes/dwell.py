@@ -8,48 +8,32 @@ of that the most important, and of equals the newest, is next. A pane with an in
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 from agent import events as ev
 from agent.stages import stage_of
-from screens.actions import PANES
+from screens.panes.base import Rank, Wish
+from screens.panes.order import BY_NAME, PANES
 
 DWELL_SECONDS = 2.5
 INCIDENT_SECONDS = 6.0
 
-Rank = Literal[1, 2, 3]
-"""1 routine (plan, checks, cascade); 2 an incident (compile error, adjustment, overrule, repair); 3 the end."""
-
 
 def wish_of(event: ev.Event) -> tuple[str, Rank] | None:
-    """The pane that an event makes interesting, and how much."""
-    match event:
-        case ev.CallFinished():
-            pane = stage_of(event.stage).pane
-            return (pane, 2 if event.overruled else 1) if pane and (event.overruled or pane == "cascade") else None
-        case ev.FileScoped() | ev.CascadePass() | ev.SymbolClassified() | ev.ContextAssembled():
-            return "cascade", 1
-        case ev.ErrorClassified() | ev.IncludeAdded() | ev.RecoveryDone():
-            return "compile", 2
-        case ev.CompileFinished() if not event.ok:
-            return "compile", 2
-        case ev.PlanMade() | ev.StepStarted() | ev.FunctionImplemented() | ev.FunctionFailed():
-            return "plan", 1
-        case ev.FunctionStarted() if event.attempt == 1:
-            return "plan", 1
-        case ev.AdjustmentStarted() | ev.ViabilityVerdict() | ev.RootCauseVerdict() | ev.NewStepVerdict():
-            return "adjust", 2
-        case ev.PlanAdjusted():
-            return "adjust", 2
-        case ev.RepairStarted() | ev.SuspectsRanked() | ev.CandidatePassed() | ev.RepairChosen():
-            return "repair", 2
-        case ev.ChecksStarted() | ev.ChecksRun():
-            return "checks", 1
-        case ev.DiffReady() if event.diff.strip():
-            return "diff", 3
-        case ev.Notice() if event.level == "error":
-            return "log", 2
-    return None
+    """The pane that an event makes interesting, and how much. A call does so by its stage's pane."""
+    if isinstance(event, ev.CallFinished):
+        pane = stage_of(event.stage).pane
+        return (pane, 2 if event.overruled else 1) if pane and (event.overruled or pane == PANES[0].name) else None
+    found = _WISHES.get(type(event))
+    if found is None:
+        return None
+    name, wish = found
+    rank = wish(event) if callable(wish) else wish
+    return (name, rank) if rank is not None else None
+
+
+_WISHES: dict[type[ev.Event], tuple[str, Wish]] = {
+    event: (pane.name, wish) for pane in PANES for event, wish in pane.wishes.items()
+}
 
 
 class Dwell:
@@ -69,7 +53,7 @@ class Dwell:
             if isinstance(event, ev.RunStarted):
                 self.settled = False
             wish = wish_of(event)
-            if wish is not None and wish[0] in PANES:
+            if wish is not None and wish[0] in BY_NAME:
                 self.want(*wish)
 
     def want(self, pane: str, rank: int) -> None:

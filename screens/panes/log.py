@@ -20,7 +20,10 @@ class LogPane(Pane):
     """One sentence an event; keeps to the end while the end is in view. What is copied names the event and
     its fields too."""
 
-    title = "Log"
+    name, title, short = "log", "Log", "Log"
+    about = "Every event of the run, in order."
+    look = "look at what went wrong"
+    wishes = {ev.Notice: lambda event: 2 if event.level == "error" else None}
     follows_end = True
     empty = "Nothing happened yet."
 

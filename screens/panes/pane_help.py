@@ -7,6 +7,8 @@ from typing import NamedTuple
 from textual.widget import Widget
 from textual.widgets import Button, Input, OptionList, Select, Switch, TextArea
 
+from screens.panes.order import PANES
+
 
 class PaneHelp(NamedTuple):
     """A pane's name, what it is, and (keys, what they do)."""
@@ -31,14 +33,6 @@ _BY_ID: dict[str, tuple[str, str]] = {
     "card": ("Card", "The selected call whole: the prompt with its item, the raw answer, and how the verdict came about."),
     "phases": ("Phases", "What has been done and what comes next, with counts of what passed."),
     "filter": ("Filter", "Shows only calls that hold all the words. Enter keeps it, escape takes it away."),
-    "pane-cascade": ("Cascade", "The three passes over the symbols, each smaller than the last, and what became of each."),
-    "pane-compile": ("Compile", "What the compiler said, the questions asked on the way to a category, what was mended."),
-    "pane-plan": ("Plan", "The steps, in order, with their files and functions, and how far each is."),
-    "pane-adjust": ("Adjust", "Failures against steps: which are still worth doing, which caused what, the plan after."),
-    "pane-repair": ("Repair", "Where the fault may be, the edits that were tried, those that pass, and which was chosen."),
-    "pane-diff": ("Diff", "What would change in your files. a applies it, w keeps it on its branch, d throws it away."),
-    "pane-checks": ("Checks", "Your tests, before the first change and now."),
-    "pane-log": ("Log", "Every event of the run, in order."),
     "queue": ("Queue", "The calls to label, in the order named at the bottom right. Nothing is ever left out of it."),
     "label-card": ("Card", "The call in front: what was asked, what the model said, what the right answer is by you."),
     "guidelines": ("Guidelines", "What yes and no mean for this question. Write your own in .clean_room/guidelines."),
@@ -50,7 +44,7 @@ _BY_ID: dict[str, tuple[str, str]] = {
     "settings-sections": ("Sections", "The parts of the configuration file. Enter goes to the fields."),
     "settings-search": ("Search", "Shows only settings whose name or description holds all the words."),
     "overrides": ("Models by stage", "The two roles, then every stage or group that has a model of its own."),
-}  # fmt: skip
+} | {f"pane-{pane.name}": (pane.title, pane.about) for pane in PANES}  # fmt: skip
 
 
 def pane_help(widget: Widget | None) -> PaneHelp | None:

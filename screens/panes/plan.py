@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from agent.events import FunctionFailed
+from agent.events import FunctionFailed, FunctionImplemented, FunctionStarted, PlanMade, StepStarted
 from agent.state.records import FunctionState, StepState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
@@ -17,7 +17,13 @@ _FUNCTIONS = {"writing": ("▸", WARN, "writing"), "done": ("✓", GOOD, "compil
 class PlanPane(Pane):
     """Steps, then functions."""
 
-    title = "Plan"
+    name, title, short = "plan", "Plan", "Plan"
+    about = "The steps, in order, with their files and functions, and how far each is."
+    look = "look at the steps"
+    wishes = {
+        PlanMade: 1, StepStarted: 1, FunctionImplemented: 1, FunctionFailed: 1,
+        FunctionStarted: lambda event: 1 if event.attempt == 1 else None,
+    }  # fmt: skip
     empty = "There is no plan yet. It is made once the context is put together."
 
     def build(self, state: RunState, width: int) -> list[Content]:

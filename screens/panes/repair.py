@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from agent.events import CandidatePassed, RepairChosen, RepairStarted, SuspectsRanked
 from agent.state.records import CandidateState, RepairState, SuspectState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
@@ -15,10 +16,29 @@ _SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "cl
 _HEAD = 26
 
 
+def headline(repair: RepairState) -> Content:
+    """Such as ``✗ test_sum fails → 40 edits tried → ✓ mended``."""
+    checks, passing = repair.started.failing, repair.counts.passing
+    failing = one_line(checks[0]).partition(" ")[0] if checks else "the checks"
+    more = f" and {len(checks) - 1} more" if len(checks) > 1 else ""
+    parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), f"{failing} fails", (more, MUTED), (" → ", MUTED)]
+    parts.append(f"{plural(repair.tried, 'edit')} tried" if repair.tried else plural(len(repair.suspects), "suspect"))
+    if repair.mended is not None:
+        parts += [(" → ", MUTED), ("✓ mended", GOOD) if repair.mended else ("✗ not mended", BAD)]
+    elif passing:
+        parts += [(" → ", MUTED), (f"{plural(passing, 'edit')} pass", STRONG)]
+    return line(*parts)
+
+
 class RepairPane(Pane):
     """Suspects with bars, counts that run, the edits that pass with their verdicts, the chosen diff."""
 
-    title = "Repair"
+    name, title, short = "repair", "Repair", "Rep"
+    about = "Where the fault may be, the edits that were tried, those that pass, and which was chosen."
+    look = "look at the search for the fault"
+    wishes = {RepairStarted: 2, SuspectsRanked: 2, CandidatePassed: 2, RepairChosen: 2}
+    incident = RepairState
+    headline = staticmethod(headline)
     empty = "No repair was searched. When a task is to fix something and checks fail, the search appears here."
 
     def build(self, state: RunState, width: int) -> list[Content]:

@@ -15,25 +15,11 @@ from textual.widgets import Static
 from agent import events as ev
 from agent.state.records import Incident
 from agent.state.run_state import RunState
-from screens.actions import PANES
-from screens.panes.adjust import AdjustPane
 from screens.panes.base import Pane
-from screens.panes.cascade import CascadePane
-from screens.panes.checks import ChecksPane
-from screens.panes.compile import CompilePane
-from screens.panes.diff import DiffPane
 from screens.panes.dwell import DWELL_SECONDS, Dwell
 from screens.panes.incidents import headline, pane_of
-from screens.panes.log import LogPane
-from screens.panes.plan import PlanPane
-from screens.panes.repair import RepairPane
+from screens.panes.order import BY_NAME, PANES, key_of
 from screens.text import MUTED, fit, line
-
-_PANES: tuple[type[Pane], ...] = (CascadePane, CompilePane, PlanPane, AdjustPane, DiffPane, ChecksPane, LogPane, RepairPane)
-
-
-_SHORT = {"cascade": "Casc", "compile": "Comp", "adjust": "Adj", "checks": "Chk", "repair": "Rep"}
-
 
 _WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n}", 4, 1), ("", 4, 1), ("{n}", 0, 1))
 """Ways to write the tabs, the roomiest first: the key before the name, letters of the name, cells between two."""
@@ -41,9 +27,14 @@ _WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n}", 4, 1
 
 def _label(name: str, key: str, letters: int) -> tuple[str, str]:
     """Key and name of a tab."""
-    number = "0" if name == "calls" else str(PANES.index(name) + 1)
-    title = name.title() if letters > 4 else _SHORT.get(name, name.title()) if letters else ""
+    whole, short, number = ("Calls", "Calls", "0") if name == "calls" else _words(name)
+    title = whole if letters > 4 else short if letters else ""
     return (key.format(n=number) if title else number), title
+
+
+def _words(name: str) -> tuple[str, str, str]:
+    pane = BY_NAME[name]
+    return pane.title, pane.short, key_of(name)
 
 
 class TabPanel(Container):
@@ -73,8 +64,8 @@ class TabPanel(Container):
     def compose(self) -> ComposeResult:
         """The line of the last incident and all panes; one or two are displayed."""
         yield Static("", id="incident", markup=False)
-        for name, pane in zip(PANES, _PANES, strict=True):
-            yield pane(id=f"pane-{name}")
+        for pane in PANES:
+            yield pane(id=f"pane-{pane.name}")
 
     def on_mount(self) -> None:
         """Show the first tab."""
@@ -124,7 +115,7 @@ class TabPanel(Container):
             self._choose_second(now)
             if any(not isinstance(event, ev.CallStarted | ev.CallFinished) for event in events) or not events:
                 self._show_incident()
-        for name in PANES:
+        for name in BY_NAME:
             self._pane(name).update_state(state)
 
     def follow(self, now: float) -> float | None:
@@ -161,12 +152,12 @@ class TabPanel(Container):
         two = self.wide and not self.narrow
         if two and (not self.second or self.second == self.current):
             self.second = next(name for name in ("plan", "cascade") if name != self.current)
-        for name in PANES:
+        for name in BY_NAME:
             pane = self._pane(name)
             first, second = name == self.current, two and name == self.second
             pane.display = first or second
             pane.set_class(second, "-second")
-            pane.border_title = Content(name.title()) if second else ""
+            pane.border_title = Content(pane.title) if second else ""
             pane.set_on_top((first or second) and not self.calls_on_top)
         if two:
             self.move_child(self._pane(self.second), after=self._pane(self.current))
@@ -181,7 +172,7 @@ class TabPanel(Container):
     def tab_titles(self, width: int) -> Content:
         """The tabs as one line. When they do not fit, first the gaps go, then the keys, then letters of the names, of that
         in front last."""
-        names = ["calls", *PANES] if self.narrow else list(PANES)
+        names = ["calls", *BY_NAME] if self.narrow else list(BY_NAME)
         front = "calls" if self.calls_on_top else self.current
         for key, letters, gap in _WAYS:
             labels = [_label(name, key, 9 if name == front else letters) for name in names]

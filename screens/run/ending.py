@@ -10,6 +10,7 @@ from agent.events import RunFinished
 from agent.state.run_state import RunState
 from agent.values import CheckResult
 from agent.workspace.undo import can_undo
+from screens.panes.order import BY_NAME, key_of
 from screens.run.session import RunSession
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, fit, line, one_line, plural, short_count
 
@@ -119,18 +120,10 @@ def _next_steps(session: RunSession) -> Keys:
         again = "go on where it stopped" if session.resumable else "try again; the verdicts are reused"
         keys.append(("R", (again, "go on" if session.resumable else "try again")))
         keys.append(("m", ("choose another model", "another model", "model")))
-    pane = explaining_pane(session.state)
     if session.deciding or may_retry(session):
-        keys.append((_TAB_KEYS[pane], (_LOOK[pane], pane.title())))
+        pane = BY_NAME[explaining_pane(session.state)]
+        keys.append((key_of(pane.name), (pane.look, pane.title)))
     return keys
-
-
-_TAB_KEYS = {"cascade": "1", "compile": "2", "plan": "3", "diff": "5", "checks": "6", "log": "7", "repair": "8"}
-_LOOK = {
-    "cascade": "look at what was relevant", "compile": "look at the compile error", "plan": "look at the steps",
-    "diff": "look at the diff", "checks": "look at the failing checks", "log": "look at what went wrong",
-    "repair": "look at the search for the fault",
-}  # fmt: skip
 
 
 def _fitting(first: Keys, rest: Keys, width: int) -> Content | None:

@@ -7,9 +7,9 @@ from textual.content import Content
 
 from agent import events as ev
 from agent.values import CheckResult, Diagnostic, FailureSignal, PlanStep, Rung
-from screens.actions import PANES
 from screens.lines import wrapped
 from screens.panes.log import event_text
+from screens.panes.order import BY_NAME
 from screens.text import clean, keep_tail, line, one_line
 from tests.screens.driving import ReplayApp, services
 from tests.screens.recorded import Recorder
@@ -75,7 +75,7 @@ async def test_hostile_text_in_every_pane_and_toast() -> None:
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await pilot.pause(0.2)
         screen = app.run_screen()
-        for key, name in enumerate(PANES, 1):
+        for key, name in enumerate(BY_NAME, 1):
             await pilot.press(str(key))
             await pilot.pause()
             shown = screen.panel.pane.plain

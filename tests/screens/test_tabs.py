@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from textual.pilot import Pilot
 
-from screens.actions import PANES
-from screens.panes.tabs import _SHORT, TabPanel
+from screens.panes.order import BY_NAME
+from screens.panes.tabs import TabPanel
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import failing, ring_buffer
 
@@ -32,14 +32,14 @@ async def test_every_name_stands_whole_and_every_tab_is_reached(width: int) -> N
         await pilot.pause(0.1)
         screen = app.run_screen()
         panel = screen.panel
-        for number, name in enumerate(PANES, 1):
+        for number, name in enumerate(BY_NAME, 1):
             await pilot.press(str(number))
             await _until(pilot, lambda name=name: panel.current == name)  # type: ignore[misc]
             assert panel.pane.display
             row = app.screen._compositor.render_strips()[panel.region.y].text
             if width != 100:  # there the panel is 44 cells wide, and eight names take 50
-                assert all(pane.title() in row for pane in PANES), row
-            assert all(_SHORT.get(pane, pane.title()) in row or pane.title() in row for pane in PANES), row
+                assert all(pane.title() in row for pane in BY_NAME), row
+            assert all(pane.short in row or pane.title in row for pane in BY_NAME.values()), row
             assert "…" not in row
         for name in ("plan", "log", "cascade"):
             start, end, _ = next(span for span in panel._spans if span[2] == name)
