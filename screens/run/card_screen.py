@@ -14,6 +14,7 @@ from agent import events as ev
 from agent.audit.reader import CallTexts
 from agent.state.records import ShownCall
 from screens import STYLES
+from screens.finding import FindLine
 from screens.panes.card import CardView, call_title
 from screens.run.session import RunSession
 
@@ -25,6 +26,7 @@ class CardScreen(ModalScreen[None]):
     BINDINGS = [
         Binding("escape,q,enter", "close", "Close", show=False),
         Binding("c", "copy", "Copy", show=False),
+        Binding("slash", "find", "Find", show=False),
     ]
 
     def __init__(
@@ -34,15 +36,16 @@ class CardScreen(ModalScreen[None]):
         self.call, self.texts, self.session, self.read = call, texts, session, read
 
     def compose(self) -> ComposeResult:
-        """One scrolling text."""
+        """One scrolling text, and the line in which words are looked for in it."""
         with Vertical(classes="dialog wide"):
+            yield FindLine()
             yield CardView(id="whole-card", whole=True)
 
     def on_mount(self) -> None:
         """Fill it and listen."""
         box = self.query_one(".dialog")
         box.border_title = call_title(self.call, self.app.size.width - 10)
-        box.border_subtitle = Content("c copies · escape closes")
+        box.border_subtitle = Content("/ finds · c copies · escape closes")
         card = self.card
         card.read = self.read
         self.refresh_call([])
@@ -80,6 +83,10 @@ class CardScreen(ModalScreen[None]):
     def action_copy(self) -> None:
         """Copy everything shown."""
         self.app.copy_to_clipboard(self.card.plain)
+
+    def action_find(self) -> None:
+        """Look for words in it."""
+        self.query_one(FindLine).look_in(self.card, "the card")
 
     def action_close(self) -> None:
         """Close."""

@@ -24,6 +24,7 @@ from agent.workspace.git import WorkspaceError
 from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
+from screens.finding import FindLine
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.lines import LinesView
 from screens.panes.base import Pane
@@ -44,7 +45,6 @@ from screens.text import plural
 from screens.workers import start
 
 _FILTER_HINT = "words to look for: item, question, yes, no, cached, defaulted, overruled, failed"
-_FIND_HINT = "find in {name}: enter goes to the next place, escape closes"
 WIDE = 160
 """Below NARROW columns one pane at a time, from WIDE three."""
 
@@ -65,6 +65,7 @@ class RunScreen(KeyedScreen[None]):
     BINDINGS = bindings("run")
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-medium"), (WIDE, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (16, "-short"), (30, "-tall")]
+    ALLOW_IN_MAXIMIZED_VIEW = "KeyFooter, #filter, #find"
     ACTION_GROUP = "run"
 
     def __init__(self, session: RunSession, services: Services) -> None:
@@ -72,8 +73,6 @@ class RunScreen(KeyedScreen[None]):
         self.session = session
         self.services = services
         self.calls_on_top = True
-        self.finding: LinesView | None = None
-        """The pane in which the box looks for words; None while it filters the calls."""
         self._offered: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -81,6 +80,7 @@ class RunScreen(KeyedScreen[None]):
         yield StatusBar(self.session, id="status")
         yield Static("", id="strip", markup=False)
         yield Input(placeholder=_FILTER_HINT, id="filter", compact=True, select_on_focus=False)
+        yield FindLine(id="find")
         with Horizontal(id="columns"):
             yield PhasesPane(id="phases")
             with Vertical(id="centre"):
@@ -266,49 +266,34 @@ class RunScreen(KeyedScreen[None]):
 
     def action_filter(self) -> None:
         """Look for words: in the focused pane, else among the calls."""
-        self.finding = self.focused if isinstance(self.focused, LinesView) else None
-        if self.narrow and self.finding is None:
+        view = self.focused
+        if isinstance(view, LinesView):
+            name = "the card" if view is self.card else getattr(view, "title", "") or "the list"
+            self.query_one(FindLine).look_in(view, name)
+            return
+        if self.narrow:
             self._put_calls_on_top(True)
         box = self.query_one("#filter", Input)
-        box.display = True
-        if self.finding is None:
-            box.placeholder, box.value = _FILTER_HINT, " ".join(self.stream.words)
-        else:
-            name = "the card" if self.finding is self.card else getattr(self.finding, "title", "") or "the list"
-            box.placeholder, box.value = _FIND_HINT.format(name=name), ""
+        box.display, box.value = True, " ".join(self.stream.words)
         self.set_focus(box)  # at once: what is typed next must not be taken for commands
 
     def close_filter(self, clear: bool) -> None:
-        """Back to where it was opened; a filter of the calls stays unless cleared."""
+        """Back to the calls; the filter stays unless cleared."""
         box = self.query_one("#filter", Input)
-        view, self.finding = self.finding, None
-        if view is not None:
-            view.find("")
-            self._say_found(view, "")
-            box.value = " ".join(self.stream.words)
-        elif clear:
+        if clear:
             box.value = ""
             self.stream.set_filter("")
         box.display = bool(box.value)
-        (view or self.stream).focus()
-
-    def _say_found(self, view: LinesView, text: str) -> None:
-        """How many places were found, in the border of the pane."""
-        (view if view is self.card else self.panel).border_subtitle = Content(text)
+        self.stream.focus()
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
-        if self.finding is not None:
-            self._say_found(self.finding, self.finding.find(event.value))
-        elif self.focused is event.input:
+        if self.focused is event.input:
             self.stream.set_filter(event.value)
 
     @on(Input.Submitted, "#filter")
-    def _filter_done(self, event: Input.Submitted) -> None:
-        if self.finding is not None:
-            self._say_found(self.finding, self.finding.find(event.value, 1))
-        else:
-            self.close_filter(clear=False)
+    def _filter_done(self) -> None:
+        self.close_filter(clear=False)
 
     # -- what is offered
 
@@ -547,9 +532,11 @@ class RunScreen(KeyedScreen[None]):
 
     def action_escape(self) -> None:
         """Close what is open, one thing at a time. A run that is not over is never left by this key."""
-        if self.maximized is not None:
+        if self.query_one(FindLine).display:
+            self.query_one(FindLine).action_close()
+        elif self.maximized is not None:
             self.minimize()
-        elif self.finding is not None or self.query_one("#filter").has_focus or self.stream.words:
+        elif self.query_one("#filter").has_focus or self.stream.words:
             self.close_filter(clear=True)
         elif not self.stream.has_focus:
             self.action_tab("calls")

@@ -14,6 +14,7 @@ from agent.events import Envelope
 from agent.gate import Gate
 from agent.state.run_state import RunState
 from agent.values import CheckResult, Diagnostic, PlanStep, Rung
+from screens.finding import FindLine
 from screens.lines import folded
 from screens.panes.adjust import AdjustPane
 from screens.panes.base import Pane
@@ -338,10 +339,39 @@ async def test_slash_finds_in_the_focused_pane(size: tuple[int, int]) -> None:
         await pilot.pause()
         await pilot.press("7", "slash", *"compile")
         await pilot.pause()
-        panel = app.run_screen().panel
-        assert "of" in str(panel.border_subtitle) and panel.pane.found
+        screen, panel = app.run_screen(), app.run_screen().panel
+        assert "1 of" in screen.query_one(FindLine).count and panel.pane.found
         await pilot.press("enter", "enter", "escape")
         await pilot.pause()
-        assert panel.pane.has_focus and not panel.pane.words and not app.run_screen().stream.words
+        assert panel.pane.has_focus and not panel.pane.words and not screen.stream.words
+        await pilot.press("z", "slash", *"compile")
+        await pilot.pause()
+        assert screen.maximized is panel.pane and "1 of" in screen.query_one(FindLine).count, "enlarged as well"
+        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert screen.maximized is None and panel.pane.has_focus
+
+
+@sizes
+async def test_slash_finds_in_the_whole_card(size: tuple[int, int]) -> None:
+    app = ReplayApp(ring_buffer("diff"))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        await pilot.press("enter")
+        await _until(pilot, lambda: isinstance(app.screen, CardScreen) and app.screen.card.texts is not None)
+        await pilot.press("slash", *"ring_")
+        await pilot.pause()
+        whole = app.screen
+        assert isinstance(whole, CardScreen) and "of" in whole.query_one(FindLine).count and whole.card.found
+        first = whole.query_one(FindLine).count
+        await pilot.press("down")
+        await pilot.pause()
+        assert whole.query_one(FindLine).count != first
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is whole and whole.card.has_focus and not whole.card.words
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is not whole
 
 
