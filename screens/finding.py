@@ -1,0 +1,77 @@
+"""A line in which words are typed that are looked for in a view of lines."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from screens.lines import LinesView
+
+
+class FindLine(Horizontal):
+    """Hidden until :meth:`look_in`. Enter and down go to the next place, up to the one before, escape closes it."""
+
+    BINDINGS = [
+        Binding("escape", "close", "Close", show=False),
+        Binding("down", "go(1)", "Next place", show=False),
+        Binding("up", "go(-1)", "Place before", show=False),
+    ]
+    DEFAULT_CSS = """
+    FindLine { height: 1; display: none; padding: 0 1; background: $surface; }
+    FindLine Input { width: 1fr; height: 1; border: none; padding: 0 1; background: $surface; }
+    FindLine Static { width: auto; color: $foreground 60%; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.view: LinesView | None = None
+        """Where words are looked for; None while the line is hidden."""
+
+    def compose(self) -> ComposeResult:
+        """The words, and at the right how many places hold them."""
+        yield Input(compact=True, select_on_focus=False)
+        yield Static("", markup=False)
+
+    @property
+    def count(self) -> str:
+        """Such as ``3 of 12``."""
+        return str(self.query_one(Static).content)
+
+    def look_in(self, view: LinesView, name: str) -> None:
+        """Show the line. What is typed next goes into it."""
+        self.view = view
+        box = self.query_one(Input)
+        box.value, box.placeholder = "", f"find in {name}: enter goes to the next place, escape closes"
+        self.query_one(Static).update("")
+        self.display = True
+        self.screen.set_focus(box)  # at once: what is typed next must not be taken for commands
+
+    @on(Input.Changed)
+    def _look(self, event: Input.Changed) -> None:
+        event.stop()
+        self._find(0)
+
+    @on(Input.Submitted)
+    def _look_on(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._find(1)
+
+    def action_go(self, by: int) -> None:
+        """To the next place, or the one before."""
+        self._find(by)
+
+    def _find(self, by: int) -> None:
+        if self.view is not None:
+            self.query_one(Static).update(Content(self.view.find(self.query_one(Input).value, by)))
+
+    def action_close(self) -> None:
+        """Back to the view, with nothing marked in it."""
+        view, self.view = self.view, None
+        self.display = False
+        if view is not None:
+            view.find("")
+            view.focus()
