@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
+
 from agent.audit.log import LogError
 from agent.context import RunContext
 from agent.events import DiffReady, RunFinished, RunStarted
@@ -21,7 +23,7 @@ from agent.flow.progress import progress_of
 from agent.flow.relevant_failures import failures_left
 from agent.flow.rework import Rework
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import search_repair
+from agent.flow.search_repair import WRITTEN, after_writing, search_repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
 from agent.gate import Stopped
@@ -29,7 +31,7 @@ from agent.index import IndexUnavailable
 from agent.judgment.batched import Unreadable
 from agent.judgment.binary import AllOmitted
 from agent.models.types import ModelError
-from agent.planning.schema import PlanError
+from agent.planning.schema import Plan, PlanError
 from agent.values import RunStatus
 from agent.workspace.git import WorkspaceError
 from agent.workspace.lease import RunLease
@@ -113,7 +115,7 @@ class Run:
         if self.resumed:
             await self.workspace.rollback(earlier.commit if earlier and earlier.commit else self.workspace.base)
         self.outcome.baseline = await self.checks.baseline(known)
-        if await self._mended_by_search():
+        if not self._searches_later() and await self._mended_by_search():
             self.outcome.final = await self.checks.final()
             return
         if not self.with_model:
@@ -127,7 +129,7 @@ class Run:
             else:
                 plan = await plan_run(self.ctx, found, self.outcome.baseline)
                 self.outcome.planned = plan.steps
-            await runner.run(plan)
+            await self._steps(runner, plan)
             await link_changed(parts, runner)
             await Rework(parts, runner).run()
             await combine_versions(parts, runner)
@@ -137,6 +139,17 @@ class Run:
             await self._measure(found)
         finally:
             parts.close()
+
+    async def _steps(self, runner: StepRunner, plan: Plan) -> None:
+        if not self._searches_later():
+            await runner.run(plan)
+            return
+        await runner.run(msgspec.structs.replace(plan, steps=tuple(one for one in plan.steps if one.kind in WRITTEN)))
+        await self._mended_by_search()
+        await runner.run(msgspec.structs.replace(plan, steps=tuple(one for one in plan.steps if one.kind not in WRITTEN)))
+
+    def _searches_later(self) -> bool:
+        return self.with_model and after_writing(self.task)
 
     async def _mended_by_search(self) -> bool:
         return await search_repair(

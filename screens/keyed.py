@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from textual.app import App, ComposeResult
+from rich.cells import cell_len
+from textual import events
+from textual.app import App
 from textual.binding import ActiveBinding, Binding
+from textual.content import Content
 from textual.keys import _character_to_key
 from textual.screen import Screen
-from textual.widgets import Footer, Input, TextArea
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
 from screens.actions import BY_ID, key_names
 
@@ -80,18 +85,92 @@ def _spared(shown: list[Binding], app: App[Any]) -> set[str]:
     return spared
 
 
-class KeyFooter(Footer):
-    """The keys at the bottom. On a narrow screen the palette's key gives its place to the others."""
+class FooterKey(NamedTuple):
+    """A key at the bottom: by Textual's name and as a person reads it, its word, whether it works now, what it does; the
+    cells from ``start`` up to ``end`` show it."""
+
+    key: str
+    display: str
+    word: str
+    enabled: bool
+    tip: str
+    start: int
+    end: int
+
+
+class KeyFooter(Widget):
+    """The keys at the bottom, on one line. On a narrow screen the palette's key gives its place to the others.
+
+    It is painted anew only when it says something else: bindings are looked over whenever the focus moves, and a widget for
+    each key cost more than all else that a key does.
+    """
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    KeyFooter { dock: bottom; height: 1; padding-left: 1; text-wrap: nowrap; background: $background; color: $foreground; }
+    """
 
     def __init__(self) -> None:
-        super().__init__(show_command_palette=True, compact=True)
+        super().__init__()
+        self.keys: tuple[FooterKey, ...] = ()
 
-    def compose(self) -> ComposeResult:
-        """The keys, and the palette's where there is room for it."""
-        self.set_reactive(Footer.show_command_palette, self.app.size.width >= NARROW)
-        yield from super().compose()
+    def on_mount(self) -> None:
+        """Follow the keys."""
+        self.screen.bindings_updated_signal.subscribe(self, self._look)
 
     def on_resize(self) -> None:
         """Narrow or not."""
-        self.show_command_palette = self.app.size.width >= NARROW
         self.screen.refresh_bindings()
+        self._look(self.screen)
+
+    def _look(self, screen: Screen[Any]) -> None:
+        if screen is self.screen and self.is_attached and self.app.app_focus:
+            keys = tuple(self._found())
+            if keys != self.keys:
+                self.keys = keys
+                self.refresh()
+
+    def _found(self) -> Iterator[FooterKey]:
+        active = self.screen.active_bindings
+        gap, place, actions = 1 if self.app.size.width < NARROW else 2, 0, set()
+        for _, binding, enabled, tip in active.values():
+            if binding.show and binding.action not in actions:
+                actions.add(binding.action)
+                display = self.app.get_key_display(binding)
+                end = place + cell_len(f"{display} {binding.description}")
+                yield FooterKey(binding.key, display, binding.description, enabled, tip, place, end)
+                place = end + gap
+        palette = active.get(self.app.COMMAND_PALETTE_BINDING)
+        if palette is not None and self.app.size.width >= NARROW and self.app.ENABLE_COMMAND_PALETTE:
+            display, word = self.app.get_key_display(palette.binding), palette.binding.description
+            end = self.content_size.width
+            start = end - cell_len(f"{display} {word}")
+            yield FooterKey(palette.binding.key, display, word, palette.enabled, palette.binding.tooltip, start, end)
+
+    def render(self) -> Content:
+        """Every key and its word; the palette's at the right end."""
+        parts: list[tuple[str, str] | str] = []
+        place = 0
+        for key in self.keys:
+            at_end = key.end == self.content_size.width and place < key.start - 1
+            parts.append((" " * (key.start - place - 1) + "▏", "$foreground 20%") if at_end else " " * (key.start - place))
+            style = "" if key.enabled else " dim"
+            parts += [(f"{key.display} ", f"bold $text-primary{style}"), (key.word, f"$foreground 60%{style}")]
+            place = key.end
+        return Content.assemble(*parts)
+
+    def _at(self, x: int) -> FooterKey | None:
+        return next((key for key in self.keys if key.start <= x - 1 < key.end), None)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """What the key under the mouse does."""
+        key = self._at(event.x)
+        self.tooltip = key.tip if key is not None else None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """As if the key were pressed."""
+        key = self._at(event.x)
+        if key is not None and key.enabled:
+            self.app.simulate_key(key.key)
+        elif key is not None:
+            self.app.bell()

@@ -15,8 +15,17 @@ from agent.values import PlanStep
 from agent.workspace.protected import called_by, is_writable
 from agent.workspace.worktree import Workspace
 
+WRITTEN = ("function_implement", "type_definition")
+"""Kinds of steps that write what is declared and open."""
+
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""
+
+
+def after_writing(task: str) -> bool:
+    """Whether the search has to wait: the task also wants what is declared, and no edit makes checks pass that need it."""
+    intent = read_intent(task)
+    return intent.repairs and intent.completes
 
 
 async def search_repair(
@@ -58,7 +67,8 @@ async def search_repair(
         return False
     what = f"Mend {done.function}: {done.what}"
     step = PlanStep("r1", what, (done.path,), (done.function,))
-    ctx.emit(PlanMade((step,), "search", notes=("an edit that makes the failing checks pass was found",)))
+    planned = (*outcome.planned, step)
+    ctx.emit(PlanMade(planned, "search", notes=("an edit that makes the failing checks pass was found",)))
     ctx.emit(StepStarted(step.id, step.description))
     now = await checks.after_step(step.id)
     if now is None or checks.regressed(now) or not now.ok:
@@ -67,7 +77,7 @@ async def search_repair(
         return False
     checks.accept(now)
     commit = await workspace.commit(f"{step.id}: {what}"[:200])
-    outcome.planned = (step,)
+    outcome.planned = planned
     outcome.step_done(step.id)
     outcome.mended = True
     ctx.emit(StepFinished(step.id, True, "", commit, (done.path,)))

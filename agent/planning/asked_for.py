@@ -3,7 +3,8 @@
 The rule, in this order:
 
 1. A task that wants something else besides (rename, refactor, remove, port, add a new thing) is not for facts alone.
-2. A task that repairs (fix, bug, wrong, crash) is for facts only if it names an open point.
+2. A task that repairs (fix, bug, wrong, crash) is for facts only if it names an open point. One that repairs and also
+   wants what is declared asks for both: see :func:`declared_besides`.
 3. "Implement NAME" with a name that is no open point wants something new: not for facts.
 4. With an implementing word (implement, complete, stub, missing functions, declared functions, make the tests pass) the
    open points of the files it names are asked for, or all of them if it names none. Files of tests do not narrow this.
@@ -29,7 +30,21 @@ def asked_for(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
         return ()
     named = named_points(task, points)
     if intent.repairs and not (intent.about_checks and intent.completes):
-        return named
+        return () if intent.completes else named
+    return _of_the_declared(task, points, named)
+
+
+def declared_besides(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
+    """The open points that a repair wants written besides, as in "fix the parser and implement the functions declared in
+    report.h"."""
+    intent = read_intent(task)
+    if not intent.repairs or intent.about_checks or intent.other_work:
+        return ()
+    return _of_the_declared(task, points, named_points(task, points))
+
+
+def _of_the_declared(task: str, points: Sequence[OpenPoint], named: tuple[OpenPoint, ...]) -> tuple[OpenPoint, ...]:
+    intent = read_intent(task)
     if not intent.completes or _wants_something_new(task, points):
         return ()
     if named and not intent.whole:

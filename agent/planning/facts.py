@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from agent.graph import break_cycles
-from agent.planning.asked_for import asked_for
+from agent.planning.asked_for import asked_for, declared_besides
 from agent.planning.schema import Edge, OpenPoint, Plan, PlanStep, check_steps, ordered
 from agent.task.intent import read_intent
 
@@ -21,8 +21,30 @@ def plan_from_facts(task: str, open_points: Sequence[OpenPoint], edges: Sequence
     file includes; all others stay independent of each other, so that they can be written at the same time.
     """
     wanted = asked_for(task, open_points)
+    return _plan_of(wanted, open_points, edges) if wanted else None
+
+
+def with_declared(plan: Plan, task: str, open_points: Sequence[OpenPoint], edges: Sequence[Edge] = ()) -> Plan:
+    """``plan`` of a repair, after the steps that write what the task wants besides: while that is open, checks fail that
+    say nothing about the repair."""
+    wanted = declared_besides(task, open_points)
     if not wanted:
-        return None
+        return plan
+    first = _plan_of(wanted, open_points, edges)
+    names = {point.name for point in wanted}
+    left = [step for step in plan.steps if not names.issuperset(step.target_symbols or ("",))]
+    ids = {step.id: f"s{number}" for number, step in enumerate(left, len(first.steps) + 1)}
+    later = [
+        msgspec.structs.replace(
+            step, id=ids[step.id], depends_on=tuple(ids[each] for each in step.depends_on if each in ids),
+            target_symbols=tuple(name for name in step.target_symbols if name not in names),
+        )
+        for step in left
+    ]  # fmt: skip
+    return Plan((*first.steps, *later), plan.how, plan.parts, (*first.notes, *plan.notes))
+
+
+def _plan_of(wanted: Sequence[OpenPoint], open_points: Sequence[OpenPoint], edges: Sequence[Edge]) -> Plan:
     wanted = _with_types(wanted, open_points)
     ids = {_key(point): f"s{number}" for number, point in enumerate(wanted, 1)}
     needs, given_up = break_cycles(list(ids.values()), _needs(wanted, edges, ids))

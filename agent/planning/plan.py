@@ -10,7 +10,7 @@ from agent.context import RunContext
 from agent.events import PlanMade
 from agent.planning.added import KnownNames, added_steps, find_added, with_added
 from agent.planning.decomposed import decomposed_plan
-from agent.planning.facts import plan_from_facts, plan_untold
+from agent.planning.facts import plan_from_facts, plan_untold, with_declared
 from agent.planning.interface_tests import plan_only_tests, set_tests_apart, with_test_steps
 from agent.planning.monolithic import monolithic_plan, one_step
 from agent.planning.new_c import merge_new_c, plan_new_c
@@ -77,7 +77,7 @@ async def make_plan(
             or await _ask(ctx, task, package_text, menu, open_points, edges)
         )
         plan = _settle(set_tests_apart(plan, task, project, tests), open_points, files)
-        plan = with_added(plan, task, added) if added is not None else plan
+        plan = with_added(plan, task, added) if added is not None else with_declared(plan, task, open_points, edges)
     known = {one.name for one in symbols} | {point.name for point in open_points}
     tested = bool(untold) and any(untold[0] in step.target_files for step in plan.steps if step.kind == "scaffold")
     plan = with_test_steps(plan, task, known, project, tests and not tested)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList
-from textual.widgets._footer import FooterKey
 
 from agent import events as ev
 from agent.gate import Breakpoint
@@ -16,6 +16,7 @@ from agent.labels.guidelines import guideline
 from agent.stages import binary_stages
 from screens.actions import of_screen
 from screens.history.screen import HistoryScreen
+from screens.keyed import KeyFooter
 from screens.learning.calibrate import CalibrateScreen
 from screens.learning.label_card import meanings
 from screens.learning.relabel import RelabelScreen
@@ -34,7 +35,7 @@ from tui.app import CraApp
 
 def shown(pilot: Pilot) -> dict[str, str]:
     """Key to word of what the footer shows."""
-    return {key.key_display: key.description for key in pilot.app.screen.query(FooterKey)}
+    return {key.display: key.word for key in pilot.app.screen.query_one(KeyFooter).keys}
 
 
 @pytest.mark.parametrize("group", ["home", "run", "replay", "relabel", "calibrate", "history", "settings"])
@@ -183,8 +184,9 @@ async def test_the_breakpoint_dialog_names_the_stages_and_forgets_a_fault_that_i
 
 def fits(pilot: Pilot) -> bool:
     """Whether every key of the footer is in sight."""
-    keys = list(pilot.app.screen.query(FooterKey))
-    return bool(keys) and all(key.region.right <= pilot.app.size.width and key.region.width > 0 for key in keys)
+    keys = pilot.app.screen.query_one(KeyFooter).keys
+    apart = all(0 <= one.start < one.end <= other.start for one, other in pairwise(keys))
+    return bool(keys) and apart and keys[-1].end < pilot.app.size.width
 
 
 async def test_home_shows_the_settings_key_and_fits() -> None:

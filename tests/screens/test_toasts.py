@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from textual.pilot import Pilot
 from textual.widget import Widget
-from textual.widgets import Button, Footer, Input
+from textual.widgets import Button, Input
 
 from screens.dialogs import Confirm
+from screens.keyed import KeyFooter
 from screens.run.breakpoint_dialog import BreakpointDialog
 from screens.run.prompt import Prompt
 from screens.run.screen import RunScreen
@@ -57,7 +58,7 @@ async def test_the_banner_the_choices_and_the_keys_stay_free(size: tuple[int, in
         prompt = screen.query_one(Prompt)
         await _until(pilot, lambda: prompt.region.height >= 3)
         toasts = await _say(pilot, app)
-        parts: list[Widget] = [prompt, screen.query_one(Footer), screen.query_one(StatusBar)]
+        parts: list[Widget] = [prompt, screen.query_one(KeyFooter), screen.query_one(StatusBar)]
         await _until(pilot, lambda: not _covered(toasts, parts))
         await pilot.resize_terminal(size[0] - 10, size[1] - 2)
         await _until(pilot, lambda: screen.size.width == size[0] - 10)
