@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import run_child
@@ -18,6 +20,7 @@ from agent.compiling.generated import Generated, generated_file
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event, Notice
 from agent.scratch import scratch_folder
+from agent.values import Diagnostic
 
 _POSITION_INDEPENDENT = ("-fPIC",)
 """Objects can then be linked into a library too, which is how a project without a ``main`` is checked for missing bodies."""
@@ -149,5 +152,13 @@ class Build:
             timeout=self.timeout,
             shut_in=self._shut_in,
         )
-        self.emit(CompileFinished(label, outcome.ok, outcome.diagnostics, round(outcome.ms, 1), link=True))
+        told = tuple(self._from_here(one) for one in outcome.diagnostics)
+        self.emit(CompileFinished(label, outcome.ok, told, round(outcome.ms, 1), link=True))
         return outcome
+
+    def _from_here(self, diagnostic: Diagnostic) -> Diagnostic:
+        """With its file as the project calls it: a linker names the path that debug information holds."""
+        path = Path(diagnostic.file)
+        if not diagnostic.file or not path.is_relative_to(self.root):
+            return diagnostic
+        return msgspec.structs.replace(diagnostic, file=path.relative_to(self.root).as_posix())

@@ -36,17 +36,21 @@ async def link_changed(parts: RunParts, runner: StepRunner) -> None:
 def sources_behind(index: Index, tree: WorkTree, paths: Iterable[str]) -> list[str]:
     """The C sources without a ``main`` among ``paths`` or beside the headers among them and, through the headers that those
     include, the sources that go with them."""
-    todo = [path if is_unit(path) else index.pair_of(path) or "" for path in paths if is_compiled(path)]
+    todo = [path for path in paths if is_compiled(path)]
+    seen: set[str] = set()
     found: list[str] = []
     while todo:
         path = todo.pop()
-        if path in found or not is_part(tree, path):
+        if path in seen:
             continue
-        found.append(path)
-        for header in index.includes_of(path):
-            pair = index.pair_of(header)
-            if pair and is_unit(pair):
-                todo.append(pair)
+        seen.add(path)
+        if is_part(tree, path):
+            found.append(path)
+        elif is_unit(path):
+            continue
+        else:
+            todo.append(index.pair_of(path) or path)
+        todo += index.includes_of(path)
     return sorted(found)
 
 

@@ -14,7 +14,8 @@ from screens.lines import Target
 from screens.panes.base import Pane
 from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, line, one_line, plural
 
-_NAME = re.compile(r"'([^']+)'|‘([^’]+)’|`([^`]+)`")
+_NAME = re.compile(r"['‘`]([^'’`]+)['’`]")
+"""A name as compilers quote it; the GNU linker opens with one sign and closes with another."""
 _SHOWN = 60
 """Incidents shown, the newest; the log has them all."""
 _OPEN = 3
@@ -55,7 +56,7 @@ def _cause_of(incident: CompileIncident) -> str:
 def _shortly(diagnostic: Diagnostic) -> str:
     message = one_line(diagnostic.message)
     named = _NAME.search(message)
-    name = next((group for group in named.groups() if group), "") if named else ""
+    name = named.group(1) if named else ""
     if name and re.search(r"undeclared|implicit declaration|unknown type name", message):
         return f"{name} undeclared"
     if name and "undefined reference" in message:

@@ -114,6 +114,9 @@ async def test_the_last_incident_stays_in_sight_and_a_key_opens_it(size: tuple[i
 def test_an_incident_tells_cause_category_fix_proof_and_cost_once_each_in_this_order() -> None:
     state = folded_state(*MEMSET)
     assert headline(state.compile_incidents[0]).plain == "✗ memset undeclared → <string.h> → ✓ recompiled 2→0"
+    for quoted in ("`put'", "'put'", "‘put’"):
+        unlinked = ev.CompileFinished("a.c", False, (Diagnostic("error", f"undefined reference to {quoted}"),), link=True)
+        assert headline(folded_state(unlinked).compile_incidents[0]).plain == "✗ put undefined"
     text = "\n".join(row.plain for row in CompilePane().build(state, 100))
     marks = ["  cause ", "  why ", "  fix ", "+ #include <string.h>", "  proof ", "2 errors before, none now", "no try used"]
     places = [text.index(mark) for mark in marks]
