@@ -143,7 +143,7 @@ class KeyFooter(Widget):
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         if palette is not None and self.app.size.width >= NARROW and self.app.ENABLE_COMMAND_PALETTE:
             display, word = self.app.get_key_display(palette.binding), palette.binding.description
-            end = self.content_size.width
+            end = self.content_size.width - gap
             start = end - cell_len(f"{display} {word}")
             yield FooterKey(palette.binding.key, display, word, palette.enabled, palette.binding.tooltip, start, end)
 
@@ -152,8 +152,8 @@ class KeyFooter(Widget):
         parts: list[tuple[str, str] | str] = []
         place = 0
         for key in self.keys:
-            at_end = key.end == self.content_size.width and place < key.start - 1
-            parts.append((" " * (key.start - place - 1) + "▏", "$foreground 20%") if at_end else " " * (key.start - place))
+            apart = key.start - place
+            parts += [" " * (apart - 1), ("▏", "$foreground 20%")] if apart > 2 else [" " * apart]
             style = "" if key.enabled else " dim"
             parts += [(f"{key.display} ", f"bold $text-primary{style}"), (key.word, f"$foreground 60%{style}")]
             place = key.end
