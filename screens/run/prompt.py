@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from agent.events import GateWaiting
@@ -14,21 +15,28 @@ from screens.text import MUTED, STRONG, WARN, fit, line, one_line, stage_short, 
 class Prompt(Static):
     """Hidden while there is nothing to say."""
 
+    class Resized(Message):
+        """It takes another number of lines, or none."""
+
     def __init__(self, session: RunSession, *, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
         self.session = session
         self.can_focus = False
         self.shown: list[Content] = []
 
-    def sync(self) -> bool:
-        """Say what is to be said now. Whether that is something new."""
+    def sync(self) -> None:
+        """Say what is to be said now."""
         lines = prompt_lines(self.session, self.app.size.width - 4)
-        if lines == self.shown:
-            return False
-        self.shown = lines
-        self.display = bool(lines)
-        self.update(Content("\n").join(lines))
-        return True
+        if lines != self.shown:
+            self.shown = lines
+            self.display = bool(lines)
+            self.update(Content("\n").join(lines))
+
+    def on_resize(self) -> None:
+        """Others make room."""
+        self.post_message(self.Resized())
+
+    on_hide = on_resize
 
 
 def prompt_lines(session: RunSession, width: int = 120) -> list[Content]:

@@ -200,9 +200,9 @@ class RunScreen(KeyedScreen[None]):
             view.update(strip(self.session.state, self.size.width - 2), layout=False)
 
     def _sync_prompt(self) -> None:
-        if self.query_one(Prompt).sync():
-            self.call_after_refresh(self._lift_toasts)
+        self.query_one(Prompt).sync()
 
+    @on(Prompt.Resized)
     def _lift_toasts(self) -> None:
         """What is said for a moment lies above the box that waits for an answer and above the keys, never on them."""
         prompt = self.query_one(Prompt)
@@ -241,7 +241,6 @@ class RunScreen(KeyedScreen[None]):
         self.panel.set_place(narrow, self.calls_on_top, self.size.width >= WIDE)
         self.panel.set_class(narrow and self.calls_on_top, "-behind")
         self.call_after_refresh(self._show_strip)
-        self.call_after_refresh(self._lift_toasts)
         if self.phases.display:
             self.phases.update_state(self.session.state)
 
