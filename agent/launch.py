@@ -58,7 +58,7 @@ class NotTrusted(PreflightError):
 
     def __init__(self, repo: Path, question: str) -> None:
         way = f"{question} Trust it with: cra trust {repo}"
-        super().__init__(f"{repo} is not trusted yet, so nothing of it is run.", way)
+        super().__init__(f"{repo} is not trusted yet, so nothing in it is run.", way)
         self.repo = repo
         self.question = question
 
@@ -87,7 +87,7 @@ async def open_run(
         LogError: the log cannot be opened.
     """
     if not task.strip():
-        raise PreflightError("The task is empty.", "Say in a sentence or two what is to be done.")
+        raise PreflightError("The task is empty.", "Say in a sentence or two what to do.")
     repo = repo.expanduser().resolve()
     if not repo.is_dir():
         raise PreflightError(f"There is no folder {repo}.", "Give the path of the repository to work on.")
@@ -144,7 +144,7 @@ def trust_question(repo: Path, extra: dict[str, dict[str, Any]] | None = None) -
     config, ignored = load_with_notes(repo, extra, trusted=True)
     command = config.testing.test_command or test_command(repo)
     again = "Its configuration or test command changed since you trusted it. " if was_trusted(repo) else ""
-    runs = f"A run carries out `{shown(command)}`" if command else "A run carries out what compiles and tests it"
+    runs = f"A run executes `{shown(command)}`" if command else "A run executes whatever compiles and tests it"
     walls = {
         "bwrap": "without network and without your other files (bubblewrap)",
         "bwrap-net": "without network and without your other files (bubblewrap)",

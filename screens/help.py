@@ -34,7 +34,7 @@ _ABOUT = {
     "calibrate": "Where to cut a model's P(yes), from your labels. The estimate is for calls it has not seen.",
     "history": "Every run of this repository. Enter opens one as it was; m and d compare two.",
     "replay": "A run as it was, event by event. At its end it shows what the run showed.",
-    "settings": "Every setting with what it does. Nothing is written before you saw what would change.",
+    "settings": "Every setting with what it does. Nothing is written before you have seen what would change.",
     "run": "Every row is one question to a model. Select one to see what was asked and how the verdict came about.",
 }
 

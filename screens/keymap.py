@@ -35,7 +35,7 @@ def read_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         name, other, key = clash
         del used[name]
         keeps = f"ui.keys: {name} keeps its key, {_now(name, used)}"
-        said.append(f"{keeps}: {key_names(key)} is {other} already. Give that another first.")
+        said.append(f"{keeps}: {key_names(key)} already the key of {other}. Give that action another key first.")
     return used, said
 
 
@@ -51,8 +51,8 @@ def _read(text: str) -> tuple[list[str], str]:
         key = _key(word)
         if not key:
             close = nearest(word.lower(), _NAMED)
-            hint = f" Did you mean {close!r}?" if close else " Such are: f8, x, ctrl+k, space, enter."
-            return [], f"{word!r} is no key.{hint}"
+            hint = f" Did you mean {close!r}?" if close else " Examples: f8, x, ctrl+k, space, enter."
+            return [], f"{word!r} is not a key.{hint}"
         if key in _OF_TEXTUAL:
             return [], f"{word!r} is {_OF_TEXTUAL[key]}."
         keys.append(key)

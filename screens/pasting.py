@@ -21,6 +21,6 @@ def pasted(text: str, one_line: bool) -> tuple[str, str]:
         text = rows[0].strip() if len(rows) > 1 else text.strip("\n")
     most = MOST_IN_LINE if one_line else MOST
     if len(text) > most:
-        said = f"Only the first {most:,} of {len(text):,} characters were pasted. A long text belongs into a file."
+        said = f"Only the first {most:,} of {len(text):,} characters were pasted. Put a long text into a file."
         text = text[:most]
     return text, said

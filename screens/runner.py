@@ -124,7 +124,7 @@ class RecentRun:
 
 
 async def _unknown_model() -> ModelState:
-    return ModelState(False, "The model was not looked at.")
+    return ModelState(False, "The model was not checked.")
 
 
 async def _cannot_fetch(progress: Callable[[FetchProgress], None]) -> None:

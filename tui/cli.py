@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "evaluate": (
         "tui.commands.labels:evaluate",
-        "Ask every labelled question again of one or more models and measure their answers, beside what the log knows of"
+        "Ask one or more models every labelled question again and measure their answers, beside what the log knows of"
         " others.",
     ),
     "trust": ("tui.commands.trust:trust", "Let the build and the tests of REPO (default: here) run."),

@@ -33,4 +33,4 @@ def undecided_words(state: RunState, repo: Path) -> str:
     if finished is None or finished.applied or diff is None or not diff.diff.strip() or state.diff_choice:
         return ""
     place = f" on branch {state.started.branch}" if state.started.branch else ""
-    return f"A change waits for your word{place}. To decide: cra --repo {shlex.quote(str(repo))}, then F9.\n"
+    return f"A change waits for your decision{place}. To decide: cra --repo {shlex.quote(str(repo))}, then F9.\n"

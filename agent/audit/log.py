@@ -264,7 +264,7 @@ class AuditLog:
         except sqlite3.Error as error:
             self._failure = LogError(
                 f"The audit log {self.path} cannot be written ({error}), so the run was broken off. Free some space or "
-                "mend the folder; what was committed before is kept, and the run can be resumed."
+                "fix the folder's permissions; what was committed before is kept, and the run can be resumed."
             )
             raise self._failure from error
 

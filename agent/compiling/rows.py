@@ -118,7 +118,7 @@ async def classify_rows(
             result = await classify_row(row, verify=verify, llm=llm, system=system, use_facts=use_facts)
             us = (time.perf_counter() - started) * 1e6
         except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
-            yield {"id": identity, "line": number, "error": f"Line {number} is no usable row: {error}"}
+            yield {"id": identity, "line": number, "error": f"Line {number} is not a usable row: {error}"}
             continue
         yield {
             "id": row.id,

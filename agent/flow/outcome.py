@@ -74,7 +74,7 @@ def judge_outcome(outcome: RunOutcome, changed: bool) -> tuple[RunStatus, str]:
     """``complete``: every step done, nothing left a stub, checks pass, or only such tests still fail as failed before and
     have nothing to do with what was written. ``partial``: something was done and kept. ``failed``: nothing was."""
     if not outcome.planned:
-        return "failed", "The plan was empty: nothing to do was found for this task."
+        return "failed", "The plan was empty: no work was found for this task."
     if not changed:
         return "failed", _why(outcome) or _tests_why(outcome) or "Nothing was changed."
     problems = _problems(outcome)
@@ -119,7 +119,7 @@ def _success(outcome: RunOutcome) -> str:
     if after is None:
         return f"{_steps(outcome)}. There are no checks to run; name some with testing.test_command."
     if after.ok and outcome.steps_failed:
-        return "The checks pass, so the repair is done; what came to nothing of the plan was not needed."
+        return "The checks pass, so the repair is done; the steps of the plan that failed were not needed."
     if after.ok:
         return f"{_steps(outcome, ',')} and the checks pass."
     if compare(outcome.baseline, after)[0]:

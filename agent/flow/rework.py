@@ -48,7 +48,7 @@ class Rework:
         if best is None or best.ok:
             return False
         if not await self._bearing(best):
-            text = "The checks that fail failed before and have nothing to do with what was written: nothing is done anew."
+            text = "The failing checks failed before and have nothing to do with what was written, so nothing is rewritten."
             self.ctx.notice("info", text, "repair")
             return False
         return True

@@ -73,7 +73,7 @@ async def search_repair(
     now = await checks.after_step(step.id)
     if now is None or checks.regressed(now) or not now.ok:
         await workspace.rollback(await workspace.head())
-        ctx.emit(StepFinished(step.id, False, "The edit passed in a copy and fails in the worktree.", rolled_back=True))
+        ctx.emit(StepFinished(step.id, False, "The edit passed in a copy but fails in the worktree.", rolled_back=True))
         return False
     checks.accept(now)
     commit = await workspace.commit(f"{step.id}: {what}"[:200])

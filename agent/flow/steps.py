@@ -187,7 +187,7 @@ class StepRunner:
         before, best = self.checks.before, self.checks.best
         if before is None or before.ok or best is None or not best.ok or not self.found.intent.repairs:
             return False
-        text = "The checks pass, so the repair is done: what was left of the plan is not needed."
+        text = "The checks pass, so the repair is done: the rest of the plan is not needed."
         self.ctx.emit(PlanAdjusted(tuple(queue), (), text, (), 0, "facts"))
         self.outcome.replan(queue, ())
         return True
@@ -294,7 +294,7 @@ class StepRunner:
     def _announce(self, queue: list[PlanStep]) -> None:
         """Show a plan that grew: a scaffold knows its functions only once its headers are there."""
         self.outcome.planned = grown(self.outcome.planned, queue)
-        self.ctx.emit(PlanMade(self.outcome.planned, "facts", notes=("the scaffold brought up the functions to write",)))
+        self.ctx.emit(PlanMade(self.outcome.planned, "facts", notes=("the scaffold added the functions to write",)))
 
 
 def _ready_batch(queue: list[PlanStep], done: set[str], limit: int) -> list[PlanStep]:

@@ -80,7 +80,7 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
     """Write the labels of a log into the folder ``out``, whole or not at all. The same labels give the same bytes.
 
     Raises:
-        ExportError: no label fits, or ``out`` holds something already and ``replace`` is not given, or is no folder.
+        ExportError: no label fits, or ``out`` holds something already and ``replace`` is not given, or is not a folder.
         LogError: if the log cannot be read.
     """
     options = options or ExportOptions()

@@ -65,7 +65,7 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
             continue
         other = said.setdefault(item.judgment, row)
         if other.label is not row.label:
-            conflicts.append(f"line {row.line}: {_about(item)} is labelled otherwise in line {other.line}")
+            conflicts.append(f"line {row.line}: {_about(item)} is labelled differently in line {other.line}")
         elif _own_label(item) is row.label:
             same += 1
         elif _own_label(item) is not None and not replace:

@@ -89,7 +89,7 @@ def _doubt(item: Item) -> tuple[float, str]:
     if item.split:
         return 0.9, "models or runs answer it differently"
     if parse_yes_no(item.raw) is None:
-        return 0.8, "its words are no plain yes or no"
+        return 0.8, "its words are not a plain yes or no"
     plain = item.raw.strip().strip(".\"'*`").lower() in ("yes", "no")
     return (0.2, "a plain word, no probability") if plain else (0.5, "more words than yes or no, no probability")
 

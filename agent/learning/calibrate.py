@@ -157,15 +157,15 @@ def _problem(points: Sequence[Point], items: Sequence[Item]) -> tuple[str, int]:
         return f"None of the {len(items)} labelled answers has a probability, so there is nothing to put a threshold on.", 0
     if len(points) < MIN_LABELS:
         missing = MIN_LABELS - len(points)
-        return f"{len(points)} labels; a fit takes {MIN_LABELS}. Label {missing} more.", missing
+        return f"{len(points)} labels; a fit needs {MIN_LABELS}. Label {missing} more.", missing
     yes = sum(point.label for point in points)
     few, word = min((yes, "yes"), (len(points) - yes, "no"))
     if few < MIN_EACH:
-        text = f"Only {few} of {len(points)} labels say {word}; a fit takes {MIN_EACH} of each. Label more of those."
+        text = f"Only {few} of {len(points)} labels say {word}; a fit needs {MIN_EACH} of each. Label more of those."
         return text, MIN_EACH - few
     tasks = len({point.task for point in points})
     if tasks < MIN_TASKS:
-        text = f"The labels come from {tasks} tasks; a fit takes {MIN_TASKS}, to be tried on tasks it has not seen."
+        text = f"The labels come from {tasks} tasks; a fit needs {MIN_TASKS}, to be tried on tasks it has not seen."
         return f"{text} Label calls of other runs.", MIN_TASKS - tasks
     return "", 0
 

@@ -13,7 +13,7 @@ import os
 import struct
 import sys
 
-WAITING = "waiting for the model server, which another cra uses"
+WAITING = "waiting for the model server, which another cra is using"
 PATIENCE_SECONDS = 1.5
 """A call that has brought no word for so long may be waiting for its turn; then it is looked, again and again."""
 

@@ -130,7 +130,8 @@ async def obtain(
             return await _start(Place(folder), path, context, options, seconds)
         except OSError as error:
             text = f"The embedded model server could not be started: {error}."
-            raise ModelError("protocol", text, "See that the disk is not full and that the place named is yours.") from error
+            hint = "Check that the disk is not full and that you own the folder named."
+            raise ModelError("protocol", text, hint) from error
 
 
 def _cost(path: Path, context: int, other: ServerRecord) -> str:

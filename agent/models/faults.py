@@ -94,7 +94,7 @@ def cut_off(url: str, why: str) -> ModelError:
 
 def too_slow(url: str, seconds: float) -> ModelError:
     """Connected, but no byte of an answer came in time."""
-    text = f"The model server at {url} took the request but sent nothing for {seconds:.0f} seconds."
+    text = f"The model server at {url} accepted the request but sent nothing for {seconds:.0f} seconds."
     hint = "It may still be loading the model: wait and try again, or choose a smaller model."
     return ModelError("unreachable", text, hint)
 

@@ -57,7 +57,7 @@ async def pull(name: str, progress: Progress | None = None) -> Path:
             shutil.rmtree(work, ignore_errors=True)
             return target
         assembled.unlink(missing_ok=True)
-        failures.append(f"what came was not the official file (SHA-256 {found[:12]}…), and was thrown away.")
+        failures.append(f"what was downloaded is not the official file (SHA-256 {found[:12]}…), and was thrown away.")
     raise ModelError("missing", f"The model {entry.name} could not be fetched: " + " ".join(failures),
                      "Check the network and try again: what was fetched is kept. Or set CRA_MODEL_PATH to a copy of "
                      f"{entry.file}.")  # fmt: skip

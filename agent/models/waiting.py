@@ -11,7 +11,7 @@ import msgspec
 
 from agent.models.types import CompletionRequest, PartialAnswer, StatusCallback
 
-WAITING = "waiting for the model server, which another cra uses"
+WAITING = "waiting for the model server, which another cra is using"
 PATIENCE_SECONDS = 1.5
 """A call that has brought no word for so long may be waiting for its turn; then it is looked, again and again."""
 

@@ -67,7 +67,7 @@ async def make_plan(
     )
     added = None if plan is not None else find_added(task, around or KnownNames())
     if added is not None and added.alone:
-        note = f"Nobody has {', '.join(added.names)} yet, and the task asks for nothing else: no model plans it."
+        note = f"{', '.join(added.names)} is new, and the task asks for nothing else, so no model is asked for a plan."
         plan = Plan(added_steps(task, added), "facts", (), (note,))
     if plan is None:
         menu = build_menu(task, files, symbols, open_points, added.targets if added is not None else ())
@@ -99,7 +99,7 @@ def _let_checks_choose(task: str, menu: Menu, failing_checks: bool) -> Plan | No
     if not (failing_checks and suspects):
         return None
     names = ", ".join(target.symbol for target in suspects)
-    note = f"The task repairs something and checks fail: {names} are tried one by one, and the checks say which it was."
+    note = f"The task repairs something and checks fail: {names} are tried one by one, and the checks tell which one it was."
     return Plan(one_step(task, suspects), "facts", (), (note,))
 
 

@@ -190,7 +190,7 @@ def check_steps(steps: Sequence[PlanStep], *, known: Iterable[str] = ()) -> None
                 raise PlanError(f"step {step.id} names the file {path!r}, which lies outside the repository")
         for needed in step.depends_on:
             if needed not in allowed:
-                raise PlanError(f"step {step.id} depends on {needed}, which is no step of the plan")
+                raise PlanError(f"step {step.id} depends on {needed}, which is not a step of the plan")
     cycle = find_cycle(ids, {step.id: step.depends_on for step in steps})
     if cycle:
         raise PlanError("steps depend on each other in a circle: " + " → ".join((*cycle, cycle[0])))

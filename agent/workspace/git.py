@@ -127,7 +127,7 @@ def register(top: Path, git_dir: Path, *, filters: Sequence[str] = ()) -> Checko
     """Remember the place of a run just made or just proven; every later git call in it uses ``git_dir`` and no other.
 
     Raises:
-        CheckoutChanged: ``top`` is no folder.
+        CheckoutChanged: ``top`` is not a folder.
     """
     info = os.lstat(top)
     settings = (*_other_filters(git_dir, filters), WHOLE)

@@ -39,7 +39,7 @@ class Deciding(ListScreen):
             return
         if choice == "apply":
             title = f"Apply the change of run {run.run_id}?"
-            text = f"{counts} go into {self.repo.resolve()}: all of it, or nothing if it does not fit any more."
+            text = f"{counts} go into {self.repo.resolve()}: all of it, or nothing if it no longer fits."
             words = ("Apply", "Not now")
         else:
             title = f"Throw the change of run {run.run_id} away?"
@@ -108,14 +108,14 @@ class Deciding(ListScreen):
 def _what_goes(run: RunSummary) -> str:
     parts = []
     if run.undecided:
-        parts.append(f"You have not decided on its change yet: {change_counts(run)} would be lost. Say n, then a applies it "
-                     "and w keeps it on its branch.")  # fmt: skip
+        parts.append(f"You have not decided on its change yet: {change_counts(run)} would be lost. Answer n; then a applies "
+                     "it and w keeps it on its branch.")  # fmt: skip
     parts.append(f"Its {plural(run.calls, 'call')} and {plural(run.labels, 'label')} are deleted from the log.")
     if run.place:
         parts.append(f"Its worktree and its branch {run.branch} go too." if run.branch else "Its copy goes too.")
     elif run.branch and run.fate.choice != "discarded":
         parts.append(f"A branch {run.branch} that was kept stays.")
     if run.unfinished:
-        parts.append("It never said how it ended, so it cannot be resumed then.")
+        parts.append("It has no recorded end, so it cannot be resumed afterwards.")
     parts.append("Your own files stay as they are.")
     return " ".join(parts)

@@ -75,7 +75,7 @@ def _change_lines(run: RunSummary) -> list[Content]:
     if run.undecided:
         how = "a applies it, w keeps its branch, d discards it, enter shows it"
         return [
-            line(("change ", LABEL), change_counts(run), ("  waits for your word", f"bold {WARN}")),
+            line(("change ", LABEL), change_counts(run), ("  waits for your decision", f"bold {WARN}")),
             line(("       ", ""), (how, MUTED)),
         ]
     if run.fate.choice:
@@ -93,11 +93,11 @@ def _kept_where(run: RunSummary) -> str:
 
 def _place_lines(run: RunSummary) -> list[Content]:
     if run.busy:
-        return [line(("● it is going on, here or in another window", f"bold {WARN}"))]
+        return [line(("● it is running, here or in another window", f"bold {WARN}"))]
     if run.place and may_resume(run):
         return [line(("place  ", LABEL), "its worktree is still there", (" (R goes on with it)", MUTED))]
     if run.unfinished and not run.place:
-        return [line(("it never said how it ended, and its worktree is gone", WARN))]
+        return [line(("it has no recorded end, and its worktree is gone", WARN))]
     return []
 
 

@@ -24,7 +24,7 @@ from screens.runner import RecentRun, RunRequested, Services
 from screens.table import make_screen
 from screens.text import MUTED, one_line, plural
 
-_HINT = "What a run did, and how it ended, is said here. Home starts one."
+_HINT = "What a run did and how it ended is shown here. Start one from Home."
 
 
 class HistoryScreen(Deciding):
@@ -188,7 +188,7 @@ class HistoryScreen(Deciding):
             self.post_message(RunRequested(run.task, self.repo, run.run_id))
             return
         why = "its worktree is gone"
-        text = f"The task is started anew, since {why}. Every verdict it had is reused, so that it soon is where it was."
+        text = f"The task starts again, because {why}. Its earlier verdicts are reused, so it soon is where it was."
 
         def answered(yes: bool | None) -> None:
             if yes:

@@ -16,11 +16,11 @@ GUIDE = Content("\n").join(
     [
         Content.styled("What happens then", LABEL),
         Content("1  The repository is read: files, symbols, history. No model is needed for that."),
-        Content("2  A small model answers one yes or no after the other: which files and symbols matter."),
+        Content("2  A small model answers yes/no questions one by one: which files and symbols matter."),
         Content("3  A plan is made; code is written in a copy, compiled and tested."),
         Content("4  You see the diff. Your own files change only when you apply it."),
         Content(""),
-        Content("space pauses at any moment, s goes on by one decision, y and n overrule it."),
+        Content("space pauses at any moment, s goes on to the next decision, y and n overrule it."),
     ]
 )
 
@@ -38,7 +38,7 @@ def left_run(session: RunSession) -> list[str | tuple[str, str]]:
     elif session.live:
         said, more = "● A run is going on", "F3 goes back to it"
     elif session.deciding:
-        said, more = "● A run has ended and its change waits for your word", "F3 goes back to it"
+        said, more = "● A run has ended and its change waits for your decision", "F3 goes back to it"
     else:
         return []
     return [(f"{said}: ", f"bold {WARN}"), (more, STRONG), (f"   {one_line(session.task)}", MUTED)]
@@ -49,7 +49,7 @@ def earlier_run(run: RecentRun) -> list[str | tuple[str, str]]:
     if run.resumable:
         said, key = "■ A run did not end: ", "F7 goes on with it"
     else:
-        said, key = "‖ A change waits for your word: ", "F7 opens it"
+        said, key = "‖ A change waits for your decision: ", "F7 opens it"
     return [(said, f"bold {WARN}"), (key, STRONG), (f"   {one_line(run.task)}", MUTED)]
 
 
@@ -72,7 +72,7 @@ def run_entry(run: RecentRun, narrow: bool) -> Content:
     """An earlier run on one line, or two; one whose change nobody decided on says so."""
     glyph, style = _RUN_MARKS.get(run.status, ("·", MUTED))
     when = local_time(run.started)[5 if narrow else 0 :]
-    waits = ("  ‖ its change waits for your word", f"bold {WARN}") if run.undecided and not narrow else ""
+    waits = ("  ‖ its change waits for your decision", f"bold {WARN}") if run.undecided and not narrow else ""
     facts = f"  {run.status or 'unfinished'} · {plural(run.calls, 'call')} · {duration(run.seconds)}"
     if narrow:
         mark = ("‖ undecided  ", f"bold {WARN}") if run.undecided else ""

@@ -250,7 +250,7 @@ class HomeScreen(KeyedScreen[None]):
     def action_start(self) -> None:
         """Start what is typed."""
         if not self.task_text:
-            self.app.notify("Say what is to be done first, or choose a ready-made task.", severity="warning", markup=False)
+            self.app.notify("First say what to do, or choose a ready-made task.", severity="warning", markup=False)
             self.query_one("#task").focus()
         elif not self.query_one("#repo", Input).value.strip():
             self.app.notify("Name the folder of the repository first.", severity="warning", markup=False)

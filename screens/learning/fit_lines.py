@@ -34,7 +34,7 @@ def fit_lines(fit: Fit, scores: list[StageScore], width: int) -> list[Content]:
 def rule_words(rule: Threshold | None) -> str:
     """A rule in words: what is compared with what, and whose it is."""
     if rule is None:
-        return "none, the words decide"
+        return "none: the answer's words decide"
     parts = [f"{rule.slope:g} · P(yes)" if rule.slope != 1.0 else "P(yes)"] if rule.slope else []
     parts += [f"rank ({rule.rank_weight:g})"] if rule.rank_weight else []
     parts += [f"{name} ({weight:+g})" for name, weight in rule.facts.items()]

@@ -30,7 +30,7 @@ def sitting(done: Sequence[PacedLabel], left: int) -> list[str]:
     newest = {entry.call_id: entry for entry in done if entry.at is not None and entry.after is not None}
     if not newest:
         return []
-    parts = [f"{len(newest)} in this sitting"]
+    parts = [f"{len(newest)} in this session"]
     compared = [entry for entry in newest.values() if entry.model_verdict is not None]
     if compared:
         right = sum(entry.after is not None and entry.after.label is entry.model_verdict for entry in compared)

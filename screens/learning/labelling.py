@@ -101,7 +101,7 @@ class Labelling(LogScreen):
         if not done:
             return
         if item is None:
-            self.say("Nothing to give again." if again else "Nothing to take back in this sitting.")
+            self.say("Nothing to redo." if again else "Nothing to take back in this session.")
             return
         now = "no label" if item.label is None else ("yes" if item.label else "no")
         self.said = f"{one_line(item.item)}: {'again' if again else 'taken back,'} now {now}"

@@ -213,7 +213,7 @@ class RelabelScreen(Labelling):
             return
         text = labels.guideline(item.stage)
         view.border_title = Content(f"Guidelines for {item.stage}, version {text.version}")
-        whose = "your text" if text.own else "our text; write your own in"
+        whose = "your text" if text.own else "the built-in text; write your own in"
         place = f".clean_room/guidelines/{item.stage}.md"
         view.set_lines([*block(text.text.strip()), Content(""), line((f"{whose} {place}", MUTED))])
 

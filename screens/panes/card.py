@@ -123,7 +123,7 @@ class CardView(LinesView):
         call = self.call
         if call is None:
             self.border_title = Content("Card")
-            self.set_lines([Content.styled("Select a call to see what was asked and why it was decided so.", MUTED)])
+            self.set_lines([Content.styled("Select a call to see what was asked and how it was decided.", MUTED)])
             return
         self.border_title = call_title(call, self.outer_size.width - 6)
         said = self._heard.text if self._heard is not None and not (self.texts and self.texts.raw is not None) else ""

@@ -34,7 +34,7 @@ _BY_ID: dict[str, tuple[str, str]] = {
     "phases": ("Phases", "What has been done and what comes next, with counts of what passed."),
     "filter": ("Filter", "Shows only calls that hold all the words. Enter keeps it, escape takes it away."),
     "queue": ("Queue", "The calls to label, in the order named at the bottom right. Nothing is ever left out of it."),
-    "label-card": ("Card", "The call in front: what was asked, what the model said, what the right answer is by you."),
+    "label-card": ("Card", "The call in front: what was asked, what the model said, what you say the right answer is."),
     "guidelines": ("Guidelines", "What yes and no mean for this question. Write your own in .clean_room/guidelines."),
     "label-filter": ("Filter", "stage: run: model: with a name, yes, no, defaulted, disputed, labelled, or any words."),
     "runs": ("Runs", "Newest first. ✓ complete, ◐ partial, ✗ failed, ■ stopped, … unfinished; » is the marked one."),

@@ -39,7 +39,7 @@ class RepairPane(Pane):
     wishes = {RepairStarted: 2, SuspectsRanked: 2, CandidatePassed: 2, RepairChosen: 2}
     incident = RepairState
     headline = staticmethod(headline)
-    empty = "No repair was searched. When a task is to fix something and checks fail, the search appears here."
+    empty = "No repair was searched for. When a task is to fix something and checks fail, the search appears here."
 
     def build(self, state: RunState, width: int) -> list[Content]:
         """From the failing checks to the chosen edit."""

@@ -8,8 +8,8 @@ from screens.text import duration, milliseconds, one_line, plural, stage_title
 
 _STATUS = {"loading": "is being loaded", "ready": "is ready", "unreachable": "cannot be reached"}
 _ANSWERS = {
-    "accept": "You took the verdict", "overrule": "You overruled the verdict",
-    "skip_stage": "You took the rest of the stage",
+    "accept": "You accepted the verdict", "overrule": "You overruled the verdict",
+    "skip_stage": "You accepted the rest of the stage",
     "continue": "You let the run go on", "stop": "You stopped the run",
 }  # fmt: skip
 _CATEGORIES = {
@@ -145,7 +145,7 @@ def _of_adjustment(event: ev.Event) -> str:
             said = "comes from" if event.caused else "does not come from"
             return f"Failure {event.failure + 1} {said} step {event.step_id}.{_default(event)}"
         case ev.NewStepVerdict():
-            return f"Failure {event.failure + 1} takes {'a' if event.needed else 'no'} step of its own.{_default(event)}"
+            return f"Failure {event.failure + 1} needs {'a' if event.needed else 'no'} step of its own.{_default(event)}"
         case ev.PlanAdjusted():
             changes = _listed(event.changes, "nothing changes")
             return f"The plan was adjusted: {changes}{f' ({event.rationale})' if event.rationale else ''}."
@@ -153,7 +153,7 @@ def _of_adjustment(event: ev.Event) -> str:
 
 
 def _default(event: ev.ViabilityVerdict | ev.RootCauseVerdict | ev.NewStepVerdict) -> str:
-    return " (No answer could be read: the default.)" if event.defaulted else ""
+    return " (No answer could be read, so the default applies.)" if event.defaulted else ""
 
 
 def _of_code(event: ev.Event) -> str:
@@ -179,7 +179,7 @@ def _of_code(event: ev.Event) -> str:
                 return f"{text} was put into {event.file}, line {event.line}."
             return f"{text} was taken out of {event.file} again."
         case ev.RecoveryDone():
-            spent = " It took one of the tries." if event.attempt_consumed else ""
+            spent = " It used one of the tries." if event.attempt_consumed else ""
             mended = "is mended" if event.ok else "is not mended"
             return f"{event.symbol or event.file} {mended}{_because(event.action)}.{spent}"
         case ev.EditApplied():
@@ -238,7 +238,7 @@ def _of_repair(event: ev.Event) -> str:
         case ev.CandidatePassed():
             return f"Edit {event.number} makes all checks pass: {event.operator} in {event.function}, line {event.line}."
         case ev.CandidateJudged():
-            return f"Edit {event.number} is said {'to fit' if event.fits else 'not to fit'}."
+            return f"Edit {event.number} {'fits' if event.fits else 'does not fit'} the task, says the model."
         case ev.RepairChosen():
             return f"Edit {event.number} was {'picked by you' if event.picked else 'chosen'}{_because(event.why)}."
         case ev.RepairFinished():

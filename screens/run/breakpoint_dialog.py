@@ -168,7 +168,7 @@ def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
     if not _stops_at(stage):
         asked = said.rstrip("?").lower()
         if any(asked == stage_short(name) or fnmatch.fnmatchcase(name, stage) for name in STAGES):
-            raise ValueError(f"{said} is no yes/no decision, so the run would never stop there.")
+            raise ValueError(f"{said} is not a yes/no decision, so the run would never stop there.")
         raise ValueError(f"There is no stage {said}, so the run would never stop there. A file or symbol goes below it.")
     if item and not _WILD & set(item):
         item = f"*{item}*"

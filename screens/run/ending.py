@@ -17,7 +17,7 @@ from screens.text import BAD, GOOD, MUTED, STRONG, WARN, duration, fit, line, on
 _ENDS = {
     "complete": ("✓ complete", GOOD, "Everything asked for was done and measured."),
     "partial": ("◐ partial", WARN, "Some of it was done; the rest is listed in Plan and Log."),
-    "failed": ("✗ failed", BAD, "Nothing usable came of it."),
+    "failed": ("✗ failed", BAD, "It produced nothing usable."),
     "stopped": ("■ stopped", WARN, "You stopped the run."),
 }
 

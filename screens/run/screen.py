@@ -541,7 +541,7 @@ class RunScreen(KeyedScreen[None]):
             self.action_tab("calls")
         elif self.session.live or self.session.deciding:
             going_on = "The run waits for you" if self.session.waiting is not None else "The run is going on"
-            why = going_on if self.session.live else "The change waits for your word"
+            why = going_on if self.session.live else "The change waits for your decision"
             self.app.notify(f"{why}. q goes to Home; F3 comes back from there.", timeout=4)
         else:
             self.dismiss()

@@ -62,7 +62,7 @@ class RunSession:
         self.stopping = False
         self.choosing = False
         self.undecided = False
-        """Of a recording: its change still waits for a word."""
+        """Of a recording: its change still waits for a decision."""
         self._resumable: bool | None = None
         self._clock = clock
         self._schedule = schedule

@@ -58,7 +58,7 @@ def read_override(stage: str, given: dict[str, str], models: Models) -> Override
         if text:
             values[field.name] = _value(field.name, field.type, text)
     if not values:
-        raise ValueError("Say at least a model, a provider or a limit; without any the stage needs no row.")
+        raise ValueError("Give at least a model, a provider or a limit; without one the stage needs no row.")
     made = Override(**values)
     try:
         Router(msgspec.structs.replace(models, overrides={**models.overrides, stage: made}))

@@ -24,8 +24,8 @@ from screens.settings.overrides import OverrideTable
 from screens.settings.sections import SettingsForm
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, line, plural
 
-_SNAPSHOT = "A run keeps the settings it began with; what you save counts from the next."
-_LIVE = "A run is going on. It keeps the settings it began with; what you save counts from the next one."
+_SNAPSHOT = "A run keeps the settings it began with; what you save applies from the next one on."
+_LIVE = "A run is going on. It keeps the settings it began with; what you save applies from the next one on."
 _TABLE_ACTIONS = ("edit_override", "remove_override", "try_connection", "try_question")
 
 
@@ -68,7 +68,7 @@ class SettingsScreen(KeyedScreen[None]):
             yield Input(
                 self.search, placeholder="/ search: part of a name or of what it does", id="settings-search", compact=True
             )
-            yield Static("Nothing matches. Search for less.", id="settings-nothing", markup=False)
+            yield Static("Nothing matches. Try fewer words.", id="settings-nothing", markup=False)
             yield SettingsForm(model)
         yield KeyFooter()
 
@@ -297,4 +297,4 @@ def _short(path: Path) -> str:
 
 
 def _broken(fault: str) -> Content:
-    return line((f"✗ {fault}", BAD), "\n\nMend the file by hand first; nothing was changed. escape goes back.")
+    return line((f"✗ {fault}", BAD), "\n\nFix the file by hand first; nothing was changed. escape goes back.")

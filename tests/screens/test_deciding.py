@@ -42,7 +42,7 @@ async def test_applying_asks_and_then_the_files_hold_it(repo: Path, toasts: list
     app = history(repo)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await settle(pilot)
-        assert "waits for your word" in facts(pilot) and "1 file, +1 −0" in facts(pilot)
+        assert "waits for your decision" in facts(pilot) and "1 file, +1 −0" in facts(pilot)
         assert fits(pilot) and {"a", "w", "d"} <= set(shown(pilot)), shown(pilot)
         await pilot.press("a")
         assert "1 file, +1 −0 go into" in question(pilot)
@@ -108,7 +108,7 @@ async def test_what_does_not_fit_is_said(repo: Path, toasts: list[str]) -> None:
         await settle(pilot)
         await pilot.press("a", "y")
         await settle(pilot)
-        assert any("a.c" in text for text in toasts) and "waits for your word" in facts(pilot)
+        assert any("a.c" in text for text in toasts) and "waits for your decision" in facts(pilot)
     assert (repo / "a.c").read_text() == "int z;\n"
 
 

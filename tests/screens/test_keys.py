@@ -123,7 +123,7 @@ async def test_home_says_when_the_run_that_was_left_waits() -> None:
         assert "waits for you" in str(line.render())
         app.session.gate.resume()
         await _settle(app, pilot)
-        assert "its change waits for your word" in str(line.render())
+        assert "its change waits for your decision" in str(line.render())
 
 
 async def test_a_breakpoint_can_be_taken_out() -> None:

@@ -82,7 +82,7 @@ def test_the_numbers_of_a_sitting_are_those_of_what_was_not_taken_back(session: 
         now += 10
         session.label(item, right)
         told.append(session.progress())
-    assert "4 in this sitting · model right 2 of 4 · 6 a minute" in told[-1]
+    assert "4 in this session · model right 2 of 4 · 6 a minute" in told[-1]
     for before in reversed(told[:-1]):
         session.undo()
         assert session.progress() == before
@@ -90,7 +90,7 @@ def test_the_numbers_of_a_sitting_are_those_of_what_was_not_taken_back(session: 
         session.redo()
         assert session.progress() == after
     session.label(session.queue[3], True)
-    assert "4 in this sitting · model right 3 of 4" in session.progress(), "changing one's mind is no further label"
+    assert "4 in this session · model right 3 of 4" in session.progress(), "changing one's mind is no further label"
     now += 3600
     session.label(session.queue[7], True)
     assert "2 a minute" in session.progress(), "a break is no labelling time"

@@ -225,7 +225,7 @@ async def test_calibrate_draws_and_applies(tmp_path: Path) -> None:
         screen = app.screen
         assert isinstance(screen, CalibrateScreen)
         text = screen.query_one("#fit").plain
-        drawn = ("balanced accuracy by threshold", "█", "▲", "right: yes", "ECE", "none, the words decide", "rank alone")
+        drawn = ("balanced accuracy by threshold", "█", "▲", "right: yes", "ECE", "none: the answer's", "rank alone")
         for part in (*drawn[:-1], "rests on 30 labels of 6 tasks, 12 yes", "better than what is in force"):
             assert part in text, part
         await pilot.press("a")

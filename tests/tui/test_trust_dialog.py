@@ -29,7 +29,7 @@ async def test_a_repository_that_is_not_trusted_yet(tmp_path: Path, monkeypatch:
 
     async def start_run(task: str, repo: Path, *rest: Any, **more: Any) -> Any:
         if not is_trusted(repo):
-            raise NotTrusted(repo, "A run carries out `make test` in a copy of it.")
+            raise NotTrusted(repo, "A run executes `make test` in a copy of it.")
         return await real(task, repo, *rest, **more)
 
     made.start_run = start_run  # type: ignore[assignment]

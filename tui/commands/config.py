@@ -29,7 +29,7 @@ def init(repo: Path | None, force: bool) -> None:
     if path.exists() and not force:
         raise click.UsageError(f"{path} exists already; nothing was changed. Use --force to replace it.")
     if repo is not None and not repo.is_dir():
-        raise click.UsageError(f"{repo} is no folder.")
+        raise click.UsageError(f"{repo} is not a folder.")
     if repo is not None:
         from agent.audit.log import log_path
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
-    "--enrich", is_flag=True, help="Have the model say each file's purpose, domain and concepts; kept per content."
+    "--enrich", is_flag=True, help="Have the model name each file's purpose, domain and concepts."
 )
 def index(repo: Path, enrich: bool) -> None:
     """Index REPO (default: here): files, symbols, references, history, search."""

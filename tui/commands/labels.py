@@ -158,7 +158,7 @@ def evaluate(
     repo: Path, models: tuple[str, ...], provider: str | None, base_url: str, stages: tuple[str, ...],
     export_dir: Path | None, outcomes: bool, concurrency: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Ask every labelled question again of one or more models and measure their answers, beside what the log knows of
+    """Ask one or more models every labelled question again and measure their answers, beside what the log knows of
     others."""
     from agent.config.schema import load
     from agent.labels.export import ExportError, held_out

@@ -34,7 +34,7 @@ def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
         click.echo(json.dumps(found, ensure_ascii=False))
         return
     if not found["files"]:
-        click.echo("No C or Python file of this repository has to do with that task. Name a file or a function in it.")
+        click.echo("No C or Python file of this repository matches that task. Name a file or a function in it.")
         return
     for name in ("files", "symbols"):
         click.echo(f"{name}:")

@@ -13,7 +13,7 @@ import click
 
 @click.command()
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
-@click.option("--no-model", is_flag=True, help="Facts only; what they leave open counts as an error of logic.")
+@click.option("--no-model", is_flag=True, help="Facts only; what they leave open counts as a logic error.")
 @click.option("--verify", is_flag=True, help="Recompile with the row's command where its compiler is here, else with gcc.")
 @click.option("--no-facts", is_flag=True, help="Ask the model's questions whatever facts say, to measure them.")
 def classify(file: Iterable[str], no_model: bool, verify: bool, no_facts: bool) -> None:

@@ -9,7 +9,7 @@ import click
 
 @click.command()
 @click.argument("repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--below", is_flag=True, help="Trust every folder in it, too, whatever changes there.")
+@click.option("--below", is_flag=True, help="Also trust every folder in it, whatever changes there.")
 @click.option("--remove", is_flag=True, help="Do not trust it any more.")
 @click.option("--show", is_flag=True, help="Only show what trust would allow.")
 @click.option("--state", is_flag=True, help="Take over the .clean_room that another machine or an earlier version made.")

@@ -72,7 +72,7 @@ class CompilerErrorClassification:
             raise ValueError("A classification needs the compiler's text; it is empty.")
         if self.category not in VALID_ERROR_CATEGORIES:
             raise ValueError(
-                f"{self.category!r} is no error category; use one of {', '.join(sorted(VALID_ERROR_CATEGORIES))}."
+                f"{self.category!r} is not an error category; use one of {', '.join(sorted(VALID_ERROR_CATEGORIES))}."
             )
 
     @property
