@@ -55,7 +55,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether the bytes are no text: a NUL byte, as git decides it."""
+    """Whether the bytes are not text: a NUL byte, as git decides it."""
     return b"\0" in data[:8000]
 
 

@@ -59,7 +59,7 @@ def read_rows(path: Path) -> list[PipelineRow]:
         try:
             rows.append(msgspec.json.decode(line, type=PipelineRow))
         except msgspec.DecodeError as error:
-            print(f"{path}: line {number} is passed over, it is no row: {error}", file=sys.stderr)
+            print(f"{path}: line {number} is passed over, it is not a row: {error}", file=sys.stderr)
     return rows
 
 

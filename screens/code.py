@@ -43,7 +43,7 @@ def code_lines(text: str, path: str = "", indent: int = 0) -> list[Content]:
     if not language or len(text) > _LONGEST:
         return [Content(pad + row) for row in text.split("\n")]
     plain = text.split("\n")
-    code = "\n".join("" if _FENCE.match(row) else row for row in plain)  # a fence is no code
+    code = "\n".join("" if _FENCE.match(row) else row for row in plain)  # a fence is not code
     rows = highlight(code, language=language).split("\n", allow_blank=True)
     if len(rows) != len(plain):  # the highlighter has dropped what it takes for unimportant
         return [Content(pad + row) for row in plain]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from screens.text import clean
 
 MOST = 100_000
-"""Characters. More is no task: the engine takes a few thousand, and says so; a box stays quick up to here."""
+"""Characters. More is not a task: the engine takes a few thousand, and says so; a box stays quick up to here."""
 MOST_IN_LINE = 10_000
 
 

@@ -133,7 +133,7 @@ def _work_line(event: ev.Event) -> str:
 
 def counted(value: int, name: str) -> str:
     """``1 object``, ``2 objects``, ``1 library``: ``name`` is a plural, or a word that has none (``passed``). An exit code
-    is no count: ``exit code 2``."""
+    is not a count: ``exit code 2``."""
     if name == "exit code":
         return f"{name} {value}"
     if value == 1 and name.endswith("ies"):

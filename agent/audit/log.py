@@ -61,7 +61,7 @@ def open_database(path: Path | str) -> Database:
     """A connection with the schema brought up to date: WAL, five seconds of patience with other writers.
 
     Raises:
-        LogError: if the file is no database or cannot be written.
+        LogError: if the file is not a database or cannot be written.
     """
     try:
         _make_private(Path(path))

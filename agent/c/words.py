@@ -26,7 +26,7 @@ def is_member(text: str, name: str) -> bool:
 
 
 def around(text: str, name: str) -> tuple[str, str] | None:
-    """What stands before and behind the first ``name`` that is no member of something; None when there is none."""
+    """What stands before and behind the first ``name`` that is not a member of something; None when there is none."""
     for match in _LOOSE.finditer(text):
         if match[0] == name:
             return text[: match.start()].rstrip(), text[match.end() :].lstrip()

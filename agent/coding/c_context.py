@@ -66,7 +66,7 @@ def top_of_file(source: bytes) -> str:
 
 
 def written_functions(source: bytes, name: str, *, limit: int = 3000) -> list[str]:
-    """The definitions of ``source`` that are no stubs, ``name`` left out, in file order; the last ones that fit ``limit``
+    """The definitions of ``source`` that are not stubs, ``name`` left out, in file order; the last ones that fit ``limit``
     characters, since they are likeliest to be about the same thing."""
     stubs = {function.name for function in find_stubs(source)}
     texts = [

@@ -110,7 +110,7 @@ class Build:
 
     async def compile_as(self, path: str, text: bytes, extra: Sequence[str] = ()) -> CompileOutcome:
         """Compile ``text`` in place of the file ``path``, whose object it becomes; the file is neither read nor written.
-        Quoted includes are looked for beside ``path``. No events: it is no file of the project."""
+        Quoted includes are looked for beside ``path``. No events: it is not a file of the project."""
         source = self.object_path(path).with_suffix(".c")
         source.write_bytes(text)
         known = await asyncio.to_thread(self.flags.for_file, path)

@@ -43,7 +43,7 @@ class CompileRow:
     """One recorded failure; only the fields that a real failure has are read.
 
     Raises:
-        ValueError: the row is no usable record; the message says why.
+        ValueError: the row is not a usable record; the message says why.
     """
 
     def __init__(self, data: Any) -> None:
@@ -95,7 +95,7 @@ async def classify_rows(
 ) -> AsyncIterator[dict[str, Any]]:
     """One result a line: ``{"id", "category", "headers", "how", "calls", "us"}``, as soon as it is known.
 
-    A line that is no usable row gives ``{"id", "line", "error"}`` and the next one is read. ``verify`` recompiles in a
+    A line that is not a usable row gives ``{"id", "line", "error"}`` and the next one is read. ``verify`` recompiles in a
     scratch directory; ``llm`` asks the three questions about what facts leave open (without it: a logic error).
     ``ask_compiler``: what the headers installed here declare is learnt first (once a compiler), unless ``system`` is given.
     ``us`` is the time from parsed row to category in microseconds, recompiles and model calls included.

@@ -99,7 +99,7 @@ class SystemHeaders:
         return homes
 
     def _ask(self, headers: list[str]) -> dict[str, dict[str, str]]:
-        """The names that belong to each header: declared in it, or in files below it that are no canonical headers. All are
+        """The names that belong to each header: declared in it, or in files below it that are not canonical headers. All are
         preprocessed in one go; what several bring belongs to the first, and the table lists the best homes first."""
         source = "".join(f"#include <{h}>\n" for h in headers)
         text = _preprocess(self.compiler, source, ("-dD", "-D_GNU_SOURCE"))

@@ -103,7 +103,7 @@ def decode_event(data: bytes | str) -> AnyEvent:
     """The event of JSON written by :func:`encode_event`, also by earlier versions, whose words for an overrule were others.
 
     Raises:
-        msgspec.ValidationError: if it is no known event.
+        msgspec.ValidationError: if it is not a known event.
     """
     event = _decoder.decode(data)
     if type(event) is CallFinished and event.source == "override":

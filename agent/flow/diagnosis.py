@@ -32,7 +32,7 @@ class Fault(msgspec.Struct, frozen=True):
 async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: tuple[str, ...] = ()) -> list[Fault]:
     """What sanitizers say about failing checks of C code, best first; [] when they find nothing or cannot be used.
 
-    A finding is told of the innermost function that is no test and not ``hidden``.
+    A finding is told of the innermost function that is not a test and not ``hidden``.
     """
     if not can_be_sanitized(command):
         return []

@@ -31,7 +31,7 @@ def with_lines(
     signals: Sequence[FailureSignal], root: Path, written: Collection[str], hidden: tuple[str, ...] = ()
 ) -> tuple[FailureSignal, ...]:
     """The failures of tests that name a place but none of the ``written`` functions, with the lines that led to it. Others
-    are as they were. Blocking: reads the files that are named, except ``hidden`` ones, which are no model's to see."""
+    are as they were. Blocking: reads the files that are named, except ``hidden`` ones, which a model does not see."""
     if not written:
         return tuple(signals)
     calls = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(written)))})\s*\(")

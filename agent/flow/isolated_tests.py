@@ -79,7 +79,7 @@ class Bench:
             await asyncio.to_thread(shutil.rmtree, place, True)
 
     async def _linked(self, path: str, sources: list[str]) -> tuple[LinkRecovered, list[str]]:
-        """Linked with the sources behind the interface, else with all that are no programs of their own."""
+        """Linked with the sources behind the interface, else with all that are not programs of their own."""
         build = await self.parts.compiler.build()
         for source in sources:
             await build.compile(source)

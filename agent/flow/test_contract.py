@@ -32,7 +32,7 @@ class TestedInterface(msgspec.Struct, frozen=True):
 
 
 class TestContract:
-    """Read once a run: tests do not change in it. ``__test__`` tells pytest that this is no test."""
+    """Read once a run: tests do not change in it. ``__test__`` tells pytest that this is not a test."""
 
     __test__ = False
 

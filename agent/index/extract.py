@@ -19,7 +19,7 @@ from agent.languages import ParsedFile, Reference, Symbol, language_of, parse_fi
 from agent.workspace.protected import is_test_file
 
 UNSEARCHED = ("prototype", "enumerator")
-"""Kinds that are no search results of their own: they are read with what they declare or belong to."""
+"""Kinds that are not search results of their own: they are read with what they declare or belong to."""
 
 FUNCTION, PROTOTYPE, OTHER, PRIVATE = 1, 2, 4, 8
 """What a name stands for in one file, added up. ``PRIVATE``: only as a static function or prototype."""

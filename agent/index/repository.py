@@ -60,7 +60,7 @@ class Index:
 
         The database is ``<root>/.clean_room/index.sqlite`` unless ``db_path`` names another place (a worktree's index
         may live in the user's checkout). ``hidden`` names files and folders (``acceptance/``) that are left out as if they
-        were not there. Raises ``IndexUnavailable`` when the root is no folder or the place not writable.
+        were not there. Raises ``IndexUnavailable`` when the root is not a folder or the place not writable.
         """
         root = Path(os.path.abspath(root))
         if not root.is_dir():

@@ -1,4 +1,4 @@
-"""Judgments that are no yes/no, and every structured reply: one call, a schema, one re-ask, then the caller's policy."""
+"""Judgments that are not yes/no, and every structured reply: one call, a schema, one re-ask, then the caller's policy."""
 
 from __future__ import annotations
 

@@ -38,9 +38,9 @@ async def run_binary_judgment(
     """One yes/no call per item; up to ``models.concurrency`` in flight; verdicts applied in item order.
 
     The prompt is ``task_context`` first, then ``format_item(item)``, so that all items share a byte-identical prefix.
-    What is no answer gets the default (False) and its key is in the second value. ``label_item`` names an item in the log
-    (its key by default), ``rank`` gives its place (from 1) in the search's order and ``facts`` numbers that are known of it,
-    which a fitted threshold weighs; ``on_verdict`` hears each verdict.
+    What is not an answer gets the default (False) and its key is in the second value. ``label_item`` names an item in the
+    log (its key by default), ``rank`` gives its place (from 1) in the search's order and ``facts`` numbers that are known
+    of it, which a fitted threshold weighs; ``on_verdict`` hears each verdict.
 
     Returns:
         (verdicts by key, keys that were omitted)

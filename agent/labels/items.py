@@ -175,7 +175,7 @@ def _mark_splits(items: list[Item]) -> None:
 
 
 def _mark_tasks(items: list[Item], tasks: dict[str, str]) -> None:
-    """A judgment belongs to the task of the run that asked it first; an evaluation that asks it again is no task."""
+    """A judgment belongs to the task of the run that asked it first; an evaluation that asks it again is not a task."""
     first: dict[str, str] = {}
     for item in items:
         item.task = first.setdefault(item.judgment, tasks.get(item.run_id, item.run_id))

@@ -72,7 +72,7 @@ def uncertainty(item: Item) -> tuple[float, str]:
     """How unsure the answer is (0 sure, 1 a toss-up, more than 1 unreadable) and, in words, what that rests on.
 
     In order: an answer that could not be read; the distance of the score from its threshold, or of P(yes) from 0.5;
-    different answers of models or runs; words that are no plain yes or no.
+    different answers of models or runs; words that are not plain yes or no.
     """
     doubt, why = _doubt(item)
     return doubt, why.format(item)

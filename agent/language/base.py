@@ -16,7 +16,7 @@ WIDTH = 100
 
 Role = Literal["unit", "interface", "module", ""]
 """What a file is: a *unit* is compiled by itself, an *interface* declares what units define (a header), a *module* is both
-in one and needs no compiler; "" is no code that anybody writes."""
+in one and needs no compiler; "" is not code that anybody writes."""
 
 
 class Uncommented(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class FilesOfTests(Protocol):
         ...
 
     def asserting(self, text: str) -> list[str]:
-        """Those of ``names`` that check something that is no constant."""
+        """Those of ``names`` that check something that is not a constant."""
         ...
 
     def defined(self, text: str) -> set[str]:
@@ -72,7 +72,7 @@ class FilesOfTests(Protocol):
         ...
 
     def problem(self, text: str) -> str:
-        """Why ``text`` is no file of tests, as a sentence; "" when it is one."""
+        """Why ``text`` is not a file of tests, as a sentence; "" when it is one."""
         ...
 
     def without(self, text: str, unwanted: Collection[str]) -> str:

@@ -95,7 +95,7 @@ def extract_json(text: str) -> str | None:
     decoder = json.JSONDecoder()
     place = _next_bracket(text, 0)
     failed = 0
-    # A reply full of brackets that are no JSON (C code) must not cost quadratic time.
+    # A reply full of brackets that are not JSON (C code) must not cost quadratic time.
     while place >= 0 and failed < 200:
         try:
             _, end = decoder.raw_decode(text, place)

@@ -259,7 +259,7 @@ async def start_lock(folder: Path, seconds: float, waiting: Callable[[], None]) 
     """Held while a server is looked for and started. ``waiting`` is called once if another program has it.
 
     Raises:
-        ModelError: it was not to be had in ``seconds``.
+        ModelError: it could not be had within ``seconds``.
     """
     fd = os.open(folder / "start.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:

@@ -17,7 +17,7 @@ def parse_json(raw: bytes) -> Any:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
-    # Some servers send what JSON does not allow: bytes that are no UTF-8, half a surrogate pair, NaN among probabilities.
+    # Some servers send what JSON does not allow: bytes that are not UTF-8, half a surrogate pair, NaN among probabilities.
     try:
         return json.loads(raw.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):

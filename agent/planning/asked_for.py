@@ -5,7 +5,7 @@ The rule, in this order:
 1. A task that wants something else besides (rename, refactor, remove, port, add a new thing) is not for facts alone.
 2. A task that repairs (fix, bug, wrong, crash) is for facts only if it names an open point. One that repairs and also
    wants what is declared asks for both: see :func:`declared_besides`.
-3. "Implement NAME" with a name that is no open point wants something new: not for facts.
+3. "Implement NAME" with a name that is not an open point wants something new: not for facts.
 4. With an implementing word (implement, complete, stub, missing functions, declared functions, make the tests pass) the
    open points of the files it names are asked for, or all of them if it names none. Files of tests do not narrow this.
 5. If it does not speak of the whole ("the functions declared", "all", "stubs") and names open points, it is only those.

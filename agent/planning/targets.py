@@ -71,7 +71,7 @@ def build_menu(
 ) -> Menu:
     """What is to be ``added``, primary symbols, then open points, other symbols, files; at most :data:`MAX_TARGETS`.
 
-    Files of tests are no targets unless the task asks for tests: a model that may edit tests edits tests.
+    Files of tests are not targets unless the task asks for tests: a model that may edit tests edits tests.
     """
     intent = read_intent(task)
     tests = intent.wants_tests or intent.edits_tests

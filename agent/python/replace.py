@@ -72,7 +72,7 @@ def _parsed(reply: str, symbol: Symbol, finish: str) -> tuple[str, ast.Module] |
         return f"The reply was cut off before {symbol.qualified} was complete. Write it shorter."
     if candidates:
         return candidates[-1]
-    return f"The reply is no valid Python: {problem}" if problem else "The reply holds no code."
+    return f"The reply is not valid Python: {problem}" if problem else "The reply holds no code."
 
 
 def _trimmed(text: str) -> str:
@@ -159,7 +159,7 @@ def _fitted(code: str, node: _Node, column: int, old_body: int | None, unit: str
 
 
 def _string_lines(node: _Node) -> set[int]:
-    """Lines that lie inside a string which is no docstring: their leading white space is data."""
+    """Lines that lie inside a string which is not a docstring: their leading white space is data."""
     docs = {
         id(child.value) for child in ast.walk(node) if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
     }

@@ -39,7 +39,7 @@ def names(text: str) -> list[str]:
 
 
 def asserting(text: str) -> list[str]:
-    """Those of :func:`names` that check something that is no constant."""
+    """Those of :func:`names` that check something that is not a constant."""
     return list(dict.fromkeys(node.name for node in _tests(text) if any(_checks(one) for one in ast.walk(node))))
 
 
@@ -49,10 +49,10 @@ def defined(text: str) -> set[str]:
 
 
 def problem(text: str) -> str:
-    """Why ``text`` is no file of tests, "" when it is one: it must parse, and assert something that is no constant."""
+    """Why ``text`` is not a file of tests, "" when it is one: it must parse, and assert something that is not a constant."""
     wrong = syntax_problem(text.encode())
     if wrong:
-        return f"It is no valid Python: {wrong}"
+        return f"It is not valid Python: {wrong}"
     tests = names(text)
     if not tests:
         return "It has no function called test_..."

@@ -48,7 +48,7 @@ class _Tier(msgspec.Struct):
 def find_candidates(index: Index, facts: TaskFacts, limits: Retrieval, plan_files: Sequence[str] = ()) -> Candidates:
     """Every file that a plan, the task, an edge, the history or the search points at; lower tier wins.
 
-    Tests are no candidates unless the task is about tests or names them; nor are files in a language without a parser.
+    Tests are not candidates unless the task is about tests or names them; nor are files in a language without a parser.
     """
     entries = {entry.path: entry for entry in index.files()}
     wanted = set(plan_files) | set(facts.mentioned_files)

@@ -119,7 +119,7 @@ def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Seque
 def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[str] = ()) -> int:
     """The number of calls that retrieval will probably make for a task, for Home; no model is asked.
 
-    Scope asks one per candidate that is no seed, precision is taken to shrink as in the demo token_budget
+    Scope asks one per candidate that is not a seed, precision is taken to shrink as in the demo token_budget
     (8 → 7 → 4) over all candidate files, and ``max_calls`` bounds it all. One more for the intent sentence.
     """
     limits = config.retrieval

@@ -89,7 +89,7 @@ def _named_paths(text: str, paths: list[str]) -> tuple[tuple[str, ...], tuple[st
 
 
 def _without_paths(text: str, paths: list[str]) -> str:
-    """The text without file names, whose parts are no identifiers: ``ring.h`` does not name a symbol ``ring``."""
+    """The text without file names, whose parts are not identifiers: ``ring.h`` does not name a symbol ``ring``."""
     return _PATH.sub(lambda m: " " if language_of(m.group()) or match_path(m.group(), paths) else m.group(), text)
 
 

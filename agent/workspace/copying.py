@@ -1,4 +1,4 @@
-"""A copy of a folder that is no git repository, with a repository beside it for commits and diffs."""
+"""A copy of a folder that is not a git repository, with a repository beside it for commits and diffs."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def paths(result: subprocess.CompletedProcess[bytes]) -> list[str]:
 
 
 def shown(path: str) -> str:
-    """A path as a sentence can hold it: control characters and bytes that are no UTF-8 written as escapes."""
+    """A path as a sentence can hold it: control characters and bytes that are not UTF-8 written as escapes."""
     readable = os.fsencode(path).decode("utf-8", "backslashreplace")
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in readable)
 

@@ -136,7 +136,7 @@ def _checked_repo(repo: Path) -> Path:
         str(real).encode()
     except UnicodeEncodeError:
         raise WorkspaceError(
-            f"The path {shown(str(real))} holds bytes that are no UTF-8, which no log can carry. Rename the folder."
+            f"The path {shown(str(real))} holds bytes that are not UTF-8, which no log can carry. Rename the folder."
         ) from None
     return real
 

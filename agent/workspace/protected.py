@@ -92,7 +92,7 @@ def is_protected(path: str, hidden: Iterable[str] = ()) -> bool:
 
 
 def decides_tests(path: str) -> bool:
-    """Whether ``path`` is no test itself, but builds, configures, feeds or runs tests, or would take the place of the
+    """Whether ``path`` is not a test itself, but builds, configures, feeds or runs tests, or would take the place of the
     library they use."""
     pure = PurePosixPath(path)
     name = pure.name.casefold()

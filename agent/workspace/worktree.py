@@ -157,7 +157,7 @@ class Workspace:
         """Put branch and files back to ``commit``; untracked files that are not ignored go.
 
         Raises:
-            WorkspaceError: it is no commit of this run.
+            WorkspaceError: it is not a commit of this run.
         """
         await asyncio.to_thread(self._rollback, commit)
 

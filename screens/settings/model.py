@@ -177,7 +177,7 @@ class ToggleModel:
         return self.drafts["repository"].value(field.section, field.key)
 
     def give(self, field: Field, value: Any) -> None:
-        """Take what was typed or chosen. The inherited value typed where nothing was set is no change.
+        """Take what was typed or chosen. The inherited value typed where nothing was set is not a change.
 
         Raises:
             ConfigError: it is not allowed.

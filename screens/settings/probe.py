@@ -1,6 +1,6 @@
 """Trying a model out from the settings: can it be reached, and what does it say to one plain question.
 
-A trial is no decision: nothing uses its answer, so it is shown and not logged.
+A trial is not a decision: nothing uses its answer, so it is shown and not logged.
 """
 
 from __future__ import annotations

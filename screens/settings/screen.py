@@ -282,7 +282,7 @@ class SettingsScreen(KeyedScreen[None]):
         self._offer()
 
     def _offer(self) -> None:
-        """Paint the footer again, but only when other keys work now: that is no small work for every letter typed."""
+        """Paint the footer again, but only when other keys work now: that takes a while for every letter typed."""
         offered = [self.check_action(name, ()) for name in (*_TABLE_ACTIONS, "reset", "switch_file")]
         if offered != self.offered:
             self.offered = offered

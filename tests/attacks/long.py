@@ -272,7 +272,7 @@ _PIECES = (
 
 
 def replies(folder: Path, most: int) -> Iterator[Row]:
-    """Replies made of what parsers stumble over; nothing outside the place is touched, and noise is no verdict."""
+    """Replies made of what parsers stumble over; nothing outside the place is touched, and noise is not a verdict."""
     root = folder / "place"
     root.mkdir()
     (root / "a.c").write_text("int a;\n")

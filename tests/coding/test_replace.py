@@ -88,11 +88,11 @@ def test_the_inside_of_a_string_does_not_move() -> None:
     ("reply", "says"),
     [
         ("```python\ndef other(self):\n    return 1\n```", "does not define Tracker.can_fit"),
-        ("```python\ndef can_fit(self:\n```", "no valid Python"),
+        ("```python\ndef can_fit(self:\n```", "not valid Python"),
         ("", "no code"),
         (
             f"```python\n{METHOD_REPLIES['dedented'][10:-4]}\n```".replace("n < 0", "n <").replace("<=", "<"),
-            "no valid Python",
+            "not valid Python",
         ),
     ],
 )

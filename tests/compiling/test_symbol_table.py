@@ -109,7 +109,7 @@ def test_every_symbol_fails_is_classified_is_fixed(name: str, headers: tuple[str
 
 
 def _macros(compiler: Compiler, includes: bytes, folder: Path) -> set[str]:
-    """The macros that the includes define. Some are no expression by themselves (``static_assert``, ``and``, those with
+    """The macros that the includes define. Some are not expressions by themselves (``static_assert``, ``and``, those with
     arguments); being defined is what counts."""
     (folder / "macros.c").write_bytes(includes)
     command = [compiler.path, "-E", "-dM", "-std=gnu11", "-D_GNU_SOURCE", "macros.c"]

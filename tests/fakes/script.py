@@ -88,7 +88,7 @@ def reset() -> Answer:
 
 
 def garbage() -> Answer:
-    """A 200 whose body is no JSON."""
+    """A 200 whose body is not JSON."""
     return Answer(fault="garbage")
 
 

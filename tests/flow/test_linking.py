@@ -21,4 +21,4 @@ async def test_sources_behind_headers_of_headers_are_linked_too(tmp_path: Path) 
     needed = ["src/dates.c", "src/reading.c", "src/series.c", "src/stats.c"]
     assert sources_behind(index, tree, ["src/stats.c"]) == needed, "reading.h is included by series.h alone"
     assert sources_behind(index, tree, ["src/stats.h"]) == needed
-    assert sources_behind(index, tree, ["src/main.c", "tests/test_weather.c"]) == [], "a program is no part of another"
+    assert sources_behind(index, tree, ["src/main.c", "tests/test_weather.c"]) == [], "a program is not part of another"

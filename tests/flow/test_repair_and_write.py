@@ -27,7 +27,7 @@ async def test_what_is_declared_is_written_then_the_fault_is_searched(tmp_path: 
     order = [type(one.event) for one in heard]
     assert order.index(ev.FunctionImplemented) < order.index(ev.RepairStarted)
     (searched,) = of(heard, ev.RepairStarted)
-    assert set(searched.failing) == {"test_push_refuses_when_full"}, "what was missing is no failure any more"
+    assert set(searched.failing) == {"test_push_refuses_when_full"}, "what was missing is not a failure any more"
     assert of(heard, ev.RepairFinished)[0].mended
     assert [(one.status, one.step.target_symbols) for one in state.steps.values() if one.status == "done"] == [
         ("done", ("ring_max",)), ("done", ("ring_push",)),

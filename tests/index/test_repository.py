@@ -216,7 +216,7 @@ def test_damage_and_old_versions_are_rebuilt(tmp_path: Path) -> None:
     tool = index.file("tool.py")
     assert tool is not None and tool.purpose == "Says one."
     index.close()
-    database.write_bytes(b"this is no database, whatever its name says" * 100)
+    database.write_bytes(b"this is not a database, whatever its name says" * 100)
     index = Index.open(root)
     assert index.refresh().files == 4
 

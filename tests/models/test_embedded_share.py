@@ -220,7 +220,7 @@ async def test_a_program_is_told_that_it_waits_for_the_calls_of_another(program:
     await asyncio.gather(first.server(), second.server())
     second.send(model="small", window=4096, prompt="linger")
     assert await second.reply("answer") == "yes"
-    assert WAITING not in [text for _, text in first.heard + second.heard], "a slow answer alone is no waiting for others"
+    assert WAITING not in [text for _, text in first.heard + second.heard], "a slow answer alone is not waiting for others"
     first.send(model="small", window=4096, prompt="linger")
     await asyncio.sleep(0.1)
     second.send(model="small", window=4096, prompt="linger")

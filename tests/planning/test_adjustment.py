@@ -97,7 +97,7 @@ async def test_viability_some_invalid(tmp_path: Path) -> None:
         made = await run_adjust(run)
         asked = {e.step_id for e in await run.seen(RootCauseVerdict)}
     assert [(s.id, s.depends_on) for s in made.revised_steps] == [("s4", ())], "a dropped step is waited for no longer"
-    assert asked == {"s1", "s2", "s4"}, "a dropped step is no candidate, an executed one is"
+    assert asked == {"s1", "s2", "s4"}, "a dropped step is not a candidate, an executed one is"
 
 
 async def test_all_judged_invalid_drops_everything(tmp_path: Path) -> None:

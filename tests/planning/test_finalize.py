@@ -41,7 +41,7 @@ def wrote(*steps: tuple[str, str], **needs: tuple[str, ...]) -> list[PlanStep]:
         (case(BOTH, {"s3": (0,)}), wrote(("s3", S3.description), ("s4", "x")), "s3 caused a failure, but"),
         (case(BOTH), wrote(("s3", "x"), ("s4", "x"), s3=("s4",), s4=("s3",)), "in a circle"),
         (case(BOTH), wrote(("s3", "x"), ("s3", "x"), ("s4", "x")), "two steps have the id s3"),
-        (case(BOTH), wrote(("s3", "x"), ("s4", "x"), s3=("s9",)), "s9, which is no step"),
+        (case(BOTH), wrote(("s3", "x"), ("s4", "x"), s3=("s9",)), "s9, which is not a step"),
     ],
 )
 def test_contradictions_are_caught(given: Case, written: list[PlanStep], message: str) -> None:

@@ -15,7 +15,7 @@ def step(name: str, *needs: str, files: tuple[str, ...] = ("a.c",)) -> PlanStep:
     ("steps", "message"),
     [
         ([step("s1"), step("s1")], "two steps have the id s1"),
-        ([step("s1", "s9")], "s1 depends on s9, which is no step"),
+        ([step("s1", "s9")], "s1 depends on s9, which is not a step"),
         ([step("s1", "s2"), step("s2", "s1")], "in a circle: s1 → s2 → s1"),
         ([step("s1", files=("../x.c",))], "outside the repository"),
         ([step("s1", files=("/etc/passwd",))], "outside the repository"),

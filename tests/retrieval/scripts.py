@@ -55,7 +55,7 @@ def item_of(call: RecordedCall) -> str:
 
 
 def by_stage(yes: Mapping[str, set[str]], **texts: str | Callable[[RecordedCall], str]) -> Callable[[RecordedCall], Answer]:
-    """Yes to the named items of each stage, no to others; ``texts`` answers the stages that are no yes/no."""
+    """Yes to the named items of each stage, no to others; ``texts`` answers the stages that are not yes/no."""
 
     def script(call: RecordedCall) -> Answer:
         stage = stage_of(call)

@@ -93,7 +93,7 @@ def test_the_numbers_of_a_sitting_are_those_of_what_was_not_taken_back(session: 
     assert "4 in this session · model right 3 of 4" in session.progress(), "changing one's mind is no further label"
     now += 3600
     session.label(session.queue[7], True)
-    assert "2 a minute" in session.progress(), "a break is no labelling time"
+    assert "2 a minute" in session.progress(), "a break is not a labelling time"
 
 
 def test_a_comment_leaves_an_override_an_override(session: LabelSession) -> None:

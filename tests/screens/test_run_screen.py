@@ -75,7 +75,7 @@ async def test_stepping_waits_before_each_verdict_and_y_n_overrule() -> None:
         await _settle(app, pilot)
         assert run.verdicts["a.py:two"] is True
         assert run.labels == [("a.py:two", True)]
-        await pilot.press("n")  # the model says no to the third; agreeing is no overrule
+        await pilot.press("n")  # the model says no to the third; agreeing is not an overrule
         await _settle(app, pilot)
         assert run.labels == [("a.py:two", True)]
         assert app.session.state.status == "complete"

@@ -88,7 +88,7 @@ async def test_the_card_of_the_running_call_shows_the_text_as_it_comes(size: tup
         bar = app.screen.query_one(StatusBar)
         assert "writing push 240 tokens" in bar.render().plain
         state = app.session.state
-        assert "data[" not in repr(state), "what comes and goes is no part of what is folded"
+        assert "data[" not in repr(state), "what comes and goes is not part of what is folded"
         story.texts = texts("whole")
         story.answered.set()
         await until(pilot, lambda: "raw answer" in card.plain)

@@ -73,7 +73,7 @@ async def test_names_that_are_no_text_are_written_as_escapes(tmp_path, monkeypat
 
 async def test_a_repository_below_a_name_that_is_no_utf_8_is_refused(tmp_path):
     repo = make_repo(Path(os.fsdecode(os.fsencode(tmp_path) + b"/r\xff")))
-    with pytest.raises(WorkspaceError, match=r"r\\xff holds bytes that are no UTF-8.*Rename"):
+    with pytest.raises(WorkspaceError, match=r"r\\xff holds bytes that are not UTF-8.*Rename"):
         await Workspace.create(repo, "r1")
     assert not (repo / ".clean_room").exists()
 

@@ -76,7 +76,7 @@ def same_signature(declared: CFunction, written: CFunction) -> bool:
 
 
 def _normal_parameter(text: str) -> str:
-    """A parameter's type; ``const`` on the parameter itself is no part of the signature."""
+    """A parameter's type; ``const`` on the parameter itself is not part of the signature."""
     normal = normal_type(text)
     if normal.endswith("const"):
         normal = normal.removesuffix("const").rstrip()

@@ -1,6 +1,6 @@
 """Comments and literals of C blanked, so that what is left can be read as code.
 
-Works on text of any encoding: decode bytes as Latin-1, and an offset is a byte offset. Text that is no valid C never fails:
+Works on text of any encoding: decode bytes as Latin-1, and an offset is a byte offset. Text that is not valid C never fails:
 a literal that is not closed ends with its line, a comment that is not closed ends with the text.
 """
 

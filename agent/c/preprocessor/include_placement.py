@@ -236,7 +236,7 @@ def _outside(shape: CText, offset: int) -> bool:
 
 
 def _first_code(shape: CText, limit: int) -> int:
-    """The first line at file scope that is no directive, at most ``limit``."""
+    """The first line at file scope that is not a directive, at most ``limit``."""
     taken = {n for d in shape.directives for n in range(d.line, d.end_line + 1)}
     for line in range(1, min(limit, shape.line_count) + 1):
         if line not in taken and not shape.dead(line) and shape.masked_line(line).strip():
@@ -337,7 +337,7 @@ def _comment_before(shape: CText, first: int, code: int) -> tuple[int, str] | No
 
 
 def _clean_line(shape: CText, line: int, limit: int) -> int:
-    """The nearest line at or below ``line`` (else above) whose start is no comment, literal or continued line."""
+    """The nearest line at or below ``line`` (else above) whose start is not a comment, literal or continued line."""
     below = (n for n in range(line, limit + 1) if _starts_clean(shape, n))
     above = (n for n in range(min(line, limit), 0, -1) if _starts_clean(shape, n))
     return next(below, next(above, 1))

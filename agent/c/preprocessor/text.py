@@ -1,7 +1,7 @@
 """The shape of a C file as the preprocessor sees it: comments, strings, directives, conditionals, brace depth.
 
 Everything works on text decoded as Latin-1, so that an offset is a byte offset whatever the file's encoding is, and
-nothing here ever fails on text that is no valid C.
+nothing here ever fails on text that is not valid C.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ LANGUAGE = "c"
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ \t]*(\S?)")
 _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
 _INCLUDES = frozenset((b"include", b"import", b"include_next"))
-_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?:\s*(?P<call>\()(?!\s*\*))?")  # a member is no use of a name
+_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?:\s*(?P<call>\()(?!\s*\*))?")  # members are no uses
 _TYPES: dict[str, SymbolKind] = {"struct_specifier": "struct", "union_specifier": "union", "enum_specifier": "enum"}
 
 
@@ -131,7 +131,7 @@ class _Reader:
         self.enumerators()
 
     def enumerators(self) -> None:
-        """Adds those that stand behind an error; what a function keeps to itself is no symbol."""
+        """Adds those that stand behind an error; what a function keeps to itself is not a symbol."""
         bodies = sorted((s.body_start, s.body_end) for s in self.symbols if s.body_start >= 0)
         known = {s.start for s in self.symbols if s.kind == "enumerator"}
         for name, start, end in enumerators(self.heads):

@@ -232,7 +232,7 @@ def _helpers(source: bytes, text: str, known: Collection[str]) -> tuple[str, ...
 
 
 def _private(piece: Piece) -> str:
-    """A helper function made ``static``: it is no part of the interface."""
+    """A helper function made ``static``: it is not part of the interface."""
     if piece.kind != "function" or re.match(r"(?:static|extern)\b", piece.text):
         return re.sub(r"^extern\s+", "static ", piece.text) if piece.kind == "function" else piece.text
     return "static " + piece.text

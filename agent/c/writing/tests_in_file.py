@@ -37,7 +37,7 @@ def names(text: str) -> list[str]:
 
 
 def asserting(text: str) -> list[str]:
-    """Those of :func:`names` that check something that is no constant, themselves or in a function they call."""
+    """Those of :func:`names` that check something that is not a constant, themselves or in a function they call."""
     source = text.encode()
     bodies = {one.name: source[one.body_start : one.body_end].decode("utf-8", "replace") for one in definitions(source)}
     checking = {name for name, body in bodies.items() if _ASSERT.search(body)}
@@ -52,7 +52,7 @@ def defined(text: str) -> set[str]:
 
 
 def problem(text: str) -> str:
-    """Why ``text`` is no file of tests, "" when it is one."""
+    """Why ``text`` is not a file of tests, "" when it is one."""
     if "main" not in defined(text):
         return "It has no main that calls the tests."
     if "NDEBUG" in text:

@@ -39,10 +39,10 @@ def check_interface(interface: Interface) -> None:
             raise ValueError(problem)
         bad = [one.name for one in header.functions if not re.fullmatch(r"[A-Za-z_]\w*", one.name)]
         if bad:
-            raise ValueError(f"{bad[0]!r} is no C function name")
+            raise ValueError(f"{bad[0]!r} is not a C function name")
 
 
 def bad_path(path: str) -> str:
     """Why ``path`` cannot be a header of the project, "" when it can."""
     clean = re.fullmatch(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.h", path)
-    return "" if clean and ".." not in path else f"{path!r} is no path of a header inside the project"
+    return "" if clean and ".." not in path else f"{path!r} is not a path of a header inside the project"

@@ -29,6 +29,6 @@ def add_symbol(
     data = known.add(source, qualified_name, text)
     problem = known.syntax_problem(data)
     if problem:
-        return failed(f"With the new {qualified_name} the file is no valid {known.title}: {problem}")
+        return failed(f"With the new {qualified_name} the file is not valid {known.title}: {problem}")
     removed, added = changed_lines(read_text(source).text, read_text(data).text)
     return EditResult(True, path, data, how="symbol", added=added, removed=removed)

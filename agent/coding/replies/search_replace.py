@@ -100,7 +100,7 @@ def parse_edits(reply: str, default_path: str = "") -> ParsedEdits:
         if not opened:
             position += 1
             continue
-        # as many = as there were <, so that an underline in the text is no separator
+        # as many = as there were <, so that an underline in the text is not a separator
         middle = _from(marks.middles[len(opened[1])], position + 1)
         close = -1 if middle < 0 else _from(marks.closes, middle + 1)
         reopened = _from(marks.opens, position + 1)

@@ -33,7 +33,7 @@ class Nearest(msgspec.Struct, frozen=True):
 def find_match(text: str, search: str, replace: str) -> Match | int:
     """The only place of ``text`` that ``search`` names, or how many places there are (0, 2, 3 ...).
 
-    Line endings are no difference. Whole lines count before parts of lines, exact before white-space-tolerant, so
+    Line endings make no difference. Whole lines count before parts of lines, exact before white-space-tolerant, so
     that a looser reading never makes an exact one ambiguous.
     """
     lines = _lines(text)

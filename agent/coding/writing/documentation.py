@@ -80,7 +80,7 @@ async def document(
 ) -> list[EditResult]:
     """Comment what a run changed. ``changed`` maps each changed path to its content before the run (None for a new file).
 
-    One call a symbol; a reply that is no comment is left out, never a failure of the run.
+    One call a symbol; a reply that is not a comment is left out, never a failure of the run.
 
     Raises:
         ModelError: if the model cannot answer.

@@ -26,7 +26,7 @@ def add_include_to_file(
     mode, newlines and encoding kept; a header that is live there already changes nothing.
 
     Raises:
-        ValueError: ``file_path`` is no file of the project.
+        ValueError: ``file_path`` is not a file of the project.
         OSError: the file cannot be written; it is then as it was.
     """
     if not project.has(file_path):

@@ -58,7 +58,7 @@ def parse_gcc_json(text: str) -> tuple[Diagnostic, ...] | None:
 
 
 def _take(value: Any, found: list[Diagnostic]) -> bool:
-    """Add what a decoded JSON value reports to ``found``; False when it is no compiler's report."""
+    """Add what a decoded JSON value reports to ``found``; False when it is not a compiler's report."""
     before = len(found)
     try:
         return _editor_report(value, found) or _gcc_report(value, found) or _sarif_report(value, found)
@@ -207,7 +207,7 @@ def _sarif_place(locations: list[Any]) -> tuple[str, int, int, str]:
 
 def _json_spans(text: str, opening: str = "[{") -> Iterator[tuple[Any, int, int]]:
     """Every JSON array or object (``opening`` says which) in ``text`` that begins a line or stands behind a blank, with its
-    place. What is no JSON is stepped over; of an array that is cut off, the items before it are given."""
+    place. What is not JSON is stepped over; of an array that is cut off, the items before it are given."""
     decoder = json.JSONDecoder()
     at = 0
     while match := _OPENING.search(text, at):

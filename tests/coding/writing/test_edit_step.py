@@ -78,7 +78,7 @@ async def test_invalid_python_is_retried_with_the_error_and_a_failure_leaves_eve
     bad = ["```python\ndef can_fit(self, n:\n    return\n```", "I cannot", "```python\ndef other():\n    pass\n```"]
     outcome, server, _ = await run(tmp_path, files, STEP, [("can_fit", bad)])
     assert not outcome.ok and len(server.calls) == 3 and "does not define" in outcome.reason
-    assert "no valid Python" in server.calls[1].prompt
+    assert "not valid Python" in server.calls[1].prompt
     assert files.read_bytes("budget.py") == BUDGET
 
 

@@ -63,7 +63,7 @@ async def test_an_existing_test_is_never_touched(tmp_path: Path) -> None:
         ("def test_a():\n    assert True\n", "python", "asserts nothing"),
         ("def test_a():\n    f(1)\n", "python", "asserts nothing"),
         ("def check():\n    assert f(1)\n", "python", "no function called test_"),
-        ("def test_a(:\n", "python", "no valid Python"),
+        ("def test_a(:\n", "python", "not valid Python"),
         ("int f(void) { return 1; }", "c", "no main"),
         ("int main(void) { assert(1); return 0; }", "c", "checks nothing"),
         ("int main(void) { assert(f() == 1); return 0; }", "c", ""),
