@@ -10,7 +10,7 @@ import logging
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import platformdirs
@@ -38,11 +38,15 @@ class Section(msgspec.Struct, frozen=True, omit_defaults=False):
     """Base of the sections; every field carries its description, unit and limits."""
 
 
+ProviderName = Literal["embedded", "ollama", "openai", "systemone", "replay"]
+PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)
+
+
 class Override(msgspec.Struct, frozen=True, omit_defaults=True):
     """One stage's own model. What is left out is taken from ``[models]``."""
 
     model: str = ""
-    provider: Literal["", "embedded", "ollama", "openai", "systemone", "replay"] = ""
+    provider: ProviderName | Literal[""] = ""
     base_url: Annotated[str, Meta(**_ADDRESS)] = ""
     api_key_env: str = ""
     context_window: Annotated[int, Meta(ge=0)] = 0
@@ -54,7 +58,7 @@ class Models(Section, frozen=True):
     """Who answers."""
 
     provider: Annotated[
-        Literal["embedded", "ollama", "openai", "systemone", "replay"],
+        ProviderName,
         _doc("Protocol: embedded (a llama.cpp server of our own), ollama, openai, systemone or replay."),
     ] = "embedded"
     coding: Annotated[str, _doc("Model that writes code.", min_length=1)] = "qwen2.5-coder-1.5b"

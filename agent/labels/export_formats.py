@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -46,7 +46,7 @@ def is_synthetic(pair: Pair, format: Format) -> bool:
 
 def row_of(pair: Pair, format: Format, strings: bool = False) -> Row:
     """One row. ``strings`` gives plain text instead of messages, where the format knows both."""
-    return _ROWS[format](pair, strings and format in WITH_STRINGS)
+    return _SHAPES[format].row(pair, strings and format in WITH_STRINGS)
 
 
 def _messages(pair: Pair) -> list[dict[str, str]]:
@@ -117,10 +117,28 @@ def _csv(pair: Pair, strings: bool) -> Row:
     return dict(zip(CSV_COLUMNS, values, strict=True))
 
 
-_ROWS: dict[str, Callable[[Pair, bool], Row]] = {
-    "openai-chat": _openai, "trl-sft": _sft, "trl-dpo": _dpo, "trl-kto": _kto, "llama-factory": _alpaca,
-    "llama-factory-dpo": _alpaca_dpo, "systemone": _systemone, "csv": _csv,
-}  # fmt: skip
+class _Shape(NamedTuple):
+    """How a format writes a row, and what it is for, in a line."""
+
+    row: Callable[[Pair, bool], Row]
+    about: str
+
+
+_SHAPES: dict[Format, _Shape] = {
+    "openai-chat": _Shape(_openai, "messages with the answer last: fine-tuning services"),
+    "trl-sft": _Shape(_sft, "prompt and completion: supervised fine-tuning with TRL"),
+    "trl-dpo": _Shape(_dpo, "prompt, chosen, rejected: preferences with TRL"),
+    "trl-kto": _Shape(_kto, "prompt, the model's answer, right or wrong: TRL"),
+    "llama-factory": _Shape(_alpaca, "instruction and output: fine-tuning with LLaMA-Factory"),
+    "llama-factory-dpo": _Shape(_alpaca_dpo, "chosen and rejected: LLaMA-Factory"),
+    "systemone": _Shape(_systemone, "state, questions, expected: decision models (sysone)"),
+    "csv": _Shape(_csv, "one row a call: spreadsheets and classifiers"),
+}
+
+
+def about(format: Format) -> str:
+    """What a format is for, in a line."""
+    return _SHAPES[format].about
 
 
 def encode_rows(rows: Sequence[Row], format: Format) -> bytes:

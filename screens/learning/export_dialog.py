@@ -17,23 +17,12 @@ from textual.widgets.option_list import Option
 from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.labels.export import ExportError, ExportOptions, ExportReport, export
-from agent.labels.export_formats import FORMATS, Format
+from agent.labels.export_formats import FORMATS, about
 from agent.labels.pairs import Choice
 from agent.labels.queue import Filter
 from screens import STYLES
 from screens.text import MUTED, line, plural
 from screens.tick import Tick
-
-_ABOUT: dict[Format, str] = {
-    "openai-chat": "messages with the answer last: fine-tuning services",
-    "trl-sft": "prompt and completion: supervised fine-tuning with TRL",
-    "trl-dpo": "prompt, chosen, rejected: preferences with TRL",
-    "trl-kto": "prompt, the model's answer, right or wrong: TRL",
-    "llama-factory": "instruction and output: fine-tuning with LLaMA-Factory",
-    "llama-factory-dpo": "chosen and rejected: LLaMA-Factory",
-    "systemone": "state, questions, expected: decision models (sysone)",
-    "csv": "one row a call: spreadsheets and classifiers",
-}
 
 _TICKS = (
     (("split", "hold a fifth out for tests", True), ("balance", "as many yes as no", False)),
@@ -58,7 +47,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         """Everything on one sheet."""
         with Vertical(classes="dialog", id="export"):
             yield Static("Write labels as training files", markup=False, classes="question")
-            yield OptionList(*(Option(line((f"{name:<18}", "bold"), (_ABOUT[name], MUTED))) for name in FORMATS),
+            yield OptionList(*(Option(line((f"{name:<18}", "bold"), (about(name), MUTED))) for name in FORMATS),
                              id="format", markup=False, compact=True)  # fmt: skip
             yield Static(self._chosen(), markup=False, classes="explanation")
             yield Input(str(Path(".clean_room") / "exports" / "pairs"), id="out", compact=True,

@@ -15,14 +15,14 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Button, Input, Select, Static
 
 from agent.config.errors import ConfigError, nearest
-from agent.config.schema import Models, Override, check_value
+from agent.config.schema import PROVIDERS, Models, Override, check_value
 from agent.models.router import Router
 from agent.stages import GROUPS, STAGES, stage_of
 from screens import STYLES
 from screens.lines import LinesView
 from screens.text import BAD, GOOD, LABEL, MUTED, clean, line
 
-_PROVIDERS = ("", "embedded", "ollama", "openai", "systemone", "replay")
+_PROVIDERS = ("", *PROVIDERS)
 _TEXTS = (
     ("model", "model", "name as the server knows it; empty: the role's model"),
     ("base_url", "address", "empty: as in [models], or the provider's usual one"),

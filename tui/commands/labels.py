@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.config.schema import PROVIDERS
+from agent.labels.export_formats import FORMATS
 from tui import exit_codes
 
 if TYPE_CHECKING:
@@ -23,10 +25,6 @@ if TYPE_CHECKING:
 _REPO = click.option(
     "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here)."
 )
-_FORMATS = (
-    "openai-chat", "trl-sft", "trl-dpo", "trl-kto", "llama-factory", "llama-factory-dpo", "systemone", "csv",
-)  # fmt: skip
-
 
 @click.group()
 def labels() -> None:
@@ -71,7 +69,7 @@ def stats(repo: Path, as_json: bool) -> None:
 
 @labels.command("export")
 @_REPO
-@click.option("--format", "format_", type=click.Choice(_FORMATS), default="trl-sft", show_default=True)
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="trl-sft", show_default=True)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write; made when missing.")
 @click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
 @click.option("--run", "runs", multiple=True, help="Only this run (may be repeated).")
@@ -146,7 +144,7 @@ def _print_report(report: ExportReport) -> None:
 @_REPO
 @click.option("--model", "models", multiple=True, metavar="NAME[+ADAPTER]",
               help="Model to ask, an adapter after a plus (may be repeated; default: the configured ones).")
-@click.option("--provider", type=click.Choice(("embedded", "ollama", "openai", "systemone")), help="Protocol it speaks.")
+@click.option("--provider", type=click.Choice(PROVIDERS), help="Protocol it speaks.")
 @click.option("--base-url", default="", help="Address of its server.")
 @click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
 @click.option("--export", "export_dir", type=click.Path(file_okay=False, path_type=Path),
