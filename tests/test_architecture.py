@@ -64,6 +64,15 @@ def test_nothing_is_cited_that_a_reader_cannot_open() -> None:
     assert {path: cited for path, cited in found.items() if cited} == {}
 
 
+def test_the_glossary_is_short_and_in_use() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \|", text.split("## Glossary")[1].split("## To add")[0], re.M)
+    words = [word.strip() for row in rows[1:] for word in row.split(",") if "---" not in row]
+    assert 30 < len(words) <= 40
+    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES).lower().replace("_", " ")
+    assert [word for word in words if word.lower() not in code] == []
+
+
 def test_every_path_that_the_map_names_is_there() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:agent|screens|tui|styles|tests|benchmarks|docs)/[\w./-]*)`", text)
