@@ -78,3 +78,11 @@ def test_every_path_that_the_map_names_is_there() -> None:
     named = re.findall(r"`((?:agent|screens|tui|styles|tests|benchmarks|docs)/[\w./-]*)`", text)
     assert len(named) > 40
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_tests_mirror_the_tree() -> None:
+    others = {"attacks", "consumers", "fakes", "live", "audit/old_logs", "demo_repos/solutions", "language/toy"}
+    """Hostile cases, real consumers and models, what tests stand on, and recorded data."""
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests).as_posix() for path in tests.rglob("*.py")} - others - {"."}
+    assert {name for name in folders if not any((ROOT / top / name).is_dir() for top in ("agent", "."))} == set()

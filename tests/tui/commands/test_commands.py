@@ -22,7 +22,7 @@ from tui.cli import COMMANDS as COMMAND_TABLE
 from tui.cli import cli, main
 from tui.report import counted, plain_printer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMANDS = [
     [], ["demo"], ["run"], ["index"], ["models"], ["models", "list"], ["models", "pull"], ["models", "check"], ["config"],
     ["config", "init"], ["config", "show"], ["config", "path"], ["classify"], ["signals"], ["retrieve"], ["labels"],

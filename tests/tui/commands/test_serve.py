@@ -39,7 +39,7 @@ async def served(tmp_path: Path) -> AsyncIterator[tuple[Any, str]]:
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     port = free_port()
     command = (sys.executable, "-m", "tui", "serve", "--repo", str(tmp_path), "--port", str(port))
-    root, nothing = Path(__file__).parents[2], subprocess.DEVNULL
+    root, nothing = Path(__file__).parents[3], subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
         *command, cwd=root, stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, start_new_session=True
     )
