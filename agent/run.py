@@ -19,11 +19,11 @@ from agent.flow.linking import link_changed
 from agent.flow.outcome import RunOutcome, judge_outcome
 from agent.flow.plan import follows_from_facts, plan_run
 from agent.flow.planned_tests import write_planned_tests
-from agent.flow.progress import progress_of
+from agent.flow.progress import EarlierProgress, progress_of
 from agent.flow.relevant_failures import failures_left
 from agent.flow.rework import Rework
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import WRITTEN, after_writing, search_repair
+from agent.flow.search_repair import WRITTEN, after_writing, mend_again, search_repair
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
 from agent.gate import Stopped
@@ -115,7 +115,7 @@ class Run:
         if self.resumed:
             await self.workspace.rollback(earlier.commit if earlier and earlier.commit else self.workspace.base)
         self.outcome.baseline = await self.checks.baseline(known)
-        if not self._searches_later() and await self._mended_by_search():
+        if not self._searches_later() and await self._mended_by_search(earlier):
             self.outcome.final = await self.checks.final()
             return
         if not self.with_model:
@@ -124,12 +124,12 @@ class Run:
         parts = RunParts.of(self.ctx, self.workspace, found, self.checks, self.outcome)
         runner = StepRunner(parts)
         try:
-            if earlier is not None:
+            if earlier is not None and earlier.planned:
                 plan = await runner.take_up(earlier)
             else:
                 plan = await plan_run(self.ctx, found, self.outcome.baseline)
                 self.outcome.planned = plan.steps
-            await self._steps(runner, plan)
+            await self._steps(runner, plan, earlier)
             await link_changed(parts, runner)
             await Rework(parts, runner).run()
             await combine_versions(parts, runner)
@@ -140,18 +140,23 @@ class Run:
         finally:
             parts.close()
 
-    async def _steps(self, runner: StepRunner, plan: Plan) -> None:
+    async def _steps(self, runner: StepRunner, plan: Plan, earlier: EarlierProgress | None) -> None:
         if not self._searches_later():
             await runner.run(plan)
             return
         await runner.run(msgspec.structs.replace(plan, steps=tuple(one for one in plan.steps if one.kind in WRITTEN)))
-        await self._mended_by_search()
+        await self._mended_by_search(earlier)
         await runner.run(msgspec.structs.replace(plan, steps=tuple(one for one in plan.steps if one.kind not in WRITTEN)))
 
     def _searches_later(self) -> bool:
         return self.with_model and after_writing(self.task)
 
-    async def _mended_by_search(self) -> bool:
+    async def _mended_by_search(self, earlier: EarlierProgress | None) -> bool:
+        """Whether an edit mends what fails; a run that goes on does not search again where it had searched."""
+        if earlier is not None and earlier.mended is not None:
+            return await mend_again(self.ctx, self.checks, self.outcome, earlier.mended)
+        if earlier is not None and (earlier.searched or (earlier.planned and not self._searches_later())):
+            return False
         return await search_repair(
             self.ctx, self.workspace, self.task, self.checks, self.outcome, hidden=self.hidden, with_model=self.with_model
         )

@@ -14,7 +14,16 @@ import msgspec
 from agent.audit.history import events_of
 from agent.audit.reader import LogReader
 from agent.context import RunContext
-from agent.events import IncludeAdded, PlanAdjusted, PlanMade, StageFinished, StageStarted, StepFinished, StepStarted
+from agent.events import (
+    IncludeAdded,
+    PlanAdjusted,
+    PlanMade,
+    RepairFinished,
+    StageFinished,
+    StageStarted,
+    StepFinished,
+    StepStarted,
+)
 from agent.flow.outcome import RunOutcome
 from agent.planning.interface_tests import KIND as TESTS
 from agent.planning.schema import HowPlanned
@@ -25,9 +34,18 @@ _AFTER_THE_PLAN = ("link", "repair", "documentation", "interface_tests", "checks
 
 
 @dataclass
+class FoundEdit:
+    """The edit that the search found, as a step of its own, and how that ended (None: not known)."""
+
+    step: PlanStep
+    end: StepFinished | None = None
+
+
+@dataclass
 class EarlierProgress:
     """What a run had come to. ``executed`` are ids in order; ``results`` the last end of each step; ``commit`` is the last
-    one that is vouched for ("": none yet)."""
+    one that is vouched for ("": none yet). ``searched``: an edit was looked for in vain; ``mended`` is the one that was
+    found and committed."""
 
     planned: tuple[PlanStep, ...] = ()
     how: HowPlanned = "facts"
@@ -38,6 +56,8 @@ class EarlierProgress:
     commit: str = ""
     rounds: int = 0
     includes: int = 0
+    searched: bool = False
+    mended: FoundEdit | None = None
 
     @property
     def left(self) -> tuple[PlanStep, ...]:
@@ -68,7 +88,7 @@ class EarlierProgress:
 
 
 def progress_of(ctx: RunContext) -> EarlierProgress | None:
-    """What the log says of the run; None when it had no plan yet. Blocking."""
+    """What the log says of the run; None when it had neither a plan nor an edit. Blocking."""
     reader = LogReader(ctx.log.path)
     try:
         return read_progress(one.event for one in events_of(reader, ctx.run_id))
@@ -77,11 +97,22 @@ def progress_of(ctx: RunContext) -> EarlierProgress | None:
 
 
 def read_progress(events: Iterable[object]) -> EarlierProgress | None:
-    """The progress that a run's events tell of; None without a plan."""
+    """The progress that a run's events tell of; None when it had neither a plan nor an edit."""
     found, failed, planned_done = EarlierProgress(), "", False
     outcome = RunOutcome()
+    edit: FoundEdit | None = None
     for event in events:
         match event:
+            case PlanMade() if event.how == "search":
+                edit = FoundEdit(event.steps[-1])
+            case StepStarted() if edit is not None and event.step_id == edit.step.id:
+                pass
+            case StepFinished() if edit is not None and event.step_id == edit.step.id:
+                found.searched = not event.ok
+                found.mended = FoundEdit(edit.step, event) if event.ok else None
+                found.commit = event.commit or found.commit
+            case RepairFinished() if not event.mended:
+                found.searched = True
             case PlanMade():
                 if not outcome.planned:
                     found.how = msgspec.convert(event.how or "facts", HowPlanned)
@@ -101,7 +132,7 @@ def read_progress(events: Iterable[object]) -> EarlierProgress | None:
                 failed, planned_done = "", True
             case IncludeAdded():
                 found.includes += 1 if event.kept else -1
-    if not outcome.planned:
+    if not outcome.planned and found.mended is None:
         return None
     found.planned, found.dropped = outcome.planned, outcome.dropped
     if failed:  # whether the plan was to be adjusted after it is not known: it fails once more

@@ -9,6 +9,7 @@ from agent.events import PlanMade, StepFinished, StepStarted
 from agent.flow.checks import RunChecks
 from agent.flow.limits import limits_of
 from agent.flow.outcome import RunOutcome
+from agent.flow.progress import FoundEdit
 from agent.repair.phase import RepairPhase, Task
 from agent.task.intent import read_intent
 from agent.values import PlanStep
@@ -81,4 +82,18 @@ async def search_repair(
     outcome.step_done(step.id)
     outcome.mended = True
     ctx.emit(StepFinished(step.id, True, "", commit, (done.path,)))
+    return True
+
+
+async def mend_again(ctx: RunContext, checks: RunChecks, outcome: RunOutcome, edit: FoundEdit) -> bool:
+    """Account for an edit that was committed before the run was broken off, and tell of it once more. Always True."""
+    outcome.planned = (*outcome.planned, edit.step)
+    ctx.emit(PlanMade(outcome.planned, "search", notes=("The edit was found before the run was broken off.",)))
+    now = await checks.after_step(edit.step.id)
+    if now is not None:
+        checks.accept(now)
+    outcome.step_done(edit.step.id)
+    outcome.mended = True
+    if edit.end is not None:
+        ctx.emit(edit.end)
     return True

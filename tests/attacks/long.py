@@ -17,9 +17,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from agent.audit.history import list_runs
 from agent.audit.log import known_log
@@ -28,7 +28,7 @@ from agent.coding.replies.search_replace import apply_edits, parse_edits
 from agent.launch import open_run
 from agent.models.answers import parse_yes_no
 from agent.workspace.clean_room import state_directory
-from agent.workspace.git import WorkspaceError
+from agent.workspace.git import WorkspaceError, run_git
 from agent.workspace.paths import PathRefused, resolve_inside
 from agent.workspace.protected import is_writable
 from agent.workspace.record import recorded
@@ -39,7 +39,9 @@ from tests.attacks.test_git_states import survive
 from tests.fakes.cuts import every_moment
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder, small_ring
+from tests.flow.test_repair_and_write import TASK as MEND_AND_WRITE
 from tests.flow.test_run import RING, TASK
+from tests.repair.test_phase import SLUG, SLUG_TEST, repository
 from tests.workspace.support import fingerprint, make_repo
 
 
@@ -165,20 +167,63 @@ def _after_a_kill(repo: Path, old: object, applying: bool) -> str:
 # A kill at every event of a run, resumed.
 
 
+class Scenario(NamedTuple):
+    """A run to be killed: its repository, made in a folder, the task, and what the model says."""
+
+    name: str
+    make: Callable[[Path], Path]
+    task: str
+    script: Any
+
+
+def _takes_one_too_many(folder: Path) -> Path:
+    """The ring with one function to be written and a fault in another."""
+    repo = small_ring(folder, ("ring_max",))
+    source = (repo / "ring_buffer.c").read_text()
+    (repo / "ring_buffer.c").write_text(source.replace("rb->count == rb->capacity)", "rb->count > rb->capacity)", 1))
+    run_git(repo, "commit", "-q", "-a", "-m", "Take more")
+    return repo
+
+
+def _drops_digits(folder: Path) -> Path:
+    """A Python function with a fault that one edit mends."""
+    folder.mkdir()
+    return repository(folder, {"slug.py": SLUG, "test_slug.py": SLUG_TEST})
+
+
+SCENARIOS = (
+    Scenario("writing", small_ring, TASK, Coder(RING)),
+    Scenario("mending", _drops_digits, "Fix the bug: the tests fail.", "no"),
+    Scenario("writing and mending", _takes_one_too_many, MEND_AND_WRITE, Coder(RING)),
+)
+
+
 class _Model:
     """The scripted model on a thread of its own, so that forked runs can ask it."""
 
-    def __enter__(self) -> str:
+    def __init__(self, script: Any) -> None:
         self._loop = asyncio.new_event_loop()
-        self._server = ScriptedServer(Coder(RING))
+        self._server = ScriptedServer(script)
+
+    def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         asyncio.run_coroutine_threadsafe(self._server.start(), self._loop).result(20)
-        return self._server.base_url
+        return self
 
     def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._server.stop(), self._loop).result(20)
         self._loop.call_soon_threadsafe(self._loop.stop)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self._server.base_url
+
+    def judged(self) -> list[str]:
+        """The yes/no questions that it was asked since this was called last."""
+        calls, self._server.calls = self._server.calls, []
+        return [call.text for call in calls if "grammar" in call.body]
 
 
 def _forked(work: Callable[[], Any]) -> tuple[int, Any]:
@@ -199,21 +244,28 @@ def _forked(work: Callable[[], Any]) -> tuple[int, Any]:
     return code, json.loads(said) if said else None
 
 
-async def _play(repo: Path, url: str, resume: str = "", kill_at: int = 0) -> dict[str, Any]:
-    run = await open_run(TASK, repo, extra={"models": {"provider": "openai", "base_url": url}}, resume=resume)
-    heard = 0
+def _play(scenario: Scenario, repo: Path, url: str, resume: str = "", kill_at: int = 0) -> tuple[int, Any]:
+    """A run in a child process, killed at its ``kill_at``-th event."""
 
-    def listen(_: object) -> None:
-        nonlocal heard
-        heard += 1
-        if heard == kill_at:
-            os._exit(9)
+    async def play() -> dict[str, Any]:
+        models = {"provider": "openai", "base_url": url, "concurrency": 1}
+        run = await open_run(scenario.task, repo, extra={"models": models}, resume=resume)
+        heard = 0
 
-    run.ctx.listeners.append(listen)
-    done = await run.execute()
-    await run.aclose()
-    diff = subprocess.run(["git", "diff", "HEAD", done.branch], cwd=repo, capture_output=True, text=True).stdout
-    return {"end": [done.status, done.reason, done.functions, done.stubs_left, done.includes_added, diff], "events": heard}
+        def listen(_: object) -> None:
+            nonlocal heard
+            heard += 1
+            if heard == kill_at:
+                os._exit(9)
+
+        run.ctx.listeners.append(listen)
+        done = await run.execute()
+        await run.aclose()
+        diff = subprocess.run(["git", "diff", "HEAD", done.branch], cwd=repo, capture_output=True, text=True).stdout
+        end = [done.status, done.reason, done.functions, done.stubs_left, done.includes_added, diff]
+        return {"end": end, "events": heard}
+
+    return _forked(lambda: asyncio.run(play()))
 
 
 def _run_id(repo: Path) -> str:
@@ -226,33 +278,39 @@ def _run_id(repo: Path) -> str:
         reader.close()
 
 
-def resumes(folder: Path, stride: int) -> Row:
-    """A run that is killed at each ``stride``-th event and resumed ends with the same status, sentence and diff."""
+def resumes(folder: Path, stride: int, first: int = 1, scenarios: Sequence[Scenario] = SCENARIOS) -> Iterator[Row]:
+    """A run that is killed at each ``stride``-th event from the ``first`` one and resumed ends with the same status,
+    sentence and diff, and asks no yes/no question a second time but the one that was under way."""
+    for scenario in scenarios:
+        with _Model(scenario.script) as model:
+            yield _killed_and_resumed(scenario, model, folder / scenario.name.replace(" ", "-"), stride, first)
+
+
+def _killed_and_resumed(scenario: Scenario, model: _Model, folder: Path, stride: int, first: int) -> Row:
+    folder.mkdir()
     faults: list[str] = []
     tried = 0
-    with _Model() as url:
-        first = small_ring(folder / "whole")
-        _, whole = _forked(lambda: asyncio.run(_play(first, url)))
-        for number in range(1, whole["events"] + 1, stride):
-            repo = small_ring(folder / f"killed-{number}")
-            code, _ = _forked(lambda repo=repo, number=number: asyncio.run(_play(repo, url, kill_at=number)))  # type: ignore[misc]
-            tried += 1
-            if code != 9:
-                faults.append(f"event {number}: the run ended before it (exit code {code})")
-                continue
-            _, again = _forked(lambda repo=repo: asyncio.run(_play(repo, url, resume=_run_id(repo))))  # type: ignore[misc]
-            last = number == whole["events"]
-            if again is None and last:
-                continue  # it had ended: there is nothing to resume
-            if again is None or again["end"] != whole["end"]:
-                faults.append(f"event {number}: {again['end'][:2] if again else 'it could not be resumed'}")
-            shutil.rmtree(repo, ignore_errors=True)
-    return Row(
-        f"killed at {'every' if stride == 1 else f'every {stride}th'} event, resumed",
-        tried,
-        tried - len(faults),
-        tuple(faults[:5]),
-    )
+    _, whole = _play(scenario, scenario.make(folder / "whole"), model.url)
+    model.judged()
+    for number in range(first, whole["events"] + 1, stride):
+        repo = scenario.make(folder / f"killed-{number}")
+        code, _ = _play(scenario, repo, model.url, kill_at=number)
+        tried += 1
+        if code != 9:
+            faults.append(f"event {number}: the run ended before it (exit code {code})")
+            continue
+        before = model.judged()
+        _, again = _play(scenario, repo, model.url, resume=_run_id(repo))
+        asked_twice = set(before[:-1]).intersection(model.judged())
+        if again is None and number == whole["events"]:
+            continue  # it had ended: there is nothing to resume
+        if again is None or again["end"] != whole["end"]:
+            faults.append(f"event {number}: {again['end'][:2] if again else 'it could not be resumed'}")
+        elif asked_twice:
+            faults.append(f"event {number}: {len(asked_twice)} questions were asked anew")
+        shutil.rmtree(repo, ignore_errors=True)
+    which = "every" if stride == 1 else f"every {stride}th"
+    return Row(f"{scenario.name}: killed at {which} event, resumed", tried, tried - len(faults), tuple(faults[:5]))
 
 
 # Replies of a hostile model.
@@ -339,6 +397,9 @@ def main() -> int:
     options.add_argument("--kills", type=int, default=1000)
     options.add_argument("--replies", type=int, default=10_000)
     options.add_argument("--stride", type=int, default=1, help="kill at each n-th event of a run")
+    options.add_argument("--first", type=int, default=1, help="the first event at which a run is killed")
+    options.add_argument("--scenario", help="one of the runs that are killed only")
+    options.add_argument("--only", choices=("replies", "states", "kills", "resumes"), help="one part only")
     given = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="cra-attack-") as place:
         folder = Path(place).resolve()
@@ -346,14 +407,15 @@ def main() -> int:
             os.environ[f"CRA_{name}_DIR"] = str(folder / name.lower())
         trust(folder, below=True)
         rows = []
-        parts: tuple[Callable[[], Iterable[Row]], ...] = (
-            lambda: replies(folder, given.replies),
-            lambda: [git_states(folder)],
-            lambda: kills(folder, given.kills),
-            lambda: [resumes(folder, given.stride)],
-        )
-        for part in parts:
-            for row in part():
+        chosen = [one for one in SCENARIOS if given.scenario in (None, one.name)]
+        parts: dict[str, Callable[[], Iterable[Row]]] = {
+            "replies": lambda: replies(folder, given.replies),
+            "states": lambda: [git_states(folder)],
+            "kills": lambda: kills(folder, given.kills),
+            "resumes": lambda: resumes(folder, given.stride, given.first, chosen),
+        }
+        for name, part in parts.items():
+            for row in part() if given.only in (None, name) else ():
                 rows.append(row)
                 print(f"{row.what:<68} {row.tried:>7} tried {row.held:>7} held", flush=True)
                 for fault in row.faults:
