@@ -1,7 +1,4 @@
-"""A file's bytes as editable text, and back, so that everything outside an edit stays byte for byte what it was.
-
-Unlike :mod:`agent.workspace.textfile`, which shows a file with plain newlines, positions here are those of the file.
-"""
+"""A file's bytes as editable text, and back, so that everything outside an edit stays byte for byte what it was."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agent.workspace import apply as applying
-from agent.workspace import place, record, textfile
+from agent.workspace import place, record
 from agent.workspace.clean_room import work_folder
 from agent.workspace.git import CheckoutChanged, WorkspaceError, run_git, text
 from agent.workspace.paths import resolve_inside, write_atomically
@@ -80,41 +80,14 @@ class Workspace:
         """
         return resolve_inside(self.root, path)
 
-    def read(self, path: str) -> str:
-        r"""The text of a file, with ``\n`` newlines (a file with mixed newlines as it is).
-
-        Raises:
-            WorkspaceError: the path is refused, there is no such file, or it is binary.
-        """
-        return self.read_file(path).text
-
-    def read_file(self, path: str) -> textfile.TextFile:
-        """The text of a file with its encoding and newline style. Raises as :meth:`read`."""
-        full = self.resolve(path)
-        try:
-            return textfile.decode(full.read_bytes())
-        except FileNotFoundError:
-            raise WorkspaceError(f"There is no file {path} in the repository.") from None
-        except IsADirectoryError:
-            raise WorkspaceError(f"{path} is a folder, not a file.") from None
-        except OSError as error:
-            raise WorkspaceError(f"{path} cannot be read: {error.strerror}.") from error
-        except ValueError:
-            raise WorkspaceError(f"{path} is a binary file, so it is not edited as text.") from None
-
-    def write(self, path: str, text: str) -> Path:
-        r"""Write ``text`` (``\n`` newlines) whole, in the mode, encoding and newline style the file has; returns its path.
+    def write_bytes(self, path: str, data: bytes) -> Path:
+        """Write a file whole; one that is there keeps its mode. Returns its path.
 
         Files that are new are remembered, so that :meth:`commit` takes them in.
 
         Raises:
             WorkspaceError: the path is refused or cannot be written; the file is then unchanged.
         """
-        style = self.read_file(path) if self.resolve(path).is_file() else textfile.TextFile("")
-        return self.write_bytes(path, style.encode(text))
-
-    def write_bytes(self, path: str, data: bytes) -> Path:
-        """As :meth:`write`, for contents that are encoded already; an existing file keeps its mode."""
         full = self.resolve(path)
         if full.is_dir():
             raise WorkspaceError(f"{path} is a folder, so no file can be written there.")
@@ -123,7 +96,7 @@ class Workspace:
         return full
 
     def note_written(self, path: str) -> None:
-        """Say that a file was made by other means than :meth:`write` and belongs to the change."""
+        """Say that a file was made by other means than :meth:`write_bytes` and belongs to the change."""
         full = self.resolve(path)
         self._written.add(full.relative_to(self.top.resolve()).as_posix())
 

@@ -82,10 +82,10 @@ def _create(repo: Path) -> None:
 def _step(files: int) -> Callable[[Path], None]:
     async def work(repo: Path) -> None:
         space = await Workspace.reopen(repo, "r1")
-        space.write("a.c", "int x;\n")
+        space.write_bytes("a.c", b"int x;\n")
         for number in range(files):
-            space.write(f"deep/{number}/new.c", "int n;\n")
-        space.write("new.c", "int n;\n")
+            space.write_bytes(f"deep/{number}/new.c", b"int n;\n")
+        space.write_bytes("new.c", b"int n;\n")
         await space.commit("Step")
 
     return lambda repo: asyncio.run(work(repo))

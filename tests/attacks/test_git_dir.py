@@ -62,7 +62,7 @@ def program(tmp_path: Path) -> Path:
 
 async def everything(space: Workspace) -> None:
     """What the product does with git in a run's place."""
-    space.write("a.c", "int changed;\n")
+    space.write_bytes("a.c", b"int changed;\n")
     await space.diff()
     await space.changed_files()
     start = await space.commit("Step")
@@ -137,7 +137,7 @@ async def test_a_worktree_removed_by_git_itself(repo: Path, space: Workspace) ->
             await attempt
     assert fingerprint(repo) == before
     again = await Workspace.reopen(repo, "r1")
-    assert again.read("a.c") == "int a;\n"
+    assert (again.root / "a.c").read_text() == "int a;\n"
 
 
 async def test_another_folder_in_its_place(tmp_path: Path, repo: Path, space: Workspace) -> None:
@@ -193,7 +193,7 @@ async def test_a_filter_that_the_persons_own_files_need_is_said(tmp_path: Path, 
     git(repo, "commit", "-q", "-m", "Attributes")
     space = await Workspace.create(repo, "r1")
     assert any("Git runs the filter upper" in note for note in space.notes)
-    assert space.read("a.c") == "INT A;\n"
+    assert (space.root / "a.c").read_text() == "INT A;\n"
 
 
 def test_git_never_looks_further_up(tmp_path: Path) -> None:

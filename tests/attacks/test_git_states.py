@@ -22,11 +22,11 @@ async def survive(repo: Path) -> str:
         assert fingerprint(repo, refs=False) == before
         return "refused"
     assert fingerprint(repo, refs=False) == before
-    space.write("made.c", "int made;\n")
+    space.write_bytes("made.c", b"int made;\n")
     await space.commit("Step")
     assert "made.c" in await space.changed_files() and "int made" in await space.diff()
     again = await Workspace.reopen(repo, "r1")
-    assert again.read("made.c") == "int made;\n" and fingerprint(repo, refs=False) == before
+    assert (again.root / "made.c").read_text() == "int made;\n" and fingerprint(repo, refs=False) == before
     done = await again.apply_to_user_tree()
     assert done.ok and done.files == ("made.c",)
     (repo / "made.c").unlink()

@@ -32,7 +32,7 @@ async def ended_run(repo: Path, run_id: str = "r1", status: RunStatus = "complet
     Its configuration has outcomes labelled."""
     place = await Workspace.create(repo, run_id)
     if text != BEFORE:
-        place.write("a.c", text)
+        place.write_bytes("a.c", text.encode())
     await place.commit("the change")
     diff = await place.diff()
     log = AuditLog(log_path(repo))

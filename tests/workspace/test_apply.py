@@ -23,7 +23,7 @@ async def run_with(repo, run="r1", **files):
         if text is None:
             space.resolve(path).unlink()
         else:
-            space.write(path, text)
+            space.write_bytes(path, text.encode())
     await space.commit("Step")
     return space
 
@@ -143,7 +143,7 @@ async def test_modes_links_and_newline_conversion(tmp_path):
     space = await Workspace.create(repo, "r1")
     assert space.resolve("b.c").read_bytes() == b"int b;\r\n"
     space.resolve("a.sh").chmod(0o755)
-    space.write("b.c", "int b;\nint c;\n")
+    space.write_bytes("b.c", b"int b;\nint c;\n")
     os.symlink("a.sh", space.root / "link")
     space.note_written("a.sh")
     git(space.root, "add", "link")
@@ -216,7 +216,7 @@ async def test_whatever_both_sides_edit_nothing_is_lost(tmp_path, seed):
     ours, theirs = edited("run"), edited("person")
     space = await Workspace.create(repo, "r1")
     for name in names:
-        space.write(name, text(ours[name]))
+        space.write_bytes(name, text(ours[name]).encode())
     await space.commit("Step")
     for name in names:
         (repo / name).write_text(text(theirs[name]))

@@ -92,13 +92,13 @@ def test_a_place_half_made_is_opened_whole_or_unknown_and_leaves_nothing(
         assert fingerprint(bench.repo) == bench.before
         if recorded(bench.repo):
             space = reopen(bench.repo)
-            assert space.read("a.c") == "int changed;\n" and asyncio.run(space.changed_files()) == []
+            assert (space.root / "a.c").read_text() == "int changed;\n" and asyncio.run(space.changed_files()) == []
             asyncio.run(space.discard())
             opened += 1
         else:
             unknown += 1
         other = create(bench.repo, "r2")
-        assert other.read("a.c") == "int changed;\n"
+        assert (other.root / "a.c").read_text() == "int changed;\n"
         assert bench.left() == (["r2", "r2.json"] if under_git else ["r2", "r2.git", "r2.json"])
         assert fingerprint(bench.repo) == bench.before
     assert opened and unknown
@@ -112,14 +112,14 @@ def test_a_step_half_committed_is_all_there_or_not_at_all(tmp_path: Path, under_
 
     def step() -> None:
         space = reopen(bench.repo)
-        space.write("a.c", "int x;\n")
-        space.write("new.c", "int n;\n")
+        space.write_bytes("a.c", b"int x;\n")
+        space.write_bytes("new.c", b"int n;\n")
         asyncio.run(space.commit("Step"))
 
     seen = set()
     for _ in every_moment(step, bench.restore):
         space = reopen(bench.repo)
-        seen.add((space.read("a.c"), (space.root / "new.c").exists()))
+        seen.add(((space.root / "a.c").read_text(), (space.root / "new.c").exists()))
         assert asyncio.run(space.commit("Nothing")) == asyncio.run(space.head())
         assert fingerprint(bench.repo) == bench.before
     assert seen <= {("int a;\n", False), ("int x;\n", True)}
@@ -129,7 +129,7 @@ def test_a_step_half_committed_is_all_there_or_not_at_all(tmp_path: Path, under_
 def test_a_choice_cut_off_can_be_made_again(tmp_path: Path, choice: str) -> None:
     bench = Bench(tmp_path, {"a.c": "int a;\n"})
     space = create(bench.repo)
-    space.write("a.c", "int x;\n")
+    space.write_bytes("a.c", b"int x;\n")
     asyncio.run(space.commit("Step"))
     bench.remember()
     for _ in every_moment(lambda: asyncio.run(getattr(space, choice)()), bench.restore):
@@ -151,7 +151,7 @@ def test_a_copy_half_discarded_is_whole_or_gone(tmp_path: Path, monkeypatch: pyt
     for _ in every_moment(lambda: asyncio.run(space.discard()), bench.restore):
         if recorded(bench.repo):
             again = reopen(bench.repo)
-            assert again.read("b.c") == "int b;\n"
+            assert (again.root / "b.c").read_text() == "int b;\n"
             asyncio.run(again.discard())
         asyncio.run(create(bench.repo, "r2").discard())
         assert bench.left() == [] and fingerprint(bench.repo) == bench.before
@@ -165,8 +165,8 @@ def test_an_apply_half_done_is_undone_with_nothing_left_behind(
     git(bench.repo, "add", "-A")
     git(bench.repo, "commit", "-q", "-m", "A link")
     space = create(bench.repo)
-    space.write("a.c", "int x;\n")
-    space.write("d/e/new.c", "int n;\n")
+    space.write_bytes("a.c", b"int x;\n")
+    space.write_bytes("d/e/new.c", b"int n;\n")
     (space.root / "gone.c").unlink()
     (space.root / "run.sh").chmod(0o755)
     (space.root / "link.c").unlink()

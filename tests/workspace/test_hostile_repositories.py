@@ -27,8 +27,8 @@ async def test_lfs_without_its_program_leaves_pointers_as_the_persons_checkout_h
     monkeypatch.setattr("agent.workspace.git.shutil.which", lambda name: None if name == "git-lfs" else f"/usr/bin/{name}")
     before = fingerprint(repo)
     space = await Workspace.create(repo, "r1")
-    assert space.read("big.bin").startswith("version https://git-lfs")
-    space.write("a.c", "int b;\n")
+    assert (space.root / "big.bin").read_text().startswith("version https://git-lfs")
+    space.write_bytes("a.c", b"int b;\n")
     await space.commit("Change")
     assert (await space.apply_to_user_tree()).files == ("a.c",)
     (repo / "a.c").write_text("int a;\n")
@@ -41,7 +41,7 @@ async def test_newlines_that_git_would_refuse_to_convert(tmp_path):
     git(repo, "config", "core.autocrlf", "input")
     (repo / "new.c").write_bytes(b"int n;\r\n")
     space = await Workspace.create(repo, "r1")
-    space.write("new.c", space.read("new.c") + "int m;\n")
+    space.write_bytes("new.c", ((space.root / "new.c").read_text() + "int m;\n").encode())
     await space.commit("Change")
     assert (await space.apply_to_user_tree()).ok
     assert (repo / "new.c").read_bytes() == b"int n;\r\nint m;\r\n"
@@ -55,10 +55,10 @@ async def test_submodules_that_every_command_would_follow(tmp_path):
     git(repo, "config", "submodule.recurse", "true")
     space = await Workspace.create(repo, "r1")
     start = await space.head()
-    space.write("a.c", "int b;\n")
+    space.write_bytes("a.c", b"int b;\n")
     await space.commit("Change")
     await space.rollback(start)
-    assert (await Workspace.reopen(repo, "r1")).read("a.c") == "int a;\n"
+    assert ((await Workspace.reopen(repo, "r1")).root / "a.c").read_text() == "int a;\n"
 
 
 async def test_names_that_are_no_text_are_written_as_escapes(tmp_path, monkeypatch):
@@ -97,7 +97,7 @@ async def test_what_git_cannot_add_names_the_way_around(tmp_path, spoil):
         await Workspace.create(repo, "r1")
     assert git(repo, "branch", "--list", "cra/*") == "" and os.listdir(work_folder(repo)) == []
     space = await Workspace.create(repo, "r2", carry_uncommitted=False)
-    assert space.read("a.c") == "int a;\n"
+    assert (space.root / "a.c").read_text() == "int a;\n"
 
 
 async def test_bare_repositories_and_broken_ones(tmp_path):
@@ -123,7 +123,7 @@ async def test_folders_nested_deeper_than_python_recurses(tmp_path, monkeypatch)
     assert find_test_command(repo) == ""
     assert "a.c" in {entry.path for entry in _indexed(repo, tmp_path)}
     space = await Workspace.create(repo, "r1")
-    space.write("a.c", "int b;\n")
+    space.write_bytes("a.c", b"int b;\n")
     await space.commit("Change")
     assert (await space.apply_to_user_tree()).files == ("a.c",)
     await space.discard()

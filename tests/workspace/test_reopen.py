@@ -12,25 +12,25 @@ from tests.workspace.support import git, make_repo
 async def test_reopen_after_a_kill_keeps_commits_and_drops_the_half_step(tmp_path):
     repo = make_repo(tmp_path / "repo")
     space = await Workspace.create(repo, "r1")
-    space.write("a.c", "int done;\n")
+    space.write_bytes("a.c", b"int done;\n")
     done = await space.commit("Done")
-    space.write("a.c", "int half;\n")
-    space.write("half.c", "int half;\n")
+    space.write_bytes("a.c", b"int half;\n")
+    space.write_bytes("half.c", b"int half;\n")
     (repo / ".git" / "worktrees" / "r1" / "index.lock").write_text("")
     again = await Workspace.reopen(repo, "r1")
     assert (again.base, await again.head(), again.carried) == (space.base, done, space.carried)
-    assert again.read("a.c") == "int done;\n" and not (again.root / "half.c").exists()
+    assert (again.root / "a.c").read_text() == "int done;\n" and not (again.root / "half.c").exists()
     assert await again.commit("Nothing") == done
 
 
 async def test_reopen_when_the_folder_was_removed_by_hand(tmp_path):
     repo = make_repo(tmp_path / "repo")
     space = await Workspace.create(repo, "r1")
-    space.write("a.c", "int done;\n")
+    space.write_bytes("a.c", b"int done;\n")
     done = await space.commit("Done")
     shutil.rmtree(space.top)
     again = await Workspace.reopen(repo, "r1")
-    assert await again.head() == done and again.read("a.c") == "int done;\n"
+    assert await again.head() == done and (again.root / "a.c").read_text() == "int done;\n"
     shutil.rmtree(space.top)
     git(repo, "worktree", "prune")
     git(repo, "branch", "-D", "cra/r1")
@@ -76,7 +76,7 @@ async def test_locks_that_a_killed_git_left_on_the_runs_own_branch_are_in_nobody
         lock.parent.mkdir(parents=True, exist_ok=True)
         lock.write_text("")
     again = await Workspace.reopen(repo, "r1")
-    again.write("a.c", "int x;\n")
+    again.write_bytes("a.c", b"int x;\n")
     assert await again.commit("Step") != space.base
     locks[0].write_text("")
     assert "deleted" in await again.discard()

@@ -14,8 +14,8 @@ from tests.workspace.support import fingerprint, make_repo
 
 async def applied(repo: Path, run: str = "r1") -> None:
     space = await Workspace.create(repo, run)
-    space.write("a.c", "int z;\n")
-    space.write("n/new.c", "new\n")
+    space.write_bytes("a.c", b"int z;\n")
+    space.write_bytes("n/new.c", b"new\n")
     space.resolve("d/gone.c").unlink()
     await space.commit("Step")
     assert (await space.apply_to_user_tree()).ok
@@ -83,7 +83,7 @@ async def test_the_log_says_so_and_the_branch_still_has_the_work(tmp_path):
     for seq, event in enumerate((RunStarted("t", str(repo)), DiffReady("d", ("a.c",)), RunFinished("complete")), 1):
         log.append(Envelope("r1", seq, 1.0, event))
     log.close()
-    space.write("a.c", "int z;\n")
+    space.write_bytes("a.c", b"int z;\n")
     await space.commit("Step")
     assert (await decide(repo, "r1", "apply"))[0] and (repo / "a.c").read_text() == "int z;\n"
     assert (await take_back(repo, "r1"))[0] and (repo / "a.c").read_text() == "int a;\n"

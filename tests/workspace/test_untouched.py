@@ -29,7 +29,7 @@ async def test_tests_that_a_command_rewrote_deleted_or_added_are_as_before(tmp_p
 
 async def test_a_test_that_is_not_committed_yet_is_put_back_too_even_from_a_pipe(tmp_path):
     space = await _space(tmp_path)
-    space.write("tests/test_b.c", "int b;\n")
+    space.write_bytes("tests/test_b.c", b"int b;\n")
     files = Untouched(space)
     (space.root / "tests/test_b.c").unlink()
     os.mkfifo(space.root / "tests/test_b.c")
@@ -40,6 +40,6 @@ async def test_a_test_that_is_not_committed_yet_is_put_back_too_even_from_a_pipe
 async def test_what_the_run_itself_writes_meanwhile_stays(tmp_path):
     space = await _space(tmp_path)
     files = Untouched(space)
-    space.write("a.c", "int a = 2;\n")
+    space.write_bytes("a.c", b"int a = 2;\n")
     assert files.restore() == []
     assert (space.root / "a.c").read_text() == "int a = 2;\n"

@@ -67,8 +67,8 @@ async def test_without_carrying_the_run_says_that_it_starts_from_head(tmp_path):
 async def test_commit_takes_the_change_and_not_what_builds_leave(tmp_path):
     repo = make_repo(tmp_path / "repo")
     space = await Workspace.create(repo, "r1")
-    space.write("a.c", "int a = 3;\n")
-    space.write("src/new.c", "int n;\n")
+    space.write_bytes("a.c", b"int a = 3;\n")
+    space.write_bytes("src/new.c", b"int n;\n")
     (space.root / "program").write_bytes(b"\x7fELF")
     first = await space.commit("Step 1")
     assert first == await space.head() != space.base
@@ -81,24 +81,24 @@ async def test_commit_takes_the_change_and_not_what_builds_leave(tmp_path):
 
 async def test_diff_shows_what_is_not_committed_yet(tmp_path):
     space = await Workspace.create(make_repo(tmp_path / "repo"), "r1")
-    space.write("a.c", "int z;\n")
+    space.write_bytes("a.c", b"int z;\n")
     first = await space.commit("One")
-    space.write("n.c", "int n;\n")
+    space.write_bytes("n.c", b"int n;\n")
     assert await space.changed_files() == ["a.c", "n.c"]
     assert await space.changed_files(first) == ["n.c"]
 
 
 async def test_rollback_drops_later_commits_and_files(tmp_path):
     space = await Workspace.create(make_repo(tmp_path / "repo"), "r1")
-    space.write("a.c", "int one;\n")
+    space.write_bytes("a.c", b"int one;\n")
     first = await space.commit("One")
-    space.write("b.c", "int two;\n")
+    space.write_bytes("b.c", b"int two;\n")
     await space.commit("Two")
-    space.write("c.c", "int three;\n")
+    space.write_bytes("c.c", b"int three;\n")
     await space.rollback(first)
     assert await space.head() == first
     assert not (space.root / "b.c").exists() and not (space.root / "c.c").exists()
-    space.write("c.c", "int three;\n")
+    space.write_bytes("c.c", b"int three;\n")
     await space.rollback(space.base)
     assert await space.changed_files() == []
     with pytest.raises(WorkspaceError, match="not a commit of run"):
@@ -124,7 +124,7 @@ async def test_works_without_a_name_with_hooks_signing_and_a_foreign_environment
     (repo / "n.c").write_text("n\n")
     before = fingerprint(other)
     space = await Workspace.create(repo, "r1")
-    space.write("a.c", "int b;\n")
+    space.write_bytes("a.c", b"int b;\n")
     await space.commit("Step")
     assert (await space.apply_to_user_tree()).ok
     await space.discard()
@@ -136,8 +136,8 @@ async def test_repository_below_the_top_level(tmp_path):
     top = make_repo(tmp_path / "top", {"lib/x.c": "int x;\n", "app/main.c": "int main;\n"})
     space = await Workspace.create(top / "app", "r1")
     assert space.root == space.top / "app" and (space.top / "lib" / "x.c").exists()
-    space.write("main.c", "int changed;\n")
-    space.write("new.c", "int n;\n")
+    space.write_bytes("main.c", b"int changed;\n")
+    space.write_bytes("new.c", b"int n;\n")
     await space.commit("Step")
     assert await space.changed_files() == ["main.c", "new.c"]
     assert "a/main.c" in await space.diff()
@@ -153,9 +153,9 @@ async def test_a_linked_worktree_can_hold_runs(tmp_path):
     (tmp_path / "linked" / "a.c").write_text("int linked;\n")
     before = fingerprint(tmp_path / "linked")
     space = await Workspace.create(tmp_path / "linked", "r1")
-    assert space.read("a.c") == "int linked;\n"
+    assert (space.root / "a.c").read_text() == "int linked;\n"
     assert fingerprint(tmp_path / "linked") == before
-    space.write("a.c", "int more;\n")
+    space.write_bytes("a.c", b"int more;\n")
     await space.commit("Step")
     assert (await space.apply_to_user_tree()).ok
     await space.discard()
@@ -168,9 +168,9 @@ async def test_no_commit_yet(tmp_path):
     before = fingerprint(repo)
     space = await Workspace.create(repo, "r1")
     assert "no commit yet" in space.notes[0] and space.user_head == ""
-    assert space.read("a.c") == "int a;\n"
+    assert (space.root / "a.c").read_text() == "int a;\n"
     assert fingerprint(repo) == before
-    space.write("a.c", "int b;\n")
+    space.write_bytes("a.c", b"int b;\n")
     await space.commit("Step")
     assert (await space.apply_to_user_tree()).ok
     await space.discard()
@@ -198,7 +198,7 @@ async def test_outside_git_a_copy(tmp_path):
     space = await Workspace.create(folder, "r1")
     assert space.mode == "copy" and "not a git repository" in space.notes[0]
     assert not (space.root / "node_modules").exists()
-    space.write("src/a.c", "int b;\n")
+    space.write_bytes("src/a.c", b"int b;\r\n")
     assert (space.root / "src" / "a.c").read_bytes() == b"int b;\r\n"
     await space.commit("Step")
     assert "+int b;" in await space.diff()
@@ -232,7 +232,7 @@ async def test_submodules_nested_repositories_and_large_files_are_named(tmp_path
     notes = " ".join(space.notes)
     assert "vendor/inner" in notes and "nested/" in notes and "weights.bin" in notes
     assert not (space.root / "weights.bin").exists()
-    space.write("a.c", "int b;\n")
+    space.write_bytes("a.c", b"int b;\n")
     await space.commit("Step")
     assert await space.changed_files() == ["a.c"]
     assert (await space.apply_to_user_tree()).files == ("a.c",)
@@ -250,7 +250,7 @@ async def test_an_unfinished_merge_is_taken_as_it_is(tmp_path):
     before = fingerprint(repo)
     space = await Workspace.create(repo, "r1")
     assert "A merge is not finished (a.c)" in space.notes[0]
-    assert "<<<<<<<" in space.read("a.c")
+    assert "<<<<<<<" in (space.root / "a.c").read_text()
     assert fingerprint(repo) == before
 
 
@@ -258,10 +258,10 @@ async def test_keep_leaves_the_branch_and_discard_removes_it(tmp_path):
     repo = make_repo(tmp_path / "repo")
     kept, gone = await Workspace.create(repo, "kept"), await Workspace.create(repo, "gone")
     for space in (kept, gone):
-        space.write("a.c", f"int {space.run_id};\n")
+        space.write_bytes("a.c", f"int {space.run_id};\n".encode())
         await space.commit("Step")
     assert recorded(repo) == ["kept", "gone"]
-    kept.write("half.c", "int half;\n")
+    kept.write_bytes("half.c", b"int half;\n")
     assert "cra/kept" in await kept.keep()
     assert "deleted" in await gone.discard()
     assert git(repo, "branch", "--format=%(refname:short)").split() == ["cra/kept", "main"]
