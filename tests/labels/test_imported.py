@@ -52,7 +52,7 @@ def test_conflicts_are_listed_and_written_only_on_demand(filled: Filled, tmp_pat
     file.write_text(f"id,label\n{mine},no\n{twin},yes\n{weak},no\n", encoding="utf-8")
     report = import_labels(filled.repo, file)
     assert report.added == 1 and labels(filled)[weak] is False, "an outcome gives way"
-    assert "labelled yes in the log" in report.conflicts[0] and "otherwise in line 2" in report.conflicts[1]
+    assert "labelled yes in the log" in report.conflicts[0] and "differently in line 2" in report.conflicts[1]
     assert labels(filled)[mine] is True
     file.write_text(f"id,label\n{mine},no\n", encoding="utf-8")
     assert import_labels(filled.repo, file, replace=True).added == 1 and labels(filled)[mine] is False

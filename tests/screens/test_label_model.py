@@ -100,6 +100,6 @@ def test_a_comment_leaves_an_override_an_override(session: LabelSession) -> None
     item = next(item for item in session.items if item.own and item.source == "overrule")
     session.comment(item, "seen by the reviewer")
     assert (item.source, item.note) == ("overrule", "seen by the reviewer")
-    assert "sitting" not in session.progress()
+    assert "session" not in session.progress()
     session.undo()
     assert (item.source, item.note) == ("overrule", "")
