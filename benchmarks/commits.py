@@ -57,6 +57,11 @@ def checkout(clones: Path, row: Commit) -> Path:
     return target
 
 
+def committed(root: Path) -> int:
+    """When the commit that is checked out was made, in seconds since 1970."""
+    return int(_git("-C", str(root), "log", "-1", "--format=%ct"))
+
+
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", *arguments], capture_output=True, text=True)
     if done.returncode != 0:

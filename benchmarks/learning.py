@@ -1,22 +1,29 @@
-"""Whether labels make the judge better: recall of what mattered, over the number of labels, on repositories not seen.
+"""Whether labels make the judge better, on tasks that nothing was fitted to. No model is asked.
 
     python -m benchmarks.learning [--answers FILE] [--share 0.4] [--draws 10]
 
-Repeats the analysis from saved answers of the default model (``benchmarks/data/commit_answers.jsonl``); no model is asked.
+Repeats the analysis from saved answers of the default model. Two files of them are kept:
 
-The analysis, fixed before the answers were looked at:
+* ``data/commit_answers.jsonl``, for development: 16 changes and the worked example, every stage. The thresholds that ship
+  with the model were fitted on them and the fitter's priors were chosen on them, so their figures are in-sample.
+* ``data/fresh_answers.jsonl``, the default, for confirmation: earlier commits of four repositories, their messages as the
+  tasks, and the 12 best-ranked symbols of each in pass 2 ("will this symbol change?"); commits none of whose symbols are
+  among them were left out. They were asked after the fitter and this analysis were fixed.
 
-* The answers are one judging pass over the visible commits and the worked example: the 16 best-ranked files that are no
-  seeds, and the 14 best-ranked symbols in pass 1 and pass 2. An item matters if the real change touched it.
-* Labels come from the other repositories only (each repository is left out in turn). For each number of labels, whole
-  tasks are drawn at random until there are so many, ten times; recalls are averaged over the draws.
-* The rule is the product's own (``agent/learning/fit.py``), without the thresholds that ship with the model as its start,
-  since those were fitted on these commits.
-* The figure is recall at the same share kept: in each task the best 40 % of the items by each method's score are kept, so
-  that no method wins by keeping more. Beside it: rank alone, P(yes) alone (no labels), the shipped rule (fitted on these
-  very commits, so in-sample), and P(yes) with four labelled examples of other repositories in the prompt.
-* Intervals are 95 % percentiles of 2,000 bootstrap samples of tasks; the difference to rank alone is paired by task.
-* A method beats another if the interval of the difference lies above zero. Everything is reported, whatever comes out.
+The analysis:
+
+* An item matters if the real change touched it. Figures are means over tasks with something to find, of two kinds: recall
+  when the best 40 % of each task's items by a method's score are kept, so that no method wins by keeping more; and the
+  chance that an item that matters scores above one of the same task that does not ("in order"; 0.5 is chance).
+* Methods: rank alone; P(yes) alone; the rule that ships with the model, which is what is in force; and that rule after so
+  many labels, by the product's own fitter (``agent/learning/fit.py``) and its prior.
+* *Labels of other repositories*: each repository is left out in turn; whole tasks of the others are drawn at random until
+  there are so many labels, ten times, and the figures are averaged over the draws.
+* *Labels of the same repository*: those of its earlier tasks, the newest first, up to so many; tasks before which there are
+  not so many are left out, and every method is measured on the same tasks.
+* Intervals are 95 % percentiles of 2,000 bootstrap samples of tasks, of the difference to the rule in force, paired by task.
+  Labels help if it lies above zero. The first claim is 200 labels of other repositories, by recall; the second 100 labels of
+  the same repository, by order. All else is told beside them, whatever comes out.
 """
 
 from __future__ import annotations
@@ -24,104 +31,118 @@ from __future__ import annotations
 import argparse
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-
-import msgspec
 
 from agent.learning.fit import Point, fit_rule
 from agent.retrieval.precision import symbol_facts
 from agent.retrieval.scope import tier_facts
 from agent.verdict.in_force import shipped_thresholds
 from agent.verdict.threshold import Threshold
+from benchmarks.judged import STAGES, Answer, read_answers
 
-DATA = Path(__file__).with_name("data") / "commit_answers.jsonl"
-LABELS = (20, 50, 100, 200)
-STAGES = ("scope", "precision_pass1", "precision_pass2")
+FRESH = Path(__file__).with_name("data") / "fresh_answers.jsonl"
+OTHERS, SAME = (20, 50, 100, 200), (20, 50, 100)
+"""Numbers of labels, of other repositories and of the same one."""
 
-
-class Saved(msgspec.Struct, frozen=True):
-    """One answer. ``facts`` are those of the candidate; ``examples`` how many were in the prompt."""
-
-    stage: str
-    change: str
-    repo: str
-    language: str
-    item: str
-    rank: int
-    gold: bool
-    said: bool
-    p_yes: float
-    model: str
-    facts: dict[str, float | str] = {}
-    examples: int = 0
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """The facts as a run stores them with its call."""
-        facts = self.facts
-        if self.stage == "scope":
-            return tier_facts(int(facts["tier"]))
-        return symbol_facts(str(facts["kind"]), int(facts["lines"]))
-
-    @property
-    def point(self) -> Point:
-        """The answer as the fitter takes it."""
-        return Point(self.change, self.gold, self.p_yes, self.rank, self.numbers, self.said)
+Score = Callable[[Answer], float]
+ByTask = dict[str, float]
 
 
-Score = Callable[[Saved], float]
+def numbers(answer: Answer) -> dict[str, float]:
+    """The facts of an item as a run stores them with its call."""
+    facts = answer.facts
+    if answer.stage == "scope":
+        return tier_facts(int(facts["tier"]))
+    kind = next(name.removeprefix("kind_") for name in facts if name.startswith("kind_"))
+    return symbol_facts(kind, int(facts["lines"]))
 
 
-def recalls(answers: Sequence[Saved], score: Score, share: float) -> dict[str, float]:
-    """Recall by task among the best ``share`` of its items; tasks in which nothing mattered are left out. Of equal scores
-    the better-ranked comes first."""
-    found = {}
-    for change in dict.fromkeys(answer.change for answer in answers):
-        inside = sorted((a for a in answers if a.change == change), key=lambda a: (-score(a), a.rank))
-        gold = sum(answer.gold for answer in inside)
-        if gold:
-            found[change] = sum(a.gold for a in inside[: math.ceil(share * len(inside))]) / gold
+def point(answer: Answer) -> Point:
+    """The answer as the fitter takes it."""
+    return Point(answer.change, answer.gold, answer.p_yes or 0.0, answer.rank, numbers(answer), answer.said)
+
+
+def scored_by(rule: Threshold) -> Score:
+    """The score of an answer under a rule."""
+    return lambda answer: rule.score(answer.p_yes or 0.0, answer.rank, numbers(answer)) or 0.0
+
+
+def by_task(answers: Iterable[Answer]) -> dict[str, list[Answer]]:
+    """Answers by task."""
+    found: dict[str, list[Answer]] = {}
+    for answer in answers:
+        found.setdefault(answer.change, []).append(answer)
     return found
 
 
-def fitted(answers: Sequence[Saved], labels: int, share: float, draws: int) -> tuple[dict[str, float], int]:
-    """Recall by task with rules fitted to ``labels`` labels of other repositories, mean over the draws; the most labels that
-    there were."""
-    total: dict[str, float] = {}
-    most = 0
+def recalls(answers: Iterable[Answer], score: Score, share: float) -> ByTask:
+    """Recall by task among the best ``share`` of its items; tasks in which nothing mattered are left out. Of equal scores
+    the better-ranked comes first."""
+    found = {}
+    for change, inside in by_task(answers).items():
+        gold = sum(answer.gold for answer in inside)
+        if gold:
+            best = sorted(inside, key=lambda a: (-score(a), a.rank))[: math.ceil(share * len(inside))]
+            found[change] = sum(a.gold for a in best) / gold
+    return found
+
+
+def orders(answers: Iterable[Answer], score: Score) -> ByTask:
+    """By task the chance that an item that matters scores above one that does not, a tie counting half."""
+    found = {}
+    for change, inside in by_task(answers).items():
+        good = [score(answer) for answer in inside if answer.gold]
+        bad = [score(answer) for answer in inside if not answer.gold]
+        if good and bad:
+            found[change] = sum((g > b) + 0.5 * (g == b) for g in good for b in bad) / (len(good) * len(bad))
+    return found
+
+
+def with_others(answers: Sequence[Answer], labels: int, share: float, draws: int, start: Threshold) -> tuple[ByTask, ByTask]:
+    """(recall, order) by task under rules fitted to ``labels`` labels of other repositories, means over the draws."""
+    recall: ByTask = {}
+    order: ByTask = {}
     for repo in dict.fromkeys(answer.repo for answer in answers):
         inside = [answer for answer in answers if answer.repo == repo]
         outside = [answer for answer in answers if answer.repo != repo]
         for draw in range(draws):
-            chosen = _drawn(outside, labels, random.Random(f"{repo}{labels}{draw}"))
-            most = max(most, len(chosen))
-            rule = _rule(chosen, inside[0].stage)
-            scored = recalls(inside, lambda a: rule.score(a.p_yes, a.rank, a.numbers) or 0.0, share)  # noqa: B023
-            for change, value in scored.items():
-                total[change] = total.get(change, 0.0) + value / draws
-    return total, most
+            score = scored_by(_rule(_drawn(outside, labels, random.Random(f"{repo}{labels}{draw}")), start))
+            for total, values in ((recall, recalls(inside, score, share)), (order, orders(inside, score))):
+                for change, value in values.items():
+                    total[change] = total.get(change, 0.0) + value / draws
+    return recall, order
 
 
-def _drawn(answers: Sequence[Saved], labels: int, dice: random.Random) -> list[Saved]:
-    tasks = list(dict.fromkeys(answer.change for answer in answers))
-    dice.shuffle(tasks)
-    ordered: list[Saved] = []
-    for task in tasks:
-        mine = [answer for answer in answers if answer.change == task]
-        ordered += dice.sample(mine, len(mine))
-    return ordered[:labels]
+def with_earlier(answers: Sequence[Answer], labels: int, share: float, start: Threshold) -> tuple[ByTask, ByTask]:
+    """(recall, order) by task under rules fitted to the newest ``labels`` labels of the repository's earlier tasks; only
+    tasks before which there are so many."""
+    recall: ByTask = {}
+    order: ByTask = {}
+    for inside in by_task(answers).values():
+        repo, at = inside[0].repo, inside[0].at
+        earlier = sorted((a for a in answers if a.repo == repo and a.at < at), key=lambda a: (-a.at, a.change, a.rank))
+        if len(earlier) >= labels:
+            score = scored_by(_rule(earlier[:labels], start))
+            recall |= recalls(inside, score, share)
+            order |= orders(inside, score)
+    return recall, order
 
 
-def _rule(chosen: Sequence[Saved], stage: str) -> Threshold:
-    start = Threshold(stage, "", 0.5)
-    points = [answer.point for answer in chosen]
-    return fit_rule(points, "recall", start) if len({point.label for point in points}) == 2 else start
+def _drawn(answers: Sequence[Answer], labels: int, dice: random.Random) -> list[Answer]:
+    tasks = by_task(answers)
+    names = list(tasks)
+    dice.shuffle(names)
+    return [answer for name in names for answer in dice.sample(tasks[name], len(tasks[name]))][:labels]
 
 
-def interval(by_task: dict[str, float], other: dict[str, float] | None = None) -> tuple[float, float, float]:
-    """(mean, lower, upper) of a recall over tasks, or of its paired difference to another's."""
-    values = [value - (other[task] if other is not None else 0.0) for task, value in sorted(by_task.items())]
+def _rule(chosen: Sequence[Answer], start: Threshold) -> Threshold:
+    points = [point(answer) for answer in chosen]
+    return fit_rule(points, "recall", start) if len({one.label for one in points}) == 2 else start
+
+
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """(mean, lower, upper) over tasks."""
     dice = random.Random(1)
     means = sorted(sum(dice.choices(values, k=len(values))) / len(values) for _ in range(2000))
     return sum(values) / len(values), means[50], means[1949]
@@ -130,50 +151,51 @@ def interval(by_task: dict[str, float], other: dict[str, float] | None = None) -
 def main() -> None:
     """Print the learning curve of every stage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=Path, default=DATA)
+    parser.add_argument("--answers", type=Path, default=FRESH)
     parser.add_argument("--share", type=float, default=0.4, help="share of each task's items that is kept")
     parser.add_argument("--draws", type=int, default=10, help="random draws for each number of labels")
     options = parser.parse_args()
-    saved = [msgspec.json.decode(line, type=Saved) for line in options.answers.read_bytes().splitlines() if line.strip()]
+    saved = [answer for answer in read_answers(options.answers) if answer.p_yes is not None]
     for stage in STAGES:
         report([answer for answer in saved if answer.stage == stage], options.share, options.draws)
 
 
-def report(saved: Sequence[Saved], share: float, draws: int) -> None:
+def report(saved: Sequence[Answer], share: float, draws: int) -> None:
     """One stage."""
     answers = [answer for answer in saved if not answer.examples]
     if not answers:
         return
     model, stage = answers[0].model, answers[0].stage
-    by_rank = recalls(answers, lambda a: -a.rank, share)
+    start = {rule.stage: rule for rule in shipped_thresholds({model})}.get(stage, Threshold(stage, model, 0.5))
+    now = recalls(answers, scored_by(start), share), orders(answers, scored_by(start))
     gold, repos = sum(a.gold for a in answers), len({a.repo for a in answers})
-    print(f"\n{stage}: {len(answers)} answers, {gold} mattered, {len(by_rank)} tasks with something to find, ", end="")
+    print(f"\n{stage}: {len(answers)} answers, {gold} mattered, {len(now[0])} tasks with something to find, ", end="")
     print(f"{repos} repositories; the best {share:.0%} of each task kept")
-    print(f"  {'':<34}{'recall':>7}{'95 %':>14}   less rank alone")
-    _line("rank alone", by_rank, None)
-    _line("0 labels: P(yes) alone", recalls(answers, lambda a: a.p_yes, share), by_rank)
-    shipped = {rule.stage: rule for rule in shipped_thresholds({model})}.get(stage)
-    if shipped is not None:
-        by_rule = recalls(answers, lambda a: shipped.score(a.p_yes, a.rank, {}) or 0.0, share)
-        _line("shipped rule (in-sample)", by_rule, by_rank)
+    print(f"  {'':<30}{'recall':>7}   {'less what is in force':<24}{'in order':>9}   less what is in force")
+    _line("in force (ships with the model)", now, now)
+    for name, score in (("rank alone", lambda a: -a.rank), ("P(yes) alone", lambda a: a.p_yes or 0.0)):
+        _line(name, (recalls(answers, score, share), orders(answers, score)), now)
     shown = [answer for answer in saved if answer.examples]
     if shown:
-        _line(f"{shown[0].examples} examples: P(yes) alone", recalls(shown, lambda a: a.p_yes, share), by_rank)
-    for labels in LABELS:
-        by_fit, most = fitted(answers, labels, share, draws)
-        name = f"{labels} labels" if most == labels else f"{labels} labels (there were {most})"
-        _line(name, by_fit, by_rank)
+        told = recalls(shown, lambda a: a.p_yes or 0.0, share), orders(shown, lambda a: a.p_yes or 0.0)
+        _line(f"{shown[0].examples} examples: P(yes) alone", told, now)
+    for labels in (n for n in OTHERS if n <= len(answers)):
+        _line(f"{labels} labels, other repositories", with_others(answers, labels, share, draws, start), now)
+    for labels in SAME if all(answer.at for answer in answers) else ():
+        found = with_earlier(answers, labels, share, start)
+        if found[0]:
+            _line(f"{labels} labels, same repository", found, now)
 
 
-def _line(name: str, by_task: dict[str, float], other: dict[str, float] | None) -> None:
-    mean, low, high = interval(by_task)
-    text = f"  {name:<34}{mean:>7.2f}{f'{low:.2f} to {high:.2f}':>14}"
-    if other is not None:
-        same = {task: value for task, value in other.items() if task in by_task}
-        less, low, high = interval(by_task, same)
-        text += f"   {less:+.2f} ({low:+.2f} to {high:+.2f})"
-        text += f", {len(by_task)} tasks" if len(by_task) != len(other) else ""
-    print(text)
+def _line(name: str, found: tuple[ByTask, ByTask], now: tuple[ByTask, ByTask]) -> None:
+    text = f"  {name:<30}"
+    for mine, other, room in ((found[0], now[0], 7), (found[1], now[1], 9)):
+        mean = sum(mine.values()) / len(mine)
+        less, low, high = interval([value - other[task] for task, value in sorted(mine.items())])
+        said = f"{less:+.2f} ({low:+.2f} to {high:+.2f})" if mine is not other else ""
+        text += f"{mean:>{room}.2f}   {said:<24}"
+    same = len(found[0]) == len(now[0])
+    print((text if same else f"{text}{len(found[0])} tasks").rstrip())
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from agent.retrieval.task import analyse
 from benchmarks.commits import Commit, checkout, load, mean, recall
 from benchmarks.left_out import Ranked, left_out
 
+JUDGED = ("scope", "precision_pass1", "precision_pass2")
 FILE_CUTS, SYMBOL_CUTS = (5, 10, 20), (20, 50)
 FILE_SHARES, SYMBOL_SHARES = {5: 0.25, 10: 0.5, 20: 0.25}, {20: 0.6, 50: 0.4}
 """How much each cut counts in a fit."""
@@ -73,6 +74,10 @@ def main() -> None:
     parser.add_argument("--rows", action="store_true", help="print the place of every gold file and symbol")
     parser.add_argument("--files", type=int, default=20, help="candidate files judged per change")
     parser.add_argument("--symbols", type=int, default=24, help="candidate symbols judged per change")
+    parser.add_argument("--stages", nargs="*", default=JUDGED, help="stages that are asked")
+    parser.add_argument("--no-example", action="store_true", help="without the worked example")
+    parser.add_argument("--only-found", action="store_true", help="only changes with something to find among the candidates")
+    parser.add_argument("--minutes", type=float, default=0.0, help="begin no further change after so many; 0: no limit")
     options = parser.parse_args()
     if options.judge or options.read:
         from benchmarks.judged import judge_all, read_answers, report
@@ -81,7 +86,11 @@ def main() -> None:
             answers = read_answers(options.read)
         else:
             rows = load(options.commits, options.only)
-            answers = asyncio.run(judge_all(rows, options.clones, options.files, options.symbols, options.save))
+            more = {"stages": options.stages, "minutes": options.minutes, "only_found": options.only_found}
+            work = judge_all(
+                rows, options.clones, options.files, options.symbols, options.save, example=not options.no_example, **more
+            )
+            answers = asyncio.run(work)
         report(answers, fit=options.fit)
         return
     found = [look(row, options.clones) for row in load(options.commits, options.only)]
