@@ -8,7 +8,7 @@ DEMO ?= ring_buffer
 PYTEST_WORKERS ?= 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: attack demo test live check bench screenshots clean
+.PHONY: attack consumers demo test live check bench screenshots clean
 
 demo: $(VENV)/.app
 	$(BIN)/cra models pull
@@ -28,6 +28,9 @@ live: $(VENV)/.dev
 attack: $(VENV)/.dev
 	$(BIN)/python -m tests.attacks.long
 
+consumers: $(VENV)/.consumers
+	$(VENV)-consumers/bin/python -m pytest tests/consumers -rs
+
 check: $(VENV)/.dev
 	$(BIN)/ruff check agent screens tui tests benchmarks
 	$(BIN)/mypy
@@ -40,7 +43,7 @@ screenshots: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.screenshots docs/screenshots
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-consumers .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -50,6 +53,13 @@ $(BIN)/python:
 
 $(VENV)/.app: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install -c constraints.txt -e '.[embedded,web]'
+	@touch $@
+
+# The trainers want versions of their own, and much room: they never come near the application's environment.
+$(VENV)/.consumers: $(BIN)/python pyproject.toml constraints.txt tests/consumers/requirements.txt tests/consumers/readers.txt
+	@$(BIN)/python -m venv $(VENV)-consumers
+	$(VENV)-consumers/bin/python -m pip --disable-pip-version-check --quiet install -e '.[dev]' -r tests/consumers/requirements.txt
+	$(VENV)-consumers/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r tests/consumers/readers.txt
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt

@@ -1,4 +1,4 @@
-"""Each export, read by the real code of those who take it (``pytest tests/consumers``). What is not installed is skipped.
+"""Each export, read by the real code of those who take it (``make consumers``). What is not installed is skipped.
 
 The packages' own top modules want PyTorch; the readers of data do not, so they are imported without them.
 """
@@ -109,3 +109,12 @@ def test_mlx_lm_takes_messages_and_completions(filled: Filled, tmp_path: Path) -
     assert type(module.create_dataset(rows, None, config)).__name__ == "ChatDataset"
     rows = [json.loads(line) for line in written(filled, tmp_path / "s", "trl-sft", strings=True).read_text().splitlines()]
     assert type(module.create_dataset(rows, None, config)).__name__ == "CompletionsDataset"
+
+
+@pytest.mark.parametrize(("kind", "format"), [("dpo", "trl-dpo"), ("kto", "trl-kto")])
+def test_axolotl_takes_plain_preferences(filled: Filled, tmp_path: Path, kind: str, format: str) -> None:
+    strategy = bare("axolotl", f"prompt_strategies.{kind}.user_defined")
+    take = strategy.default({"datasets": [{"type": {"field_prompt": "prompt"}}]})
+    for line in written(filled, tmp_path / "out", format, strings=True).read_text().splitlines():
+        row = json.loads(line)
+        assert take(dict(row)) == row
