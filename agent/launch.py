@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import msgspec
 from agent import __version__
 from agent.audit.log import AuditLog, Mark, log_path
 from agent.audit.recording import recording
+from agent.audit.run_name import new_run_id
 from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.config.authority import is_loopback
 from agent.config.schema import Config, load, load_with_notes
@@ -181,11 +180,6 @@ class StatusRelay:
             self.ctx.notice("warning", text)
         elif self.ctx is not None:
             self.ctx.emit(ModelStatus(status, text=text))  # type: ignore[arg-type]
-
-
-def new_run_id() -> str:
-    """A name that sorts by time and does not collide: ``20261127-231839-4f2a``."""
-    return f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def _require_room(task: str, window: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ from agent.gate import Stopped
 from agent.index import IndexUnavailable
 from agent.judgment.batched import Unreadable
 from agent.judgment.binary import AllOmitted
+from agent.labels.store import gather_if_pooled
 from agent.models.types import ModelError
 from agent.planning.schema import Plan, PlanError
 from agent.values import RunStatus
@@ -231,6 +233,8 @@ class Run:
         self._let_go()
         await self.ctx.router.aclose()
         self.ctx.log.close()
+        with contextlib.suppress(LogError):  # the labels are in the repository's log; the next run gathers them
+            await asyncio.to_thread(gather_if_pooled, self.ctx.log.path, self.ctx.config)
 
     def _let_go(self) -> None:
         """Its end is in the log: what becomes of the change may be decided elsewhere, too."""

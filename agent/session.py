@@ -11,10 +11,11 @@ import msgspec
 from agent import __version__
 from agent.audit.log import AuditLog, log_path
 from agent.audit.recording import recording
+from agent.audit.run_name import new_run_id
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
-from agent.launch import StatusRelay, new_run_id, require_models
+from agent.launch import StatusRelay, require_models
 from agent.models.router import Router
 from agent.values import RunStatus
 from agent.verdict.in_force import thresholds_of

@@ -17,6 +17,7 @@ from screens.runner import Services
 SCREENS: dict[str, str] = {
     "relabel": "screens.learning.relabel:RelabelScreen",
     "calibrate": "screens.learning.calibrate:CalibrateScreen",
+    "evaluate": "screens.learning.evaluate:EvaluateScreen",
     "history": "screens.history.screen:HistoryScreen",
     "settings": "screens.settings.screen:SettingsScreen",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
@@ -22,6 +23,13 @@ class Tick(Widget, can_focus=True):
         super().__init__(id=id)
         self.text = text
         self.set_reactive(Tick.value, value)
+
+    class Changed(Message):
+        """It is on now, or off."""
+
+    def watch_value(self) -> None:
+        """Tell."""
+        self.post_message(self.Changed())
 
     def render(self) -> Content:
         """The mark and the text."""

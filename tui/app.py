@@ -155,6 +155,9 @@ class CraApp(App[int]):
         run_work(self, self._launch, task, repo, resume, group="launch")
 
     async def _launch(self, task: str, repo: Path, resume: str = "") -> None:
+        if any(getattr(screen, "evaluating", False) for screen in self.screen_stack):
+            self.notify("A model is being evaluated. Stop that first (x there), or wait for its end.", severity="warning")
+            return
         gate = Gate()
         if self.home is not None:
             self.home.show_busy("getting ready…")

@@ -31,13 +31,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
         'Extract the failure signals of recorded outputs in a JSONL FILE ("-" for standard input).',
     ),
     "retrieve": ("tui.commands.retrieve:retrieve", "Find the files and symbols that TASK needs, best first."),
-    "labels": ("tui.commands.labels:labels", "Count labels, or write them as training files."),
+    "labels": ("tui.commands.labels:labels", "Count labels, write them as training files, gather them over repositories."),
     "calibrate": (
-        "tui.commands.labels:calibrate",
+        "tui.commands.calibrate:calibrate",
         "Fit thresholds to labels, say what they are worth on tasks left out of the fit, and use those that are better.",
     ),
     "evaluate": (
-        "tui.commands.labels:evaluate",
+        "tui.commands.evaluate:evaluate",
         "Ask one or more models every labelled question again and measure their answers, beside what the log knows of"
         " others.",
     ),

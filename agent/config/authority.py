@@ -17,6 +17,7 @@ _OWN_ONLY = {
     ("models", "api_key_env"): "names an environment variable that holds a key",
     ("compile", "compiler"): "names a program to run",
     ("sandbox", "readable"): "opens folders of yours to commands",
+    ("judgment", "pool"): "gathers labels beyond this repository",
     ("ui", "keys"): "gives keys another meaning",
 }
 _LIMITS = ("memory_mib", "file_mib", "cpu_seconds", "processes")

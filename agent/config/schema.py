@@ -97,7 +97,11 @@ class Judgment(Section, frozen=True):
         int, _doc("Labelled examples shown before a yes/no question, half yes and half no; 0: none.", ge=0, le=16)
     ] = 0
     pool: Annotated[
-        bool, _doc("Use your own thresholds in every repository (written by cra calibrate --everywhere --apply).")
+        bool,
+        _doc(
+            "Gather your labels of every repository in a store of your own, and use your own thresholds everywhere "
+            "(cra calibrate --shared --apply)."
+        ),
     ] = False
     outcome_labels: Annotated[
         bool, _doc("When a change is applied, label what it touched yes and what was shown and left alone no (weak labels).")

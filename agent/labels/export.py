@@ -69,6 +69,8 @@ class ExportReport(msgspec.Struct, frozen=True):
     left_out: dict[str, int]
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...]
+    sample: str = ""
+    """The first row as it stands in its file."""
 
     @property
     def rows(self) -> int:
@@ -83,9 +85,25 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
         ExportError: no label fits, or ``out`` holds something already and ``replace`` is not given, or is not a folder.
         LogError: if the log cannot be read.
     """
-    options = options or ExportOptions()
     _tidy(out)
     _refuse_used(out, replace)
+    report, contents = _made(reader, out, options or ExportOptions())
+    _write_folder(out, contents)
+    return report
+
+
+def preview(reader: LogReader, out: Path, options: ExportOptions | None = None) -> ExportReport:
+    """What :func:`export` would write, with a sample row; nothing is written.
+
+    Raises:
+        ExportError: no label fits.
+        LogError: if the log cannot be read.
+    """
+    return _made(reader, out, options or ExportOptions())[0]
+
+
+def _made(reader: LogReader, out: Path, options: ExportOptions) -> tuple[ExportReport, dict[str, bytes]]:
+    """The report, and the bytes of each file."""
     pairs, conflicts = load_pairs(reader, options.choice, options.on_conflict)
     total = len(pairs)
     runs = {row[0]: (row[1], row[2]) for row in reader.select("select id, repo, task from runs")}
@@ -110,8 +128,7 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
     if conflicts:
         contents[CONFLICTS] = json_lines([msgspec.to_builtins(conflict) for conflict in conflicts])
     contents[MANIFEST] = _manifest(reader, pairs, options, report)
-    _write_folder(out, contents)
-    return report
+    return report, contents
 
 
 def _usable(pairs: list[Pair], options: ExportOptions, left_out: Counter[str]) -> list[Pair]:
@@ -167,7 +184,8 @@ def _report(
     sources = dict(sorted(Counter(str(pair.source) for pair in pairs).items()))
     counts = {name: len(rows) for name, rows in files.items()}
     reasons = {reason: count for reason, count in left_out.items() if count}
-    return ExportReport(out, counts, labels, sources, reasons, tuple(conflicts), tuple(notes))
+    sample = encode_rows(next(iter(files.values()))[:1], options.format).decode("utf-8", "replace").strip()
+    return ExportReport(out, counts, labels, sources, reasons, tuple(conflicts), tuple(notes), sample)
 
 
 def _kto_weights(pairs: list[Pair]) -> str:

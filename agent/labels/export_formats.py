@@ -24,7 +24,7 @@ PREFERENCES: tuple[Format, ...] = ("trl-dpo", "llama-factory-dpo")
 WITH_STRINGS = ("trl-sft", "trl-dpo", "trl-kto")
 """Formats that exist with plain strings instead of messages (TRL: the standard format beside the conversational one)."""
 
-CSV_COLUMNS = ("id", "text", "label", "model_verdict", "model", "stage", "pass", "split", "group")
+CSV_COLUMNS = ("id", "text", "label", "model_verdict", "model", "stage", "pass", "split", "group", "judgment")
 
 Row = dict[str, Any]
 
@@ -112,7 +112,7 @@ def _csv(pair: Pair, strings: bool) -> Row:
     said = "" if pair.word is None else int(pair.word)
     values = (
         pair.call_id, _text(pair), int(pair.label), said, pair.model, pair.stage,
-        int(number) if number.isdigit() else "", pair.split, pair.group,
+        int(number) if number.isdigit() else "", pair.split, pair.group, pair.judgment,
     )  # fmt: skip
     return dict(zip(CSV_COLUMNS, values, strict=True))
 

@@ -13,6 +13,7 @@ from agent.labels.book import LabelBook
 from agent.labels.items import Item, load_items
 
 _YES = frozenset({"yes", "y", "1", "1.0", "true", "t"})
+_COLUMNS = ("id", "label", "note", "judgment")
 _NO = frozenset({"no", "n", "0", "0.0", "false", "f"})
 
 
@@ -27,6 +28,7 @@ class ImportedLabel(msgspec.Struct, frozen=True):
     call_id: int
     label: bool
     note: str = ""
+    judgment: str = ""
 
 
 class ImportReport(msgspec.Struct, frozen=True):
@@ -42,7 +44,8 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
     """Add the labels of a CSV file to a repository's log, as a person's.
 
     The file has the columns ``id`` (the call, as exported) and ``label`` (yes or no, 1 or 0, true or false; empty rows are
-    passed over); ``note`` is kept. A row that differs from the person's label in the log is a conflict, and is written only
+    passed over); ``note`` is kept. Where it has the column ``judgment``, that says which call is meant: numbers of calls
+    differ between logs. A row that differs from the person's label in the log is a conflict, and is written only
     with ``replace``.
 
     Raises:
@@ -53,15 +56,19 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
     path = known_log(repo)
     reader = LogReader(path)
     try:
-        calls = {item.call_id: item for item in load_items(reader)}
+        items = load_items(reader)
     finally:
         reader.close()
+    calls = {item.call_id: item for item in items}
+    alike = {item.judgment: item for item in items}
     conflicts, wanted, same = [], [], 0
     said: dict[str, ImportedLabel] = {}
     for row in rows:
         item = calls.get(row.call_id)
+        if row.judgment and (item is None or item.judgment != row.judgment):
+            item = alike.get(row.judgment)
         if item is None:
-            unusable.append(f"line {row.line}: the log has no yes/no call {row.call_id}")
+            unusable.append(f"line {row.line}: the log has no such yes/no call ({row.judgment or row.call_id})")
             continue
         other = said.setdefault(item.judgment, row)
         if other.label is not row.label:
@@ -71,7 +78,7 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
         elif _own_label(item) is not None and not replace:
             conflicts.append(f"line {row.line}: {_about(item)} is labelled {_word(not row.label)} in the log")
         else:
-            wanted.append(row)
+            wanted.append(msgspec.structs.replace(row, call_id=item.call_id))
     _write(path, wanted, f"imported from {file.name}")
     return ImportReport(len(wanted), same, tuple(conflicts), tuple(unusable))
 
@@ -104,7 +111,7 @@ def _read(file: Path) -> tuple[list[ImportedLabel], list[str]]:
             what = "Export with --format csv and fill in its column label."
             raise ImportFailure(f"{file} has no columns id and label. {what}")
         for line, entry in enumerate(found, 2):
-            _take(line, entry.get(names["id"]), entry.get(names["label"]), entry.get(names.get("note", "")), rows, unusable)
+            _take(line, {name: (entry.get(names.get(name, "")) or "").strip() for name in _COLUMNS}, rows, unusable)
     except csv.Error as error:
         raise ImportFailure(f"{file} is not CSV ({error}). Save it as CSV in UTF-8.") from error
     return rows, unusable
@@ -122,19 +129,16 @@ class _Semicolon(csv.excel):
     delimiter = ";"
 
 
-def _take(
-    line: int, call: str | None, answer: str | None, note: str | None, rows: list[ImportedLabel], unusable: list[str]
-) -> None:
-    word = (answer or "").strip().lower()
+def _take(line: int, cells: dict[str, str], rows: list[ImportedLabel], unusable: list[str]) -> None:
+    word, number = cells["label"].lower(), cells["id"].removesuffix(".0")
     if not word:
         return
-    number = (call or "").strip().removesuffix(".0")
     if not number.isdecimal():
-        unusable.append(f"line {line}: {call!r} is not the number of a call")
+        unusable.append(f"line {line}: {cells['id']!r} is not the number of a call")
     elif word not in _YES | _NO:
-        unusable.append(f"line {line}: {answer!r} is neither yes nor no")
+        unusable.append(f"line {line}: {cells['label']!r} is neither yes nor no")
     else:
-        rows.append(ImportedLabel(line, int(number), word in _YES, (note or "").strip()))
+        rows.append(ImportedLabel(line, int(number), word in _YES, cells["note"], cells["judgment"]))
 
 
 def _about(item: Item) -> str:

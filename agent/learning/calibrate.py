@@ -68,11 +68,11 @@ def fit_all(items: Iterable[Item], in_force: Thresholds, *, outcomes: bool = Fal
 
 
 def _fit(stage: str, model: str, question: str, items: list[Item], current: Threshold | None) -> Fit:
-    ranked = current is not None and bool(current.rank_weight)
+    prior = current if current is not None and current.question in ("", question) else Threshold(stage, model, 0.5)
     points = [
         Point(item.task, bool(item.label), item.p_yes, item.rank, item.facts, bool(item.decided(current).verdict))
         for item in items
-        if item.p_yes is not None and (item.rank is not None or not ranked)
+        if item.p_yes is not None and (item.rank is not None or not prior.rank_weight)
     ]
     points = _alike(points)
     yes, tasks = sum(point.label for point in points), len({point.task for point in points})
@@ -84,8 +84,6 @@ def _fit(stage: str, model: str, question: str, items: list[Item], current: Thre
         return msgspec.structs.replace(
             base, problem=problem, missing=missing, known=tuple((p.p, p.label) for p in points)
         )
-    usable = current is not None and current.question in ("", question)
-    prior = current if current is not None and usable else Threshold(stage, model, 0.5)
     recall, worth = estimate(points, aim, prior)
     rule = fit_rule(points, aim, prior, recall)
     scored = [(_score(rule, point), point.label) for point in points]
@@ -153,6 +151,9 @@ def still_missing(items: Iterable[Item], stage: str, model: str, question: str) 
 
 def _problem(points: Sequence[Point], items: Sequence[Item]) -> tuple[str, int]:
     """What is missing for a fit, in words, and how many labels more it takes at least."""
+    if not points and any(item.p_yes is not None for item in items):
+        why = "was kept with its place in the search's order, which the rule in force weighs. Label calls of newer runs."
+        return f"None of the {len(items)} labelled answers {why}", 0
     if not points:
         return f"None of the {len(items)} labelled answers has a probability, so there is nothing to put a threshold on.", 0
     if len(points) < MIN_LABELS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ from agent import __version__
 from agent.audit.log import AuditLog, known_log
 from agent.audit.reader import LogReader
 from agent.audit.recording import recording
+from agent.audit.run_name import new_run_id
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
@@ -30,6 +32,7 @@ from agent.models.router import Router
 from agent.models.types import ModelError
 from agent.values import RunStatus
 from agent.verdict.decide import decide
+from agent.verdict.in_force import thresholds_of
 from agent.verdict.threshold import Thresholds
 
 Progress = Callable[[int, int], None]
@@ -154,9 +157,12 @@ def _in_sample(scores: Sequence[StageScore], thresholds: Thresholds | None) -> t
     if fitted:
         notes.append(
             f"In-sample: the threshold of {', '.join(fitted)} was fitted to labels that are measured here. What to expect "
-            "on new tasks is what calibration measured on tasks left out (cra calibrate)."
+            "on new tasks is what calibration measured on tasks left out."
         )
-    notes.append("A model that was trained on these labels is measured on its own rows; --export DIR asks only test rows.")
+    notes.append(
+        "A model that was trained on these labels is measured here on its own rows. Ask only the rows that an export held "
+        "out to see what it does on others."
+    )
     return tuple(notes)
 
 
@@ -166,13 +172,15 @@ async def run_evaluation(
     config: Config,
     *,
     thresholds: Thresholds,
+    log: Path | None = None,
     stages: Sequence[str] = (),
     progress: Progress | None = None,
     gate: Gate | None = None,
     judgments: frozenset[str] = frozenset(),
     outcomes: bool = False,
 ) -> tuple[RunFinished, Comparison]:
-    """Ask the labelled set, or the ``judgments`` of it, of the configured models, from opening the log to the scores.
+    """Ask the labelled set, or the ``judgments`` of it, of the configured models, from opening the log to the scores; the
+    repository's log, if no other is named.
 
     Not while a run goes on in this process: both would write to the log from one thread.
 
@@ -182,27 +190,77 @@ async def run_evaluation(
         LogError: there is no log, or it cannot be written.
         ConfigError: the models section contradicts itself.
     """
-    path = known_log(repo)
+    path = log or known_log(repo)
     reader = LogReader(path)
     try:
         pairs = labelled_set(reader, stages, judgments, outcomes=outcomes)
         router = Router(config.models, lookup=recording(config.models.replay))
-        log = AuditLog(path)
+        audit = AuditLog(path)
         try:
             model = ", ".join(sorted({router.target(pair.stage).known_as for pair in pairs}))
-            log.start_run(
+            audit.start_run(
                 run_id, task=_title(model, len(pairs)), repo=str(repo), model=model, version=__version__,
                 config=msgspec.json.encode(config).decode(),
             )  # fmt: skip
             ctx = RunContext(
-                run_id=run_id, config=config, log=log, router=router, gate=gate, thresholds=thresholds,
+                run_id=run_id, config=config, log=audit, router=router, gate=gate, thresholds=thresholds,
                 examples=LabelledExamples(path, config.judgment.examples, "", str(repo)),
             )  # fmt: skip
             finished = await evaluate(ctx, pairs, progress, repo=str(repo))
         finally:
-            log.close()
+            audit.close()
             await router.aclose()
         return finished, compare(reader, [run_id], thresholds, held_out=bool(judgments))
+    finally:
+        reader.close()
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """Evaluation runs, one a model, in the order asked; ``finished`` is how the last of them ended."""
+
+    runs: tuple[str, ...]
+    finished: RunFinished
+    found: Comparison
+
+
+async def evaluate_models(
+    repo: Path, configs: Sequence[Config], *, log: Path | None = None, stages: Sequence[str] = (),
+    judgments: frozenset[str] = frozenset(), outcomes: bool = False,
+    gate: Gate | None = None, progress: Callable[[int, int, int], None] | None = None,
+) -> Evaluation:  # fmt: skip
+    """Ask the labelled set of one model after another, each as a run of its own with the thresholds in force for it, and
+    compare them. The first that does not come to its end is the last that is asked; what was answered until then is
+    kept. ``log`` holds the labels and gets the calls: the repository's, if no other is named. ``progress`` hears the place
+    of the model (from 0), the questions answered and how many there are.
+
+    Raises:
+        ModelError: a model cannot be asked, and no question was answered before.
+        EvaluationError, LogError, ConfigError: as :func:`run_evaluation`.
+    """
+    runs: list[str] = []
+    fault: ModelError | None = None
+    for place, config in enumerate(configs):
+        runs.append(new_run_id())
+        try:
+            finished, _ = await run_evaluation(
+                repo, runs[-1], config, log=log, thresholds=thresholds_of(repo, config), stages=stages, gate=gate,
+                progress=partial(progress, place) if progress is not None else None, judgments=judgments,
+                outcomes=outcomes,
+            )  # fmt: skip
+        except ModelError as error:
+            fault, finished = error, RunFinished("failed", f"{error} {error.hint}".strip())
+        if finished.status != "complete":
+            break
+    found = await asyncio.to_thread(_compared, repo, log or known_log(repo), runs, configs[0], bool(judgments))
+    if fault is not None and not found.asked:
+        raise fault
+    return Evaluation(tuple(runs), finished, found)
+
+
+def _compared(repo: Path, log: Path, runs: Sequence[str], config: Config, held_out: bool) -> Comparison:
+    reader = LogReader(log)
+    try:
+        return compare(reader, runs, thresholds_of(repo, config), held_out=held_out)
     finally:
         reader.close()
 

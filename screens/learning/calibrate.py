@@ -12,9 +12,10 @@ from agent.config.errors import ConfigError
 from agent.config.schema import load
 from agent.labels.items import load_items
 from agent.labels.queue import Filter
+from agent.labels.store import store_path
 from agent.learning.calibrate import MIN_LABELS, MIN_TASKS, Fit, apply_fits, fit_all
 from agent.learning.scores import StageScore, score_models
-from agent.verdict.in_force import thresholds_of
+from agent.verdict.in_force import own_thresholds_path, thresholds_of
 from agent.verdict.threshold import thresholds_path
 from screens.actions import bindings
 from screens.dialogs import Confirm
@@ -42,8 +43,19 @@ class CalibrateScreen(ListScreen):
 
     def __init__(self, services: Services, *, repo: Path) -> None:
         super().__init__(services, repo)
+        self.shared = False
         self.fits: list[Fit] = []
         self.scores: list[StageScore] = []
+
+    @property
+    def log_file(self) -> Path:
+        """The repository's log, or the person's own store."""
+        return store_path() if self.shared else super().log_file
+
+    @property
+    def target(self) -> Path:
+        """The file that a threshold is written to."""
+        return own_thresholds_path() if self.shared else thresholds_path(self.repo)
 
     def heading(self, width: int) -> Content:
         """The names above the columns."""
@@ -61,7 +73,8 @@ class CalibrateScreen(ListScreen):
         self.rows.set_rows(len(fits), lambda row, width: _row(fits[row], width))
         ready = sum(fit.offered for fit in fits)
         count = plural(len(fits), "question and model", "questions and models")
-        self.name_it(f"{count} with labels, {ready} ready to apply")
+        where = "all repositories: " if self.shared else ""
+        self.name_it(f"{where}{count} with labels, {ready} ready to apply")
         self.show_facts()
 
     def show_facts(self) -> None:
@@ -95,7 +108,17 @@ class CalibrateScreen(ListScreen):
             return sum(fit.offered for fit in self.fits) > 1
         if action == "relabel":
             return self.fit is not None
-        return True
+        return action != "shared" or self.shared or store_path().is_file()
+
+    def turned(self, action_id: str) -> bool:
+        """With the labels of all repositories in front the key goes back to this one's."""
+        return action_id == "calibrate.shared" and self.shared
+
+    def action_shared(self) -> None:
+        """From this repository's labels to those of all, and back."""
+        self.shared = not self.shared
+        self.say(f"Your own store of labels: {self.log_file}" if self.shared else "")
+        self.reload()
 
     # -- what can be done
 
@@ -112,7 +135,7 @@ class CalibrateScreen(ListScreen):
         if not fits:
             return
         words = [f"{fit.stage}, {fit.model}: {rule_words(fit.rule)}; {_expect(fit)}" for fit in fits]
-        text = "\n".join(words) + f"\n\nWritten to {thresholds_path(self.repo)}, used from the next run on."
+        text = "\n".join(words) + f"\n\nWritten to {self.target}, used from the next run on."
         self.app.push_screen(
             Confirm("Use this threshold?" if len(fits) == 1 else "Use these thresholds?", text, "Use", "Not now"),
             lambda yes: self._apply(fits) if yes else None,
@@ -120,7 +143,7 @@ class CalibrateScreen(ListScreen):
 
     def _apply(self, fits: list[Fit]) -> None:
         try:
-            path = apply_fits(thresholds_path(self.repo), fits)
+            path = apply_fits(self.target, fits)
         except (OSError, ConfigError, ValueError) as error:
             self.app.notify(str(error), severity="error", markup=False, timeout=15)
             return

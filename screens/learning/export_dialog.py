@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from textual import on
@@ -16,12 +17,12 @@ from textual.widgets.option_list import Option
 
 from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
-from agent.labels.export import ExportError, ExportOptions, ExportReport, export
+from agent.labels.export import ExportError, ExportOptions, ExportReport, export, preview
 from agent.labels.export_formats import FORMATS, about
 from agent.labels.pairs import Choice
 from agent.labels.queue import Filter
 from screens import STYLES
-from screens.text import MUTED, line, plural
+from screens.text import MUTED, line, one_line, plural
 from screens.tick import Tick
 
 _TICKS = (
@@ -56,6 +57,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
                 with Horizontal(classes="switches"):
                     for name, text, on in row:
                         yield Tick(text, on, id=name)
+            yield Static("", id="export-preview", markup=False)
             yield Static("", id="export-said", markup=False)
             with Horizontal(classes="buttons"):
                 yield Button("Write", id="write", variant="primary", compact=True)
@@ -68,6 +70,7 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         formats = self.query_one("#format", OptionList)
         formats.highlighted = 1
         formats.focus()
+        self._look()
 
     def _chosen(self) -> Content:
         names = (("question", self.choice.stages), ("run", self.choice.runs), ("model", self.choice.models))
@@ -83,6 +86,21 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
             FORMATS[place], self.choice, "last" if on["last"] else "skip", on["balance"], 0.2 if on["split"] else 0.0,
             per_stage=on["stages"],
         )  # fmt: skip
+
+    @on(OptionList.OptionHighlighted)
+    @on(Tick.Changed)
+    def _look(self) -> None:
+        self.run_worker(self._preview(), group="preview", exclusive=True, exit_on_error=False)
+
+    async def _preview(self) -> None:
+        """What would be written with what is chosen now: counts, and the first row."""
+        try:
+            report = await asyncio.to_thread(self._with_log, lambda reader: preview(reader, Path(), self.options))
+        except (ExportError, LogError) as error:
+            lines = [line((str(error), MUTED))]
+        else:
+            lines = preview_lines(report, self.query_one("#export-preview").content_size.width or 60)
+        self.query_one("#export-preview", Static).update(Content("\n").join(lines))
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
@@ -116,10 +134,16 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         self.call_after_refresh(said.scroll_visible, animate=False)
 
     def _export(self, out: Path, options: ExportOptions, replace: bool) -> ExportReport:
-        reader = LogReader(known_log(self.repo))
-        try:
+        def write(reader: LogReader) -> ExportReport:
             out.parent.mkdir(parents=True, exist_ok=True)
             return export(reader, out, options, replace=replace)
+
+        return self._with_log(write)
+
+    def _with_log(self, work: Callable[[LogReader], ExportReport]) -> ExportReport:
+        reader = LogReader(known_log(self.repo))
+        try:
+            return work(reader)
         finally:
             reader.close()
 
@@ -130,6 +154,15 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
 
 def _only(value: str) -> tuple[str, ...]:
     return (value,) if value else ()
+
+
+def preview_lines(report: ExportReport, width: int) -> list[Content]:
+    """Counts of what would be written, and the two ends of a row: its prompt begins it, the answer ends it."""
+    counts = ", ".join(f"{name} {count}" for name, count in {**report.files, **report.labels}.items())
+    half = max(10, width - 4)
+    row = one_line(report.sample)
+    shown = [row] if len(row) <= half else [row[: half - 1] + "…", "… " + row[-half + 2 :]]
+    return [line(("would write ", MUTED), counts), *(line((f"  {part}", MUTED)) for part in shown)]
 
 
 def report_lines(report: ExportReport, repo: Path) -> list[Content]:

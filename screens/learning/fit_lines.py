@@ -8,6 +8,7 @@ from agent.learning.calibrate import Fit, curve
 from agent.learning.fit import Interval
 from agent.learning.scores import Confusion, StageScore
 from agent.verdict.threshold import Threshold
+from screens.learning.score_lines import score_table
 from screens.text import GOOD, LABEL, MUTED, STRONG, WARN, clean, line
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -26,8 +27,8 @@ def fit_lines(fit: Fit, scores: list[StageScore], width: int) -> list[Content]:
         lines += [Content(""), line((head, LABEL)), *_matrix(fit.then)]
     mine = [score for score in scores if score.stage == fit.stage]
     if mine:
-        lines += [Content(""), line(("models on this stage", LABEL)), *model_table(mine)]
-        lines.append(line(("cra evaluate --model NAME asks the labelled questions of another model", MUTED)))
+        lines += [Content(""), line(("models on this stage", LABEL)), *score_table(mine, width)]
+        lines.append(line(("E asks the labelled questions of other models", MUTED)))
     return lines
 
 
@@ -119,14 +120,3 @@ def _matrix(table: Confusion) -> list[Content]:
         line((f"  {said}", MUTED)),
     ]
 
-
-def model_table(scores: list[StageScore]) -> list[Content]:
-    """Models side by side on one stage."""
-    lines = [line((f"  {'model':<24}{'n':>5}{'bal.':>7}{'prec.':>7}{'recall':>7}{'ECE':>6}{'ms':>7}", MUTED))]
-    for score in scores:
-        table = score.confusion
-        values = (table.balanced, table.precision, table.recall, score.ece)
-        cells = "".join(("-" if v is None else f"{v:.2f}").rjust(w) for v, w in zip(values, (7, 7, 7, 6), strict=True))
-        ms = "-" if score.ms is None else f"{score.ms:.0f}"
-        lines.append(line(f"  {clean(score.model or '-')[:23]:<24}{table.n:>5}{cells}{ms:>7}"))
-    return lines

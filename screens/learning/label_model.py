@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from itertools import compress
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.log import known_log
+from agent.audit.log import LogError, known_log
 from agent.audit.reader import CallTexts, LogReader
+from agent.config.errors import ConfigError
+from agent.config.schema import load
 from agent.labels.book import LabelBook, LabelRow
 from agent.labels.guidelines import Guideline, guideline
 from agent.labels.items import Item, load_items, one_each, searched
 from agent.labels.queue import Filter, Order, in_order, passing
+from agent.labels.store import gather_if_pooled
 from agent.learning.calibrate import still_missing
 from screens.actions import QUEUES as NAMES
 from screens.learning.label_pace import PacedLabel, sitting
@@ -110,9 +114,12 @@ class LabelSession:
         self._kept = None
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log; where the person keeps a store of labels, the new ones go there."""
         self.reader.close()
         self.book.close()
+        if self.done:
+            with contextlib.suppress(LogError, ConfigError):  # they are in the log; the next sitting gathers them
+                gather_if_pooled(self.book.path, load(self.repo))
 
     # -- the queue
 

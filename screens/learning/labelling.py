@@ -8,9 +8,9 @@ from typing import Any
 
 from agent.audit.log import LogError
 from agent.labels.items import Item
-from screens.learning.label_dialogs import CommentDialog
 from screens.learning.label_model import LabelSession
 from screens.learning.log_screen import LogScreen
+from screens.learning.text_dialog import TextDialog
 from screens.text import one_line
 
 
@@ -118,7 +118,8 @@ class Labelling(LogScreen):
             if text is not None:
                 self.run_worker(self._comment(item, text), group="label", exit_on_error=False)
 
-        self.app.push_screen(CommentDialog(one_line(item.item), note), written)
+        question = f"Comment on {one_line(item.item)}"
+        self.app.push_screen(TextDialog(question, note, "why the answer is right or wrong"), written)
 
     async def _comment(self, item: Item, text: str) -> None:
         assert self.labels is not None

@@ -24,6 +24,7 @@ from screens.learning.export_dialog import ExportDialog
 from screens.lines import LinesView
 from screens.panes.rows import RowList
 from screens.runner import Services
+from screens.table import make_screen
 from screens.text import LABEL, MUTED, line, one_line
 from screens.workers import start
 
@@ -73,6 +74,10 @@ class LogScreen(KeyedScreen[None]):
     def export_of(self, wanted: Filter) -> None:
         """Ask how the labels of some calls are to be written."""
         self.app.push_screen(ExportDialog(self.repo, wanted))
+
+    def action_evaluate(self) -> None:
+        """Measure models on the labels."""
+        self.app.push_screen(make_screen("evaluate", self.services, repo=self.repo))
 
     def action_back(self) -> None:
         """Leave."""

@@ -10,10 +10,14 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from agent.audit.log import known_log
+from agent.audit.reader import LogReader
 from agent.events import CallFinished, CallStarted, DiffReady, Envelope, Event, PlanMade, RunFinished, RunStarted
+from agent.learning.evaluate import Evaluation, compare
 from agent.values import PlanStep
 from screens.history.screen import HistoryScreen
 from screens.learning.calibrate import CalibrateScreen
+from screens.learning.evaluate import EvaluateScreen
 from screens.learning.relabel import RelabelScreen
 from tests.labels.filled import Filled
 from tests.screens.test_learning import LearningApp, settle
@@ -96,3 +100,23 @@ def test_export(snap_compare: Compare, repo: Path) -> None:
 
 def test_replay(snap_compare: Compare, repo: Path) -> None:
     assert _shown(snap_compare, lambda made: HistoryScreen(made, repo=repo), (120, 36), "down", "enter", "comma", "comma")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=NAMES)
+def test_evaluate(snap_compare: Compare, repo: Path, size: tuple[int, int]) -> None:
+    """The choice in the list, and the scores of a run by another model that is in the log."""
+
+    async def before(pilot: Pilot[Any]) -> None:
+        await settle(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, EvaluateScreen)
+        reader = LogReader(known_log(repo))
+        found = compare(reader, ["20261127-190355-9c01"])
+        reader.close()
+        ended = RunFinished("stopped", "Stopped after 12 of 16 questions.")
+        screen.done = Evaluation(("20261127-190355-9c01",), ended, found)
+        screen.show_facts()
+        await pilot.press("down", "down")
+
+    app = LearningApp(lambda made: EvaluateScreen(made, repo=repo))
+    assert snap_compare(app, terminal_size=size, run_before=before)

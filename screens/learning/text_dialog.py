@@ -1,4 +1,4 @@
-"""A comment on a label."""
+"""A line of text to type: a comment on a label, the name of a model."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from screens import STYLES
 from screens.text import clean
 
 
-class CommentDialog(ModalScreen["str | None"]):
+class TextDialog(ModalScreen["str | None"]):
     """One line of text; enter keeps it, escape changes nothing."""
 
     CSS_PATH = [STYLES / "dialogs.tcss", STYLES / "learning.tcss"]
     BINDINGS = [Binding("escape", "cancel", "Cancel", show=False)]
 
-    def __init__(self, item: str, note: str = "") -> None:
+    def __init__(self, question: str, text: str = "", placeholder: str = "") -> None:
         super().__init__()
-        self.item, self.note = item, note
+        self.question, self.text, self.placeholder = question, text, placeholder
 
     def compose(self) -> ComposeResult:
         """What it is about, and a line to type in."""
         with Vertical(classes="dialog"):
-            yield Static(f"Comment on {clean(self.item)}", markup=False, classes="question")
-            yield Input(self.note, placeholder="why the answer is right or wrong", id="note", compact=True)
+            yield Static(clean(self.question), markup=False, classes="question")
+            yield Input(self.text, placeholder=self.placeholder, id="note", compact=True)
 
     def on_mount(self) -> None:
         """Start typing at once."""

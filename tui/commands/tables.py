@@ -1,0 +1,43 @@
+"""Tables and figures as the commands about labels print them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+REPO = click.option(
+    "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here)."
+)
+REPOS = click.option(
+    "--repo", "repos", multiple=True, type=click.Path(file_okay=False, path_type=Path),
+    help="Repository with labels (may be repeated: their labels are taken together; default: here).",
+)  # fmt: skip
+SHARED = click.option("--shared", is_flag=True, help="Your labels of all repositories (cra labels gather).")
+
+
+def folders(repos: Sequence[Path]) -> list[Path]:
+    """The repositories named on the command line, or the one here."""
+    return [repo.expanduser().resolve() for repo in repos or (Path(),)]
+
+
+def share(value: float | None) -> str:
+    """A figure with two places, "-" for none."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def between(interval: tuple[float, float] | None) -> str:
+    """An interval, "-" for none."""
+    return "-" if interval is None else f"{interval[0]:.2f}-{interval[1]:.2f}"
+
+
+def print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    """Print rows in columns, the first two to the left."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        cells[:2] = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
+        click.echo("  ".join(cells).rstrip())
+
+
