@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from agent.audit.log import LogError
-from agent.audit.schema import older_columns
+from agent.audit.schema import brought_up_to_date, older_columns
 from agent.events import Envelope, decode_event
 
 
@@ -107,9 +107,7 @@ class LogReader:
 
     def events(self, run_id: str, after: int = 0) -> Iterator[Envelope]:
         """A run's events in order, those after sequence number ``after``; what this version does not know is left out."""
-        cursor = self._connection.execute(
-            "select seq, t, data from events where run_id = ? and seq > ? order by seq", (run_id, after)
-        )
+        cursor = self._execute("select seq, t, data from events where run_id = ? and seq > ? order by seq", run_id, after)
         decode, wrap = decode_event, Envelope
         for seq, t, data in cursor:
             try:
@@ -125,7 +123,7 @@ class LogReader:
 
     def calls(self, run_id: str) -> Iterator[CallTexts]:
         """A run's calls with their texts, in the order they were asked."""
-        for row in self._connection.execute(f"select {_TEXTS} from call_texts where run_id = ? order by seq", (run_id,)):
+        for row in self._execute(f"select {_TEXTS} from call_texts where run_id = ? order by seq", run_id):
             yield _texts(row)
 
     def select(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -143,7 +141,7 @@ class LogReader:
             LogError: if the log cannot be read.
         """
         try:
-            yield from self._connection.execute(sql, values)
+            yield from self._execute(sql, *values)
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
 
@@ -153,9 +151,18 @@ class LogReader:
 
     def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         try:
-            return self._connection.execute(sql, values).fetchall()
+            return self._execute(sql, *values).fetchall()
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
+
+    def _execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        """A run that begins brings an older log up to date under its readers."""
+        try:
+            return self._connection.execute(sql, values)
+        except sqlite3.OperationalError:
+            if not brought_up_to_date(self._connection):
+                raise
+            return self._connection.execute(sql, values)
 
     def _unreadable(self, error: sqlite3.Error) -> LogError:
         return LogError(f"The audit log {self.path} cannot be read ({error}).")

@@ -137,3 +137,14 @@ def older_columns(connection: Any) -> None:
     labels = f"id, call_id, label, {_SOURCE} as source, note, guideline, created_at"
     connection.execute(f"create temp view labels as select {labels} from main.labels old")
     connection.execute(_TODAYS_TEXTS_VIEW.replace("create view", "create temp view"))
+
+
+def brought_up_to_date(connection: Any) -> bool:
+    """Whether a log was older when it was opened and somebody has brought it up to date since; what stood in for its missing
+    columns is gone then."""
+    views = [row[0] for row in connection.execute("select name from temp.sqlite_master where type = 'view'")]
+    for name in views:
+        connection.execute(f"drop view temp.{name}")
+    if views:
+        older_columns(connection)
+    return bool(views)

@@ -73,7 +73,7 @@ def _copy(connection: sqlite3.Connection, log: Path) -> int:
         names = [row[1] for row in connection.execute("pragma table_info(calls)") if row[1] not in _NOT_COPIED]
         columns = ", ".join(names)
         connection.execute(f"insert or ignore into runs select * from source.runs where id in ({_LABELLED_RUNS})")
-        for column in ("system_sha", "state_sha", "examples_sha"):
+        for column in ("system_sha", "task_context_sha", "examples_sha"):
             shas = f"select {column} from source.calls where id in ({_LABELLED_CALLS})"
             connection.execute(f"insert or ignore into prompts select * from source.prompts where sha in ({shas})")
         connection.execute(

@@ -12,7 +12,9 @@ import pytest
 from agent import events as ev
 from agent.audit.log import log_path
 from agent.audit.reader import LogReader
+from agent.labels.book import LabelBook
 from agent.labels.export import ExportOptions, export
+from agent.labels.items import load_items
 from agent.labels.pairs import Choice
 from agent.state.records import CompileEvent
 from agent.state.run_state import RunState
@@ -74,3 +76,14 @@ def test_its_labels_are_exported_as_they_were(old: tuple[LogReader, dict[str, An
     options = ExportOptions("openai-chat", Choice(sources=()), test_fraction=0.0)  # outcomes have to be asked for now
     export(reader, tmp_path / "out", options)
     assert (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines() == expected["export"]
+
+
+def test_a_reader_follows_when_a_run_brings_the_log_up_to_date(old: tuple[LogReader, dict[str, Any]]) -> None:
+    """Home and History keep theirs open; so does an evaluation, which then writes to the same log."""
+    reader, _ = old
+    run = reader.runs(1)[0].run_id
+    before = [len(load_items(reader)), len(list(reader.calls(run))), len(list(reader.events(run)))]
+    LabelBook(reader.path).close()
+    assert [len(load_items(reader)), len(list(reader.calls(run))), len(list(reader.events(run)))] == before
+    assert reader.call_texts(1) is not None
+    reader.close()

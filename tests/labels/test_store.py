@@ -28,7 +28,7 @@ def two(tmp_path: Path) -> tuple[Filled, Filled]:
         calls = [filled.call(f"{name}-run", f"{name}{n}.c", n == 0, 0.3 + n / 10, rank=n + 1) for n in range(3)]
         filled.call(f"{name}-run", f"{name}1.c", True, 0.9, model="m2")
         filled.label(calls[0], True)
-        filled.label(calls[1], False, "override")
+        filled.label(calls[1], False, "overrule")
         made.append(filled)
     return made[0], made[1]
 

@@ -34,7 +34,7 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
     for task in range(6):
         made.run(f"r{task}", repo=str(made.repo), model="m1")
         for number in (0, 1):
-            call = made.call(f"r{task}", f"f{task}{number}.c", True, 0.6, state=f"Task: {task}\n\n")
+            call = made.call(f"r{task}", f"f{task}{number}.c", True, 0.6, task_context=f"Task: {task}\n\n")
             made.label(call, number == 0)
     made.label(made.call("r0", "errors alike", True, 0.7, stage="similarity"), True)
     yield made
