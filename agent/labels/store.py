@@ -26,6 +26,7 @@ _LABELLED_CALLS = (
 )
 """Every call of a judgment with a label, whichever model it asked."""
 _LABELLED_RUNS = f"select run_id from source.calls where id in ({_LABELLED_CALLS})"
+_SAME_CALL = "c.run_id = s.run_id and c.seq = s.seq and c.judgment is s.judgment"
 _NOT_COPIED = frozenset({"id", "cached_from", "cache_key"})
 """Columns of a call that mean something only in its own log: an answer of another repository is not reused."""
 
@@ -78,12 +79,12 @@ def _copy(connection: sqlite3.Connection, log: Path) -> int:
             connection.execute(f"insert or ignore into prompts select * from source.prompts where sha in ({shas})")
         connection.execute(
             f"insert into calls ({columns}) select {columns} from source.calls s where id in ({_LABELLED_CALLS})"
-            " and not exists (select 1 from calls c where c.run_id = s.run_id and c.seq = s.seq) order by id"
+            f" and not exists (select 1 from calls c where {_SAME_CALL}) order by id"
         )
         added = connection.execute(
             "insert into labels (call_id, label, source, note, guideline, created_at)"
             " select c.id, l.label, l.source, l.note, l.guideline, l.created_at from source.labels l"
-            " join source.calls s on s.id = l.call_id join calls c on c.run_id = s.run_id and c.seq = s.seq"
+            f" join source.calls s on s.id = l.call_id join calls c on {_SAME_CALL}"
             " where not exists (select 1 from labels k where k.call_id = c.id and k.created_at = l.created_at"
             " and k.label is l.label and k.source = l.source) order by l.id"
         ).rowcount
