@@ -96,7 +96,7 @@ def test_the_numbers_of_a_sitting_are_those_of_what_was_not_taken_back(session: 
     assert "2 a minute" in session.progress(), "a break is not a labelling time"
 
 
-def test_a_comment_leaves_an_override_an_override(session: LabelSession) -> None:
+def test_a_comment_leaves_an_overrule_an_overrule(session: LabelSession) -> None:
     item = next(item for item in session.items if item.own and item.source == "overrule")
     session.comment(item, "seen by the reviewer")
     assert (item.source, item.note) == ("overrule", "seen by the reviewer")
