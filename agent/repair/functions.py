@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
 
 import msgspec
 import tree_sitter
-import tree_sitter_python
 
 from agent.c.syntax.tree import parse_c
+from agent.languages import is_code, language_of
+from agent.python.tree import parse_python
 
-LANGUAGES = {".py": "python", ".c": "c", ".h": "c"}
-
-
-@cache
-def _python() -> tree_sitter.Language:
-    return tree_sitter.Language(tree_sitter_python.language())
+_TREES: dict[str, Callable[[bytes], tree_sitter.Node]] = {"python": parse_python, "c": parse_c}
 
 
-def _parse(language: str, source: bytes) -> tree_sitter.Node:
-    return tree_sitter.Parser(_python()).parse(source).root_node if language == "python" else parse_c(source)
-
-
-def language_of(path: str) -> str:
-    """``python``, ``c`` or "" by the file's name."""
-    return next((name for suffix, name in LANGUAGES.items() if path.endswith(suffix)), "")
+def is_searched(path: str) -> bool:
+    """Whether a file is code whose functions can be searched for a fault."""
+    return is_code(path) and language_of(path) in _TREES
 
 
 class Function(msgspec.Struct, frozen=True):
@@ -57,17 +48,15 @@ class Function(msgspec.Struct, frozen=True):
 
 def functions_of(path: str, source: bytes) -> list[Function]:
     """Every function that has a body, outer ones first; nested functions belong to the outer one."""
-    language = language_of(path)
-    if not language:
+    if not is_searched(path):
         return []
-    root = _parse(language, source)
-    return list(_functions(path, language, source, root, ""))
+    language = language_of(path)
+    return list(_functions(path, language, source, _TREES[language](source), ""))
 
 
 def parses(path: str, source: bytes) -> bool:
     """Whether the text has no syntax error that its grammar sees."""
-    language = language_of(path)
-    return not language or not _parse(language, source).has_error
+    return not is_searched(path) or not _TREES[language_of(path)](source).has_error
 
 
 def _functions(path: str, language: str, source: bytes, node: tree_sitter.Node, prefix: str) -> Iterator[Function]:

@@ -31,7 +31,7 @@ from agent.repair.c_testbed import CommandBed
 from agent.repair.cloze import Filler
 from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, apply_edits
-from agent.repair.functions import Function, functions_of, language_of
+from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Suspect, Trace, clusters, line_scores, rank_functions
 from agent.repair.search import Counts, EditSearch, Tried, candidates_of
 from agent.repair.testbed import CheckBed, NoBed, PythonBed
@@ -162,12 +162,12 @@ class RepairPhase:
         paths = list(executed) or [
             path.relative_to(root).as_posix()
             for path in sorted(files_below(root))[: 50 * _MOST_SOURCES]
-            if language_of(path.name) and ".clean_room" not in path.parts and ".git" not in path.parts
+            if is_searched(path.name) and ".clean_room" not in path.parts and ".git" not in path.parts
         ]
         found = {}
         for path in paths[:_MOST_SOURCES]:
             full = root / path
-            if language_of(path) and self.task.writable(path) and full.is_file() and not full.is_symlink():
+            if is_searched(path) and self.task.writable(path) and full.is_file() and not full.is_symlink():
                 found[path] = full.read_bytes()
         return found
 
