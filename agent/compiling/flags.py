@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from agent.c.compiler_flags import is_harmless
 from agent.c.preprocessor.compile_commands import CompileCommand, read_commands
 from agent.c.project import ProjectFiles
 from agent.compiling.build_systems import ShutIn, build_commands, build_stamp
 
-_UNSAFE_PREFIXES = (
-    "-fplugin", "-specs", "--specs", "-wrapper", "-B", "@", "-fdump", "-save-temps", "--save-temps", "-dumpdir", "-Xclang",
-    "-load", "-fprofile-use", "-aux-info", "-ftime-trace", "-fcallgraph-info", "-fstack-usage", "-MF", "-MJ", "-gsplit",
-    "-Wa,", "-Wp,", "-index-store", "-serialize-diagnostics",
-)  # fmt: skip
-_UNSAFE_WITH_VALUE = frozenset(
-    {
-        "-wrapper",
-        "-B",
-        "-MF",
-        "-MT",
-        "-MQ",
-        "-MJ",
-        "-aux-info",
-        "-Xclang",
-        "-load",
-        "-dumpdir",
-        "--serialize-diagnostics",
-        "-index-store-path",
-    }
+_WITH_VALUE = frozenset({
+    "-wrapper", "-B", "--prefix", "-prefix", "-MF", "-MT", "-MQ", "-MJ", "-aux-info", "-Xclang", "-Xassembler",
+    "-Xpreprocessor", "-load", "-dumpdir", "-dumpbase", "--serialize-diagnostics", "-index-store-path", "-mllvm", "--config",
+    "-specs", "-iplugindir", "-gcc-toolchain", "--cuda-path",
+})  # fmt: skip
+"""Flags that are dropped together with the word behind them."""
+_LINKER = re.compile(
+    r"-Wl(?:,(?:-z|defs|now|relro|-E|-x|-s|--(?:no-)?(?:undefined|as-needed|whole-archive|gc-sections|export-dynamic"
+    r"|allow-multiple-definition|warn-common)|--(?:start|end)-group))+"
 )
-_DEPENDENCY = frozenset({"-MD", "-MMD", "-M", "-MM", "-MP", "-MG"})
+"""Words for the linker that name no file."""
+_C_LANGUAGES = ("c", "c-header", "cpp-output", "none")
 _TAKES_OUTPUT = frozenset({"-o", "-l", "-L", "-T", "-Xlinker", "-z", "-u"})
 _TAKES_PATH = frozenset({"-I", "-isystem", "-iquote", "-include", "-idirafter", "-imacros", "-isysroot", "--sysroot"})
 _TAKES_WORD = frozenset({"-D", "-U", "-x", "-arch", "-target", "-Xpreprocessor", "--param", "-std"})
@@ -41,17 +33,15 @@ _FOR_THE_LINKER = ("-l", "-L", "-Wl,", "-shared", "-static", "-rdynamic", "-pie"
 def safe_flags(flags: Iterable[str]) -> list[str]:
     """``flags`` without those that load code into the compiler, run programs, or write other files than the object."""
     kept: list[str] = []
-    skip = False
-    for flag in flags:
-        if skip:
-            skip = False
-            continue
-        if flag in _UNSAFE_WITH_VALUE:
-            skip = True
-            continue
-        if flag in _DEPENDENCY or flag.startswith(_UNSAFE_PREFIXES):
-            continue
-        kept.append(flag)
+    words = iter(flags)
+    for flag in words:
+        if flag in _WITH_VALUE:
+            next(words, None)
+        elif flag == "-x":
+            language = next(words, "")
+            kept += [flag, language] if language in _C_LANGUAGES else []
+        elif is_harmless(flag) or _LINKER.fullmatch(flag):
+            kept.append(flag)
     return kept
 
 

@@ -7,9 +7,10 @@ file and the command line. What it may not say is left out, and said.
 from __future__ import annotations
 
 import ipaddress
-import re
 from typing import Any
 from urllib.parse import urlsplit
+
+from agent.c.compiler_flags import is_harmless
 
 Layer = dict[str, dict[str, Any]]
 
@@ -21,11 +22,6 @@ _OWN_ONLY = {
     ("ui", "keys"): "gives keys another meaning",
 }
 _LIMITS = ("memory_mib", "file_mib", "cpu_seconds", "processes")
-_HARMLESS_FLAG = re.compile(
-    r"""-(?: [IDUOgm]\S* | std=\S+ | ansi | pedantic(-errors)? | pthread | w | l\S+ | L\S+ | isystem\S* | iquote\S*
-         | W(?!p,|a,|l,)\S* | f(?!plugin|use-ld|profile|dump|compare|callgraph|diagnostics|lto|pass)\S* )""",
-    re.X,
-)  # gcc(1): -fplugin, -B, -wrapper, -specs and @file run or read other programs and files
 
 
 def refusal(section: str, key: str, value: Any) -> str:
@@ -36,7 +32,7 @@ def refusal(section: str, key: str, value: Any) -> str:
         return "sends prompts, and so the source code, to another machine"
     if (section, key) == ("sandbox", "network") and value is True:
         return "lets commands reach the network"
-    if (section, key) == ("compile", "extra_flags") and not all(map(_is_harmless, value if isinstance(value, list) else ())):
+    if (section, key) == ("compile", "extra_flags") and not _all_harmless(value):
         return "holds flags that can run programs or read files"
     if (section, key) == ("models", "overrides") and isinstance(value, dict):
         return next((why for entry in value.values() if (why := _of_override(entry))), "")
@@ -86,8 +82,8 @@ def _of_override(entry: Any) -> str:
     return ""
 
 
-def _is_harmless(flag: Any) -> bool:
-    return isinstance(flag, str) and (_HARMLESS_FLAG.fullmatch(flag) is not None or not flag.startswith(("-", "@")))
+def _all_harmless(flags: Any) -> bool:
+    return isinstance(flags, list) and all(isinstance(flag, str) and is_harmless(flag) for flag in flags)
 
 
 def _looser(section: str, key: str, value: Any, walls: dict[str, Any]) -> str:

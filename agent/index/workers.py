@@ -19,6 +19,7 @@ from typing import IO
 import msgspec
 
 from agent.index.extract import Extract, extract
+from agent.own_python import own_python
 
 Job = tuple[str, str]
 """A path and the digest of its content as far as it is known."""
@@ -117,7 +118,7 @@ class _Pool:
 def _start(root: Path, max_bytes: int) -> subprocess.Popen[bytes] | None:
     home = str(Path(__file__).resolve().parent.parent.parent)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))}
-    command = [sys.executable, "-c", _COMMAND, os.fspath(root), str(max_bytes)]
+    command = own_python("-c", _COMMAND, os.fspath(root), str(max_bytes))
     try:
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=home

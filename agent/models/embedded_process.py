@@ -12,7 +12,6 @@ import re
 import secrets
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +31,7 @@ from agent.models.embedded_share import (
 )
 from agent.models.store import data_dir
 from agent.models.types import ModelError, StatusCallback
+from agent.own_python import own_python
 
 _ALLOCATION = re.compile(r"failed to allocate|unable to allocate|bad_alloc|out of memory|cannot allocate", re.I)
 _LOG_KEPT_BYTES = 1 << 20
@@ -181,12 +181,12 @@ def _spawn(place: Place, path: Path, context: int, options: ServerOptions, sink:
     if options.speculative:
         arguments.append("--speculative")
     for adapter in options.adapters:
-        arguments += ["--lora", adapter]
+        arguments += ["--lora", os.path.abspath(adapter)]
     root = str(Path(__file__).resolve().parents[2])
     path_list = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     environment = {"GOMP_SPINCOUNT": SPIN_COUNT, **os.environ, "PYTHONPATH": path_list}
     child = subprocess.Popen(
-        [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink, env=environment,
+        own_python(*arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink, env=environment,
         start_new_session=True,
     )  # fmt: skip
     _children.append(child)

