@@ -30,7 +30,7 @@ from agent.verdict.in_force import thresholds_of
 from agent.workspace.git import shown, top_level
 from agent.workspace.isolation import isolation
 from agent.workspace.lease import RunLease
-from agent.workspace.leftovers import sweep_temporary
+from agent.workspace.sweeping import sweep_temporary
 from agent.workspace.trust import is_trusted, test_command, was_trusted
 from agent.workspace.worktree import Workspace
 

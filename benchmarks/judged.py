@@ -24,7 +24,7 @@ from agent.judgment.binary import run_binary_judgment
 from agent.models.router import Router
 from agent.prompts import precision_pass1, precision_pass2, scope
 from agent.prompts.task_context import task_context
-from agent.retrieval import ranked
+from agent.retrieval import without_model as ranked
 from agent.retrieval.pipeline import ask_intent
 from agent.retrieval.precision import format_symbol
 from agent.retrieval.scope import format_file

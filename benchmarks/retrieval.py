@@ -28,10 +28,10 @@ from agent.index import Index
 from agent.index.words import query_words, split_identifier
 from agent.retrieval import filerank, symbolrank
 from agent.retrieval.pipeline import retrieve_unjudged
-from agent.retrieval.ranked import SYMBOL_FILES
 from agent.retrieval.ranking import Bm25, best_first
 from agent.retrieval.stemming import stem
 from agent.retrieval.task import analyse
+from agent.retrieval.without_model import SYMBOL_FILES
 from benchmarks.commits import Commit, checkout, load, mean, recall
 from benchmarks.left_out import Ranked, left_out
 

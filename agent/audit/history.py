@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from agent.audit.fates import Fate, fate_of
+from agent.audit.change_fate import Fate, fate_of
 from agent.audit.log import LogError, log_path, open_database
 from agent.audit.reader import LogReader
 from agent.events import Envelope

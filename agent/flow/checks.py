@@ -16,7 +16,7 @@ from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, FailureSignal
 from agent.workspace.checks import compare, find_test_command, proven, run_checks, worse
 from agent.workspace.isolation import isolation, shortfall
-from agent.workspace.untouched import Untouched
+from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
 
 

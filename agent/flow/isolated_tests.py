@@ -21,8 +21,8 @@ from agent.flow.run_parts import RunParts
 from agent.languages import is_module, is_unit, named
 from agent.scratch import scratch_folder
 from agent.values import CheckResult
+from agent.workspace.first_failure import stopped_at
 from agent.workspace.protected import is_test_file
-from agent.workspace.stopped import stopped_at
 
 _ASSERTS_ON = ("-UNDEBUG", "-w", "-Wno-error")
 """A project that builds without assertions still tests with them; warnings were told when the file was compiled."""

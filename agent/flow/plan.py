@@ -10,7 +10,7 @@ from agent.context import RunContext
 from agent.flow.survey import Survey
 from agent.flow.test_contract import tested_interface
 from agent.languages import is_code, is_module
-from agent.planning.added import KnownNames
+from agent.planning.added_functions import KnownNames
 from agent.planning.facts import plan_from_facts, plan_untold
 from agent.planning.plan import make_plan
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan

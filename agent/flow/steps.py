@@ -19,7 +19,7 @@ from agent.planning.interface_tests import grown
 from agent.planning.schema import Plan, PlanError, StepResult
 from agent.planning.signals import as_shown, signal_of, signals_from_output
 from agent.values import CheckResult, FailureCategory, PlanStep
-from agent.workspace.stopped import further
+from agent.workspace.first_failure import further
 
 QUICK_CHECKS = 30.0
 """Seconds of the baseline up to which the checks run after every step; slower ones run once, at the end."""

@@ -26,8 +26,8 @@ from agent.knowledge.cards import cards_of, fitting
 from agent.languages import is_compiled
 from agent.planning.signals import as_shown
 from agent.values import FailureCategory, PlanStep
+from agent.workspace.first_failure import further, stopped_at
 from agent.workspace.git import WorkspaceError
-from agent.workspace.stopped import further, stopped_at
 from agent.workspace.worktree import Workspace
 
 REWORK_SAMPLES = 4

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.index.extract import MAX_SYMBOLS, Extract, unpacked
-from agent.index.intact import is_cut_short
+from agent.index.integrity import is_cut_short
 
 SCHEMA_VERSION = 9
 """Raised whenever tables or what parsers store in them change; another version on disk is thrown away."""

@@ -8,7 +8,7 @@ from agent.audit.log import AuditLog
 from agent.config.schema import Config
 from agent.events import Event
 from agent.gate import Gate
-from agent.models.flight import Flight
+from agent.models.concurrency import Flight
 from agent.models.types import ModelTarget, ProgressCallback, Provider
 from agent.verdict.threshold import Thresholds
 

@@ -28,7 +28,7 @@ from agent.labels.export_formats import (
     uses,
 )
 from agent.labels.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
-from agent.workspace import leftovers
+from agent.workspace import sweeping as leftovers
 
 DEDUPE_RULE = "one row a judgment (stage, question, task context and item as shown); the call labelled last stands for it"
 SPLIT_RULE = "by groups of runs: same repository and task, or a prompt in common; a prompt is never on both sides"

@@ -13,10 +13,10 @@ import httpx
 import msgspec
 
 from agent.models import faults
-from agent.models.fields import parse_json
 from agent.models.keys import key_of
-from agent.models.lanes import LaneTransport
-from agent.models.pieces import Pieces
+from agent.models.pooled_transport import LaneTransport
+from agent.models.reply_fields import parse_json
+from agent.models.streamed_reply import Pieces
 from agent.models.types import ModelError, ModelTarget
 
 CONNECT_SECONDS = 5.0

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from agent.models import faults, fields
+from agent.models import faults
+from agent.models import reply_fields as fields
 from agent.models.openai import TOP_LOGPROBS
-from agent.models.pieces import OllamaPieces
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
+from agent.models.streamed_reply import OllamaPieces
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
 CHAT = "/api/chat"

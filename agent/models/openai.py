@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from agent.models import faults, fields
+from agent.models import faults
+from agent.models import reply_fields as fields
 from agent.models.http import LOADING_SECONDS
-from agent.models.pieces import OpenAIPieces
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
+from agent.models.streamed_reply import OpenAIPieces
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
 CHAT = "/v1/chat/completions"

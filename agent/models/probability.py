@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from agent.models.fields import tables
+from agent.models.reply_fields import tables
 
 _STRIP = " \t\r\n\"'`*_.,:;!()[]{}▁Ġ“”‘’"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from agent.models.parts import fetch_parts
+from agent.models.package_parts import fetch_parts
 from agent.models.store import CHUNK, ModelEntry, Progress, local_files, mark, models_dir, require_entry, sha256_of, verify
 from agent.models.store import find_model as _find
 from agent.models.types import ModelError

@@ -8,8 +8,8 @@ import msgspec
 
 from agent.config.errors import ConfigError, nearest
 from agent.config.schema import Models, Override
+from agent.models.concurrency import Flight
 from agent.models.embedded import EmbeddedProvider, Resolve
-from agent.models.flight import Flight
 from agent.models.http import JsonClient
 from agent.models.ollama import OllamaProvider
 from agent.models.openai import OpenAIProvider

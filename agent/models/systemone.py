@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.models import faults, fields
+from agent.models import faults
+from agent.models import reply_fields as fields
 from agent.models.server import HttpProvider
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 

@@ -13,7 +13,7 @@ from agent.judgment.batched import ask_structured
 from agent.planning.asked_for import named_points
 from agent.planning.replies import menu_text
 from agent.planning.schema import OpenPoint
-from agent.planning.targets import Menu, Target
+from agent.planning.target_menu import Menu, Target
 from agent.prompts import change_point_enum
 from agent.values import Value
 

@@ -17,10 +17,10 @@ from agent.judgment.batched import Unreadable
 from agent.models.types import ModelError
 from agent.planning.change_points import STAGE, ChangePoint, change_points
 from agent.planning.monolithic import fallback
-from agent.planning.parts import group_points, order_parts
+from agent.planning.part_grouping import group_points, order_parts
 from agent.planning.schema import Edge, OpenPoint, Plan, PlanStep
 from agent.planning.steps import design_steps, target_symbols
-from agent.planning.targets import Menu
+from agent.planning.target_menu import Menu
 from agent.prompts import meta_plan
 
 

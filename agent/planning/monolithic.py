@@ -16,7 +16,7 @@ from agent.judgment.batched import Unreadable, ask_structured
 from agent.models.types import ModelError
 from agent.planning.replies import Draft, menu_text, merge_same_targets, read_drafts, reply_type, to_steps
 from agent.planning.schema import Plan, PlanError, PlanStep
-from agent.planning.targets import Menu, Target
+from agent.planning.target_menu import Menu, Target
 from agent.prompts import meta_plan, part_plan
 
 STAGE = "meta_plan"

@@ -8,7 +8,7 @@ import msgspec
 
 from agent.context import RunContext
 from agent.events import PlanMade
-from agent.planning.added import KnownNames, added_steps, find_added, with_added
+from agent.planning.added_functions import KnownNames, added_steps, find_added, with_added
 from agent.planning.decomposed import decomposed_plan
 from agent.planning.facts import plan_from_facts, plan_untold, with_declared
 from agent.planning.interface_tests import plan_only_tests, set_tests_apart, with_test_steps
@@ -16,7 +16,7 @@ from agent.planning.monolithic import monolithic_plan, one_step
 from agent.planning.new_c import merge_new_c, plan_new_c
 from agent.planning.open_steps import split_open
 from agent.planning.schema import Edge, KnownSymbol, OpenPoint, Plan, check_steps, ordered, repair_ids
-from agent.planning.targets import Menu, build_menu
+from agent.planning.target_menu import Menu, build_menu
 from agent.planning.test_location import Project
 from agent.task.intent import read_intent
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from agent.planning.schema import PlanStep
-from agent.planning.targets import Menu, Target
+from agent.planning.target_menu import Menu, Target
 from agent.values import Value
 
 MAX_DRAFTS = 8

@@ -12,11 +12,11 @@ from agent.context import RunContext
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.planning.change_points import ChangePoint
 from agent.planning.monolithic import ask_drafts
-from agent.planning.pairs import uses, waits_for
-from agent.planning.parts import Part
+from agent.planning.pair_questions import uses, waits_for
+from agent.planning.part_grouping import Part
 from agent.planning.replies import Draft, menu_text, merge_same_targets, to_steps
 from agent.planning.schema import Edge, PlanStep
-from agent.planning.targets import Menu, Target
+from agent.planning.target_menu import Menu, Target
 from agent.prompts import step_dependency, step_design, symbol_targeting
 
 TARGETING = "symbol_targeting"

@@ -21,8 +21,8 @@ from agent.repair.testbed import Baseline, NoBed, Trial
 from agent.repair.workers import Reply, WorkerLost, Workers
 from agent.values import CheckResult
 from agent.walking import files_below
+from agent.workspace.first_failure import further, stopped_at
 from agent.workspace.protected import is_test_file
-from agent.workspace.stopped import further, stopped_at
 from agent.workspace.testoutput import read_outcome
 
 BUILD_SECONDS = 120.0

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from agent.retrieval.allowance import Allowance
 from agent.retrieval.assembly import trim
+from agent.retrieval.call_budget import Allowance
 from agent.retrieval.explain import explained
 from agent.retrieval.rendering import FULL, blocks_of, render, texts_of
 from agent.retrieval.symbolrank import scoped

@@ -12,9 +12,9 @@ import msgspec
 from agent.config.schema import Config
 from agent.events import TaskAnalysed
 from agent.prompts import task_analysis as words
-from agent.retrieval import ranked
-from agent.retrieval.allowance import SCOPE_SHARE, Allowance
+from agent.retrieval import without_model as ranked
 from agent.retrieval.assembly import assemble, context_budget
+from agent.retrieval.call_budget import SCOPE_SHARE, Allowance
 from agent.retrieval.candidates import find_candidates
 from agent.retrieval.documents import candidates_of
 from agent.retrieval.explain import explained
@@ -26,7 +26,7 @@ from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
 from agent.retrieval.task import analyse
 from agent.retrieval.types import TaskFacts
-from agent.retrieval.whole import all_that_fits, take_all
+from agent.retrieval.whole_repository import all_that_fits, take_all
 from agent.task.intent import read_intent
 from agent.task.kind import settle_kind
 

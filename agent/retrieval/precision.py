@@ -12,7 +12,7 @@ from agent.events import CascadePass, SymbolClassified
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import precision_pass1, precision_pass2, precision_pass3
 from agent.prompts.task_context import task_context
-from agent.retrieval.allowance import Allowance
+from agent.retrieval.call_budget import Allowance
 from agent.retrieval.types import ScopedSymbol, TaskFacts
 from agent.values import DetailLevel
 

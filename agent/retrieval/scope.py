@@ -11,7 +11,7 @@ from agent.events import FileScoped
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import scope as words
 from agent.prompts.task_context import task_context
-from agent.retrieval.allowance import SCOPE_SHARE, Allowance
+from agent.retrieval.call_budget import SCOPE_SHARE, Allowance
 from agent.retrieval.types import ScopedFile, TaskFacts
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from agent.graph import group
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import similarity as words
 from agent.prompts.task_context import task_context
-from agent.retrieval.allowance import Allowance
+from agent.retrieval.call_budget import Allowance
 from agent.retrieval.types import ScopedFile, TaskFacts
 from agent.values import Value
 

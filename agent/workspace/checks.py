@@ -20,9 +20,9 @@ import msgspec
 from agent.scratch import scratch_folder
 from agent.values import CheckResult
 from agent.walking import files_below
+from agent.workspace.first_failure import further
 from agent.workspace.junit import OPTIONS, read_junit
 from agent.workspace.sandbox import CommandResult, Limits, needs_shell, run_command
-from agent.workspace.stopped import further
 from agent.workspace.testoutput import read_outcome
 
 _TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?![:=])", re.M)

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import platformdirs
 
-from agent.workspace import leftovers
+from agent.workspace import sweeping as leftovers
 from agent.workspace.git import WorkspaceError, run_git
 from agent.workspace.paths import resolve_inside
 

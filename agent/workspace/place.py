@@ -8,7 +8,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from agent.workspace import carry, copying, leftovers, record
+from agent.workspace import copying, record
+from agent.workspace import sweeping as leftovers
+from agent.workspace import uncommitted as carry
 from agent.workspace.clean_room import untold, work_folder
 from agent.workspace.git import (
     WHOLE,

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from agent.scratch import scratch_folder
-from agent.workspace import launch
+from agent.workspace import sandbox_child
 from agent.workspace.environment import sandbox_environment
 from agent.workspace.git import WorkspaceError
 from agent.workspace.isolation import Isolation, Walls, isolation, walls_for, wrap
@@ -109,8 +109,8 @@ def command_line(command: str | Sequence[str]) -> list[str]:
 
 
 def limited(command: Sequence[str], settings: Sequence[str]) -> list[str]:
-    """The command line that sets the limits ``NAME=NUMBER`` (see ``launch.py``) and becomes ``command``."""
-    return [sys.executable, "-I", "-S", launch.__file__, *settings, "--", *command]
+    """The command line that sets the limits ``NAME=NUMBER`` (see ``sandbox_child.py``) and becomes ``command``."""
+    return [sys.executable, "-I", "-S", sandbox_child.__file__, *settings, "--", *command]
 
 
 async def run_command(

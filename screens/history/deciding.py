@@ -7,7 +7,7 @@ from agent.audit.log import LogError
 from agent.flow.change import Choice, decide
 from agent.workspace.git import WorkspaceError
 from screens.dialogs import Confirm
-from screens.history.facts import change_counts
+from screens.history.run_facts import change_counts
 from screens.learning.log_screen import ListScreen
 from screens.run.session import RunSession
 from screens.text import one_line, plural

@@ -16,8 +16,8 @@ from agent.labels.queue import Filter
 from screens.actions import bindings
 from screens.dialogs import Confirm
 from screens.history.deciding import Deciding
-from screens.history.facts import diff_lines, history_heading, history_row, may_resume, run_facts
 from screens.history.replay import Replay, ReplayScreen
+from screens.history.run_facts import diff_lines, history_heading, history_row, may_resume, run_facts
 from screens.panes.rows import RowList
 from screens.run.session import RunSession
 from screens.runner import RecentRun, RunRequested, Services

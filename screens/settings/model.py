@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from agent.audit.call_costs import Measured, measured
 from agent.audit.log import LogError
-from agent.audit.measured import Measured, measured
 from agent.audit.reader import LogReader
 from agent.config.edit import UNSET, ConfigDraft
 from agent.config.errors import ConfigError, description_of, expected_of

@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import Worker
 
-from agent.audit.measured import Measured
+from agent.audit.call_costs import Measured
 from agent.config.errors import ConfigError
 from agent.config.schema import Models, Override
 from agent.stages import STAGES

@@ -12,7 +12,7 @@ import pytest
 
 from agent.index import Index
 from agent.workspace.git import CheckoutChanged, WorkspaceError, run_git
-from agent.workspace.untouched import Untouched
+from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import fingerprint, git, make_repo
 

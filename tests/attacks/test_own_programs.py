@@ -14,7 +14,7 @@ from agent.config.authority import refusal
 from agent.index.workers import extracted
 from agent.models.embedded_process import _spawn
 from agent.models.embedded_share import Place, ServerOptions
-from agent.models.parts import _pip_download
+from agent.models.package_parts import _pip_download
 from tests.workspace.support import make_repo
 
 SHADOWS = ("agent/__init__.py", "pip.py", "json.py", "re.py", "asyncio.py", "sitecustomize.py", "tui.py", "msgspec.py")

@@ -12,7 +12,7 @@ import pytest
 
 from agent.audit.log import known_log, log_path
 from agent.index import Index, IndexUnavailable
-from agent.workspace import leftovers
+from agent.workspace import sweeping as leftovers
 from agent.workspace.clean_room import NotOurs, adopt, claim, private_file, untold, work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.journal import recover

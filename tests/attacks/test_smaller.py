@@ -18,7 +18,7 @@ from agent.models import faults
 from agent.models.http import without_credentials
 from agent.models.openai import OpenAIProvider
 from agent.terminal_text import clean
-from agent.workspace import leftovers
+from agent.workspace import sweeping as leftovers
 from agent.workspace.demo import create_demo
 from tests.workspace.support import make_repo
 from tui.cli import _expected

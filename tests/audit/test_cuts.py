@@ -17,7 +17,7 @@ from agent.labels.book import LabelBook
 from agent.labels.export import ExportError, ExportOptions
 from agent.labels.export import export as export_labels
 from agent.values import CheckResult
-from agent.workspace import leftovers
+from agent.workspace import sweeping as leftovers
 from tests.fakes.cuts import every_moment
 from tests.labels.filled import Filled
 

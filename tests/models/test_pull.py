@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.models import parts, pull, store
+from agent.models import package_parts as parts
+from agent.models import pull, store
 from agent.models.types import ModelError
 
 PARTS = [bytes([n]) * (1000 + n) for n in range(1, 3)]

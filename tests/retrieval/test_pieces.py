@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.graph import group
-from agent.retrieval.allowance import Allowance
+from agent.retrieval.call_budget import Allowance
 from agent.retrieval.ranking import Bm25, best_first, fuse
 from agent.retrieval.stemming import stem
 

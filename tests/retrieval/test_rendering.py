@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.config.schema import Config
 from agent.index import Index
 from agent.models.budget import estimate_tokens
-from agent.retrieval import ranked
+from agent.retrieval import without_model as ranked
 from agent.retrieval.assembly import trim
 from agent.retrieval.rendering import blocks_of, render
 from agent.retrieval.types import ScopedSymbol

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from agent.audit.history import RunSummary
 from agent.workspace.lease import RunLease
 from screens.dialogs import Confirm
-from screens.history.facts import run_facts
+from screens.history.run_facts import run_facts
 from screens.history.screen import HistoryScreen
 from tests.flow.ended import AFTER, BEFORE, ended_run, has_branch, repository
 from tests.screens.test_keys import fits, shown

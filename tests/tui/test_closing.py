@@ -17,7 +17,7 @@ import pytest
 from agent.audit.history import RunSummary, list_runs
 from agent.audit.reader import LogReader
 from agent.workspace.demo import create_demo, load_demo
-from screens.history.facts import may_resume
+from screens.history.run_facts import may_resume
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder
 from tests.tui.journey import configure

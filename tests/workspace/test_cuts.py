@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.workspace import leftovers
+from agent.workspace import sweeping as leftovers
 from agent.workspace.apply import Apply
 from agent.workspace.clean_room import known_work_folder, state_directory
 from agent.workspace.demo import create_demo

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.index import Index
-from agent.workspace import carry
+from agent.workspace import uncommitted as carry
 from agent.workspace.checks import find_test_command
 from agent.workspace.clean_room import work_folder
 from agent.workspace.git import WorkspaceError

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agent.audit.fates import fate_of
+from agent.audit.change_fate import fate_of
 from agent.audit.log import AuditLog, log_path
 from agent.audit.reader import LogReader
 from agent.events import DiffReady, DiffResolved, Envelope, RunFinished, RunStarted

@@ -226,7 +226,7 @@ async def test_submodules_nested_repositories_and_large_files_are_named(tmp_path
     git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "vendor/inner")
     git(repo, "commit", "-q", "-m", "Submodule")
     make_repo(repo / "nested")
-    monkeypatch.setattr("agent.workspace.carry.LARGEST_CARRIED", 1000)
+    monkeypatch.setattr("agent.workspace.uncommitted.LARGEST_CARRIED", 1000)
     (repo / "weights.bin").write_bytes(b"0" * 2000)
     space = await Workspace.create(repo, "r1")
     notes = " ".join(space.notes)

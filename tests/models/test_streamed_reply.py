@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.pieces import OllamaPieces, OpenAIPieces
+from agent.models.streamed_reply import OllamaPieces, OpenAIPieces
 from agent.models.types import Completion, ModelError, PartialAnswer
 from tests.fakes import Answer, RecordedCall, ScriptedServer, failing, times
 from tests.fakes.script import raw

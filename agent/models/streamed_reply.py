@@ -11,8 +11,9 @@ from typing import Any
 
 import httpx
 
-from agent.models import faults, fields
-from agent.models.fields import parse_json
+from agent.models import faults
+from agent.models import reply_fields as fields
+from agent.models.reply_fields import parse_json
 from agent.models.types import ModelError, ProgressCallback
 
 _FIELD = re.compile(rb"(?:data|event|id|retry|error)?:")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.events import FileScoped, SymbolClassified
-from agent.retrieval import ranked
+from agent.retrieval import without_model as ranked
 from agent.retrieval.assembly import context_budget, tokens_of
 from agent.retrieval.rendering import blocks_of, texts_of
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts

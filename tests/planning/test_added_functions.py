@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.planning.added import KnownNames, added_steps, find_added, with_added
+from agent.planning.added_functions import KnownNames, added_steps, find_added, with_added
 from agent.planning.schema import Plan, PlanStep
 
 C = KnownNames(

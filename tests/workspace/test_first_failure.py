@@ -7,7 +7,7 @@ import pytest
 
 from agent.values import CheckResult
 from agent.workspace.checks import worse
-from agent.workspace.stopped import Stop, further, stopped_at
+from agent.workspace.first_failure import Stop, further, stopped_at
 
 
 def result(output: str, ok: bool = False, passed: int | None = 0) -> CheckResult:

@@ -2,7 +2,7 @@
 
 import os
 
-from agent.workspace.untouched import Untouched
+from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import git, make_repo
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.judgment.binary import run_binary_judgment
-from agent.models.flight import FIRST, MOST, Flight
+from agent.models.concurrency import FIRST, MOST, Flight
 from tests.fakes.context import run_context
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer

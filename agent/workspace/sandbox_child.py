@@ -1,7 +1,7 @@
 """Started as a script inside the sandbox: set limits, bring the loopback device up, become the command.
 
 A script of its own rather than ``preexec_fn``, which may deadlock in a program with threads. Runs with ``-I -S`` and
-imports little, since every command pays for it. Usage: ``launch.py NAME=NUMBER… -- COMMAND ARGUMENT…``
+imports little, since every command pays for it. Usage: ``sandbox_child.py NAME=NUMBER… -- COMMAND ARGUMENT…``
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import msgspec
 from agent.languages import is_interface, is_module, is_unit
 from agent.planning.paths import meant, pair_of
 from agent.planning.schema import Plan, PlanStep
-from agent.planning.targets import Target
+from agent.planning.target_menu import Target
 from agent.task.intent import read_intent
 from agent.task.mentions import added_names, looks_like_code, words_in
 from agent.workspace.protected import is_test_file

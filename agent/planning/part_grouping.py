@@ -10,7 +10,7 @@ from msgspec import Meta
 from agent.context import RunContext
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.planning.change_points import ChangePoint
-from agent.planning.pairs import together, uses, waits_for
+from agent.planning.pair_questions import together, uses, waits_for
 from agent.planning.schema import Edge, MetaPlan, MetaPlanPart
 from agent.prompts import part_dependency, part_grouping
 from agent.values import Value

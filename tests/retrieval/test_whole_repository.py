@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent import events as ev
-from agent.retrieval.whole import REASON
+from agent.retrieval.whole_repository import REASON
 from agent.workspace.git import run_git
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder, small_ring
