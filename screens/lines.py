@@ -96,6 +96,8 @@ class LinesView(PaintedView, can_focus=True):
         self.sticky = 0
         self.words = ""
         self.found: list[int] = []
+        self.here: int | None = None
+        """Of the places found, the line that was gone to last."""
         self.target: Target | None = None
         self._targets: Mapping[int, Target] = {}
         self._at: dict[int, Target] = {}
@@ -202,16 +204,16 @@ class LinesView(PaintedView, can_focus=True):
         self._strips.clear()
         self._look_for_words()
         self.refresh()
-        if not self.words:
-            return ""
         if not self.found:
-            return "not found"
-        top = self.scroll_offset.y + self.sticky
-        if by < 0:
-            number = max((n for n, place in enumerate(self.found) if place < top), default=len(self.found) - 1)
+            self.here = None
+            return "not found" if self.words else ""
+        if by and self.here in self.found:
+            number = (self.found.index(self.here) + by) % len(self.found)
         else:
-            number = min((n for n, place in enumerate(self.found) if place >= top + (1 if by else 0)), default=0)
-        self.scroll_to(y=self.found[number] - self.sticky, animate=False, immediate=True)
+            top = self.scroll_offset.y + self.sticky
+            number = min((n for n, place in enumerate(self.found) if place >= top), default=0)
+        self.here = self.found[number]
+        self.scroll_to(y=self.here - self.sticky, animate=False, immediate=True)
         return f"{number + 1} of {len(self.found)}"
 
     def _look_for_words(self) -> None:
@@ -236,7 +238,7 @@ class LinesView(PaintedView, can_focus=True):
         if self.words and place in self.found:
             plain, start = row.plain.lower(), 0
             while (start := plain.find(self.words, start)) >= 0:
-                row = row.stylize("reverse", start, start + len(self.words))
+                row = row.stylize("reverse bold" if place == self.here else "reverse", start, start + len(self.words))
                 start += len(self.words)
         if self.target is not None and self._at.get(place) == self.target:
             style = "on $primary 40%" if self.has_focus else "on $primary 15%"

@@ -343,13 +343,13 @@ async def test_slash_finds_in_the_focused_pane(size: tuple[int, int]) -> None:
         await pilot.press("7", "slash", *"compile")
         await pilot.pause()
         screen, panel = app.run_screen(), app.run_screen().panel
-        assert "1 of" in screen.query_one(FindLine).count and panel.pane.found
+        assert " of " in screen.query_one(FindLine).count and panel.pane.found
         await pilot.press("enter", "enter", "escape")
         await pilot.pause()
         assert panel.pane.has_focus and not panel.pane.words and not screen.stream.words
         await pilot.press("z", "slash", *"compile")
         await pilot.pause()
-        assert screen.maximized is panel.pane and "1 of" in screen.query_one(FindLine).count, "enlarged as well"
+        assert screen.maximized is panel.pane and " of " in screen.query_one(FindLine).count, "enlarged as well"
         await pilot.press("escape", "escape")
         await pilot.pause()
         assert screen.maximized is None and panel.pane.has_focus
@@ -365,11 +365,13 @@ async def test_slash_finds_in_the_whole_card(size: tuple[int, int]) -> None:
         await pilot.press("slash", *"ring_")
         await pilot.pause()
         whole = app.screen
-        assert isinstance(whole, CardScreen) and "of" in whole.query_one(FindLine).count and whole.card.found
-        first = whole.query_one(FindLine).count
-        await pilot.press("down")
-        await pilot.pause()
-        assert whole.query_one(FindLine).count != first
+        assert isinstance(whole, CardScreen) and whole.query_one(FindLine).count == "1 of 3" and whole.card.found
+        counts = []
+        for key in ("down", "down", "up", "enter"):
+            await pilot.press(key)
+            await pilot.pause()
+            counts.append(whole.query_one(FindLine).count.partition(" ")[0])
+        assert counts == ["2", "3", "2", "3"], "also where all of them are in sight"
         await pilot.press("escape")
         await pilot.pause()
         assert app.screen is whole and whole.card.has_focus and not whole.card.words
