@@ -172,7 +172,7 @@ class Run:
 
     async def _measure(self, found: Survey) -> None:
         self.outcome.final = await self.checks.final()
-        self.outcome.bearing = await failures_left(self.workspace, found, self.outcome)
+        self.outcome.relevant = await failures_left(self.workspace, found, self.outcome)
         self.outcome.stubs_left = len(await asyncio.to_thread(found.still_open, self.outcome.targets))
 
     async def _finish(self, broken: tuple[RunStatus, str] | None) -> RunFinished:

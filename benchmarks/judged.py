@@ -24,7 +24,7 @@ from agent.judgment.binary import run_binary_judgment
 from agent.models.router import Router
 from agent.prompts import precision_pass1, precision_pass2, scope
 from agent.prompts.task_context import task_context
-from agent.retrieval import without_model as ranked
+from agent.retrieval import without_model
 from agent.retrieval.pipeline import ask_intent
 from agent.retrieval.precision import format_symbol
 from agent.retrieval.scope import format_file
@@ -115,7 +115,7 @@ async def _judge(
     index = Index.open(root)
     try:
         index.refresh()
-        found = ranked.rank(index, row.task, ctx.config.retrieval)
+        found = without_model.rank(index, row.task, ctx.config.retrieval)
         plain = [one for one in candidates(index, found, found.facts, files, symbols) if one.stage in stages]
         if only_found and not any(one.item in _gold(row, one.stage) for one in plain):
             return []
@@ -133,7 +133,7 @@ def _gold(row: Commit, stage: str) -> set[str]:
     return set(GOLD[stage] if row.id == ID else row.gold_files if stage == "scope" else row.gold_symbols)
 
 
-def candidates(index: Index, found: ranked.Ranked, facts: TaskFacts, files: int, symbols: int) -> list[Candidate]:
+def candidates(index: Index, found: without_model.Ranked, facts: TaskFacts, files: int, symbols: int) -> list[Candidate]:
     """The items of a change that are asked about, stage by stage, best-ranked first; the intent in ``facts`` counts in the
     ranking of symbols."""
     ordered = found.candidates.files
@@ -141,9 +141,9 @@ def candidates(index: Index, found: ranked.Ranked, facts: TaskFacts, files: int,
         Candidate("scope", format_file(file), file.path, file.rank, file_evidence(file, ordered))
         for file in [file for file in ordered if not file.seed][:files]
     ]
-    best = rank_symbols(index, facts, {file.path: file.score for file in ordered[: ranked.SYMBOL_FILES]})[:symbols]
+    best = rank_symbols(index, facts, {file.path: file.score for file in ordered[: without_model.SYMBOL_FILES]})[:symbols]
     for stage, edges in (("precision_pass1", True), ("precision_pass2", False)):
-        for symbol in (ranked.with_edges(index, symbol) for symbol in best):
+        for symbol in (without_model.with_edges(index, symbol) for symbol in best):
             evidence = symbol_evidence(symbol, best, ordered)
             listed.append(Candidate(stage, format_symbol(symbol, edges=edges), symbol.key, symbol.rank, evidence))
     return listed

@@ -32,7 +32,7 @@ _PYTEST = re.compile(rb"^\s*(?:import pytest|from pytest )|^(?:async )?def test_
 _LONGEST = 200
 
 
-class Bench:
+class IsolatedTests:
     """Runs the tests of ``interface`` for one run."""
 
     def __init__(self, parts: RunParts, interface: tuple[str, ...]) -> None:

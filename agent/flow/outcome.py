@@ -12,7 +12,7 @@ from agent.workspace.checks import compare
 @dataclass
 class RunOutcome:
     """Filled while a run goes on. Names of functions are unique per run; ``targets`` are the symbols the plan names.
-    ``bearing`` are the failures at the end that have to do with what was written (``flow.relevant_failures``), None when
+    ``relevant`` are the failures at the end that have to do with what was written (``flow.relevant_failures``), None when
     there was nothing to look at; ``mended`` when the task was a repair and the checks that failed pass.
     ``tests_asked`` when the task wants tests, ``tests_kept`` when the change holds some; ``tests_not_kept`` are the test
     steps that came to nothing, with why."""
@@ -26,7 +26,7 @@ class RunOutcome:
     functions_failed: set[str] = field(default_factory=set)
     stubs_left: int = 0
     changed: tuple[str, ...] = ()
-    bearing: tuple[str, ...] | None = None
+    relevant: tuple[str, ...] | None = None
     mended: bool = False
     tests_asked: bool = False
     tests_kept: bool = False
@@ -103,9 +103,9 @@ def _check_problems(outcome: RunOutcome) -> list[str]:
     if worse:
         return [f"Tests fail that did not before: {', '.join(worse[:5])}."]
     old = before is not None and after.failing and set(after.failing) <= set(before.failing)
-    if old and outcome.bearing:
-        return [f"Tests of what was written still fail: {', '.join(outcome.bearing[:5])}."]
-    if old and (better or outcome.bearing is not None):
+    if old and outcome.relevant:
+        return [f"Tests of what was written still fail: {', '.join(outcome.relevant[:5])}."]
+    if old and (better or outcome.relevant is not None):
         return []
     if old:
         return [f"Tests that failed before still fail: {', '.join(after.failing[:5])}."]

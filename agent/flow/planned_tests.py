@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from agent.coding.writing.generated_tests import TestsWritten, implement_tests
 from agent.events import PlanAdjusted, StepFinished, StepStarted
-from agent.flow.isolated_tests import Bench
+from agent.flow.isolated_tests import IsolatedTests
 from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
 from agent.languages import is_interface, is_module
@@ -61,12 +61,12 @@ class _Writing:
         self.ctx.emit(StepStarted(step.id, step.description))
         await self.ctx.gate.pass_point()
         start = await parts.workspace.head()
-        bench, tries = Bench(parts, interface), self.ctx.config.coding.max_attempts
+        isolated, tries = IsolatedTests(parts, interface), self.ctx.config.coding.max_attempts
         try:
             done = await implement_tests(
-                self.ctx, step, files=parts.tree.files, compile=parts.compiler, interface=interface, run=bench.run,
+                self.ctx, step, files=parts.tree.files, compile=parts.compiler, interface=interface, run=isolated.run,
                 task=parts.found.task, max_attempts=tries if parts.outcome.tests_asked else min(tries, UNASKED),
-                flavour=await bench.flavour() if is_module(self.path) else "",
+                flavour=await isolated.flavour() if is_module(self.path) else "",
             )  # fmt: skip
         except ModelError as error:
             done = TestsWritten(False, self.path, reason=str(error))
@@ -76,7 +76,7 @@ class _Writing:
             now, reason = await self._with_the_rest(start, interface)
         if reason:
             return await self._give_up(start, reason)
-        await self._keep(done, now, bench.by_hand)
+        await self._keep(done, now, isolated.by_hand)
         return True
 
     async def _interface(self) -> tuple[str, ...]:

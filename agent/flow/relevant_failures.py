@@ -69,10 +69,10 @@ async def failures_left(workspace: Workspace, found: Survey, outcome: RunOutcome
     done = [step for step in outcome.planned if step.id in outcome.steps_done]
     written = await written_by(workspace, found, done)
     intent = Intent() if compare(outcome.baseline, now)[0] else found.intent
-    return await asyncio.to_thread(bearing_failures, outcome.baseline, now, written, found.index, intent)
+    return await asyncio.to_thread(relevant_failures, outcome.baseline, now, written, found.index, intent)
 
 
-def bearing_failures(
+def relevant_failures(
     before: CheckResult | None, now: CheckResult, written: WrittenSymbols, index: Index, intent: Intent
 ) -> tuple[str, ...]:
     """Those of the failures of ``now`` that have to do with what was written: names of checks, or messages where the checks

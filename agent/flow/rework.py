@@ -6,7 +6,7 @@ import asyncio
 
 from agent.events import FailureSignals
 from agent.flow.diagnosis import SOURCE
-from agent.flow.relevant_failures import bearing_failures, written_by
+from agent.flow.relevant_failures import relevant_failures, written_by
 from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
@@ -47,7 +47,7 @@ class Rework:
             return True
         if best is None or best.ok:
             return False
-        if not await self._bearing(best):
+        if not await self._relevant(best):
             text = "The failing checks failed before and have nothing to do with what was written, so nothing is rewritten."
             self.ctx.notice("info", text, "repair")
             return False
@@ -60,11 +60,11 @@ class Rework:
         failed_then = before is not None and not before.ok
         return failed_then and best is not None and best.ok and self.parts.found.intent.repairs
 
-    async def _bearing(self, now: CheckResult) -> tuple[str, ...]:
+    async def _relevant(self, now: CheckResult) -> tuple[str, ...]:
         """The failures that are a reason to write something anew."""
         found, before = self.parts.found, self.parts.checks.before
         written = await written_by(self.parts.workspace, found, self.runner.done)
-        return await asyncio.to_thread(bearing_failures, before, now, written, found.index, found.intent)
+        return await asyncio.to_thread(relevant_failures, before, now, written, found.index, found.intent)
 
     async def _failed_steps(self) -> bool:
         """Functions that did not come to anything get another try, now that the others are there."""
@@ -85,7 +85,7 @@ class Rework:
         if now.ok:
             self.parts.checks.accept(now)
             return True
-        reasons = await self._bearing(now)
+        reasons = await self._relevant(now)
         if not reasons:
             return False
         functions = sorted({name for step in self.runner.executed for name in step.target_symbols})

@@ -28,7 +28,7 @@ from agent.labels.export_formats import (
     uses,
 )
 from agent.labels.pairs import Choice, Conflict, OnConflict, Pair, balanced, group_runs, load_pairs, split_groups
-from agent.workspace import sweeping as leftovers
+from agent.workspace import sweeping
 
 DEDUPE_RULE = "one row a judgment (stage, question, task context and item as shown); the call labelled last stands for it"
 SPLIT_RULE = "by groups of runs: same repository and task, or a prompt in common; a prompt is never on both sides"
@@ -233,7 +233,7 @@ def _tidy(out: Path) -> None:
     if aside and not os.path.lexists(out):
         with contextlib.suppress(OSError):
             aside[-1].rename(out)
-    leftovers.sweep(out.parent, (f".{glob.escape(out.name)}.*.tmp", f".{glob.escape(out.name)}.*.old"))
+    sweeping.sweep(out.parent, (f".{glob.escape(out.name)}.*.tmp", f".{glob.escape(out.name)}.*.old"))
 
 
 def _write_folder(out: Path, contents: dict[str, bytes]) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from agent.models import faults
-from agent.models import reply_fields as fields
+from agent.models import faults, reply_fields
 from agent.models.openai import TOP_LOGPROBS
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
@@ -59,15 +58,15 @@ class OllamaProvider(HttpProvider):
             if error.kind != "protocol":
                 raise
             raise faults.no_infill(target.model, str(error)) from None
-        used = fields.count(reply.get("eval_count"))
+        used = reply_fields.count(reply.get("eval_count"))
         return Completion(
-            text=fields.text(reply.get("response")),
+            text=reply_fields.text(reply.get("response")),
             model=target.model,
             provider=self.name,
             finish=finish_of(str(reply.get("done_reason") or "stop"), used, target.max_tokens),
-            prompt_tokens=fields.count(reply.get("prompt_eval_count")),
+            prompt_tokens=reply_fields.count(reply.get("prompt_eval_count")),
             completion_tokens=used,
-            load_ms=fields.count(reply.get("load_duration")) / 1e6,
+            load_ms=reply_fields.count(reply.get("load_duration")) / 1e6,
         )
 
     async def _post(self, request: CompletionRequest) -> dict[str, Any]:
@@ -109,12 +108,12 @@ class OllamaProvider(HttpProvider):
         target = request.target
         try:
             message = reply["message"]
-            text, thinking = fields.text(message.get("content")), fields.text(message.get("thinking"))
+            text, thinking = reply_fields.text(message.get("content")), reply_fields.text(message.get("thinking"))
         except (KeyError, TypeError, AttributeError):
             raise faults.not_json(self.base_url, repr(reply).encode("utf-8", "replace")) from None
         if request.yes_no:
             self._with_logprobs = bool(reply.get("logprobs"))
-        used, read = fields.count(reply.get("eval_count")), fields.count(reply.get("prompt_eval_count"))
+        used, read = reply_fields.count(reply.get("eval_count")), reply_fields.count(reply.get("prompt_eval_count"))
         finish = finish_of(str(reply.get("done_reason") or "stop"), used, target.max_tokens)
         return Completion(
             text=with_thinking(text, thinking),
@@ -125,7 +124,7 @@ class OllamaProvider(HttpProvider):
             finish="context" if read >= target.context_window else finish,
             prompt_tokens=read,
             completion_tokens=used,
-            load_ms=fields.count(reply.get("load_duration")) / 1e6,
+            load_ms=reply_fields.count(reply.get("load_duration")) / 1e6,
         )
 
     async def preload(self, target: ModelTarget) -> None:
@@ -150,7 +149,7 @@ class OllamaProvider(HttpProvider):
         if status != 200 or not isinstance(tags, dict):
             said = faults.message_of(tags)
             raise faults.of_status(self.name, self.base_url, target.model, target.api_key_env, status, said)
-        names = tuple(str(m.get("name") or m.get("model") or "") for m in fields.tables(tags.get("models")))
+        names = tuple(str(m.get("name") or m.get("model") or "") for m in reply_fields.tables(tags.get("models")))
         if target.model not in names and f"{target.model}:latest" not in names:
             info = self.missing(target.model)
             return ModelInfo(ok=False, text=info.text, hint=info.hint, models=names)
@@ -167,8 +166,8 @@ class OllamaProvider(HttpProvider):
             shown = await self.client.post("/api/show", {"model": target.adapter or target.model}, target, retries=0)
         except ModelError:
             return None
-        found = (v for k, v in fields.table(shown.get("model_info")).items() if k.endswith(".context_length"))
-        return fields.count(next(found, None)) or None
+        found = (v for k, v in reply_fields.table(shown.get("model_info")).items() if k.endswith(".context_length"))
+        return reply_fields.count(next(found, None)) or None
 
 
 def _keep_alive(text: str) -> str | int:

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from agent.models import faults
-from agent.models import reply_fields as fields
+from agent.models import faults, reply_fields
 from agent.models.http import LOADING_SECONDS
 from agent.models.probability import p_yes
 from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
@@ -62,7 +61,8 @@ class OpenAIProvider(HttpProvider):
             await asyncio.sleep(LOADING_SECONDS)
             status, props = await self.client.get("/props", target.api_key_env)
         if status == 200 and isinstance(props, dict):
-            self._window = fields.count(fields.table(props.get("default_generation_settings")).get("n_ctx")) or None
+            settings = reply_fields.table(props.get("default_generation_settings"))
+            self._window = reply_fields.count(settings.get("n_ctx")) or None
             return "llama"
         status, version = await self.client.get("/version", target.api_key_env)
         if status == 200 and isinstance(version, dict) and "version" in version:
@@ -100,8 +100,8 @@ class OpenAIProvider(HttpProvider):
         """
         if self._adapters is None:
             status, rows = await self.client.get("/lora-adapters", target.api_key_env)
-            found = fields.tables(rows) if status == 200 else []
-            self._adapters = {PurePath(str(row.get("path", ""))).name: fields.count(row.get("id")) for row in found}
+            found = reply_fields.tables(rows) if status == 200 else []
+            self._adapters = {PurePath(str(row.get("path", ""))).name: reply_fields.count(row.get("id")) for row in found}
         name = PurePath(target.adapter).name
         if name not in self._adapters:
             raise ModelError(
@@ -135,15 +135,15 @@ class OpenAIProvider(HttpProvider):
                 raise
             self._refused.add(INFILL)
             raise faults.no_infill(target.model, str(error)) from None
-        used = fields.count(reply.get("tokens_predicted"))
-        timings = fields.table(reply.get("timings"))
+        used = reply_fields.count(reply.get("tokens_predicted"))
+        timings = reply_fields.table(reply.get("timings"))
         return Completion(
-            text=fields.text(reply.get("content")),
+            text=reply_fields.text(reply.get("content")),
             model=target.model,
             provider=self.name,
             finish=finish_of("length" if reply.get("stop_type") == "limit" else "stop", used, target.max_tokens),
-            prompt_tokens=fields.count(reply.get("tokens_evaluated")),
-            cached_tokens=fields.count(timings.get("cache_n")),
+            prompt_tokens=reply_fields.count(reply.get("tokens_evaluated")),
+            cached_tokens=reply_fields.count(timings.get("cache_n")),
             completion_tokens=used,
         )
 
@@ -204,22 +204,23 @@ class OpenAIProvider(HttpProvider):
         try:
             choice = reply["choices"][0]
             message = choice["message"]
-            text = fields.text(message.get("content"))
-            thinking = fields.text(message.get("reasoning_content") or message.get("reasoning"))
+            text = reply_fields.text(message.get("content"))
+            thinking = reply_fields.text(message.get("reasoning_content") or message.get("reasoning"))
             reason = str(choice.get("finish_reason") or "stop")
         except (KeyError, IndexError, TypeError, AttributeError):
             raise faults.not_json(self.base_url, repr(reply).encode("utf-8", "replace")) from None
-        usage, timings = fields.table(reply.get("usage")), fields.table(reply.get("timings"))
-        details = fields.table(usage.get("prompt_tokens_details"))
-        used = fields.count(usage.get("completion_tokens"))
+        usage, timings = reply_fields.table(reply.get("usage")), reply_fields.table(reply.get("timings"))
+        details = reply_fields.table(usage.get("prompt_tokens_details"))
+        used = reply_fields.count(usage.get("completion_tokens"))
+        chances = reply_fields.table(choice.get("logprobs")).get("content")
         return Completion(
             text=with_thinking(text, thinking),
-            p_yes=p_yes(fields.table(choice.get("logprobs")).get("content")) if request.yes_no and not thinking else None,
+            p_yes=p_yes(chances) if request.yes_no and not thinking else None,
             model=request.target.model,
             provider=self.name,
             finish=finish_of(reason, used, request.target.max_tokens),
-            prompt_tokens=fields.count(usage.get("prompt_tokens")),
-            cached_tokens=fields.count(details.get("cached_tokens") or timings.get("cache_n")),
+            prompt_tokens=reply_fields.count(usage.get("prompt_tokens")),
+            cached_tokens=reply_fields.count(details.get("cached_tokens") or timings.get("cache_n")),
             completion_tokens=used,
         )
 
@@ -231,14 +232,14 @@ class OpenAIProvider(HttpProvider):
         body = {"content": text} if kind == "llama" else {"model": target.model, "prompt": text}
         reply = await self.client.post("/tokenize", body, target)
         tokens = reply.get("tokens")
-        return len(tokens) if isinstance(tokens, list) else fields.count(reply.get("count")) or None
+        return len(tokens) if isinstance(tokens, list) else reply_fields.count(reply.get("count")) or None
 
     async def inspect(self, target: ModelTarget) -> ModelInfo:
         status, reply = await self.client.get("/v1/models", target.api_key_env)
         if status != 200:
             said = faults.message_of(reply)
             raise faults.of_status(self.name, self.base_url, target.model, target.api_key_env, status, said)
-        names = tuple(str(m.get("id", "")) for m in fields.tables(fields.table(reply).get("data")))
+        names = tuple(str(m.get("id", "")) for m in reply_fields.tables(reply_fields.table(reply).get("data")))
         kind = await self.kind(target)
         # llama-server serves the one model it was started with, whatever name is asked for.
         if kind != "llama" and names and target.model not in names:

@@ -11,8 +11,7 @@ from typing import Any
 
 import httpx
 
-from agent.models import faults
-from agent.models import reply_fields as fields
+from agent.models import faults, reply_fields
 from agent.models.reply_fields import parse_json
 from agent.models.types import ModelError, ProgressCallback
 
@@ -163,17 +162,17 @@ class OpenAIPieces(Pieces):
             self.error = chunk
             return
         self.figures |= {name: chunk[name] for name in ("usage", "timings") if isinstance(chunk.get(name), dict)}
-        for choice in fields.tables(chunk.get("choices"))[:1]:
+        for choice in reply_fields.tables(chunk.get("choices"))[:1]:
             self._choice(choice, held)
 
     def _choice(self, choice: dict[str, Any], held: bytes) -> None:
-        delta = fields.table(choice.get("delta")) or fields.table(choice.get("message"))
+        delta = reply_fields.table(choice.get("delta")) or reply_fields.table(choice.get("message"))
         try:
-            text = fields.text(delta.get("content"))
-            thinking = fields.text(delta.get("reasoning_content") or delta.get("reasoning"))
+            text = reply_fields.text(delta.get("content"))
+            thinking = reply_fields.text(delta.get("reasoning_content") or delta.get("reasoning"))
         except TypeError:
             raise self.no_stream(held) from None
-        self.add(text, thinking, fields.table(choice.get("logprobs")).get("content"))
+        self.add(text, thinking, reply_fields.table(choice.get("logprobs")).get("content"))
         if choice.get("finish_reason"):
             self._finish, self.ended = choice["finish_reason"], True
 
@@ -206,9 +205,9 @@ class OllamaPieces(Pieces):
         if chunk.get("error"):
             self.error = chunk
             return
-        message = fields.table(chunk.get("message"))
+        message = reply_fields.table(chunk.get("message"))
         try:
-            text, thinking = fields.text(message.get("content")), fields.text(message.get("thinking"))
+            text, thinking = reply_fields.text(message.get("content")), reply_fields.text(message.get("thinking"))
         except TypeError:
             raise self.no_stream(line) from None
         self.add(text, thinking, chunk.get("logprobs"))

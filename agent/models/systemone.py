@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.models import faults
-from agent.models import reply_fields as fields
+from agent.models import faults, reply_fields
 from agent.models.server import HttpProvider
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
@@ -38,7 +37,7 @@ class SystemOneProvider(HttpProvider):
         served, state = target.adapter or target.model, request.task_context or request.prompt
         body = {"model": served, "state": state, "questions": {"q1": _question(request)}}
         reply = await self.client.post("/v1/systemone", body, target)
-        answers, usage = reply.get("answers"), fields.table(reply.get("usage"))
+        answers, usage = reply.get("answers"), reply_fields.table(reply.get("usage"))
         p = _probability(answers.get("q1") if isinstance(answers, dict) else None)
         if p is None:
             raise faults.not_json(self.base_url + "/v1/systemone", repr(reply).encode("utf-8", "replace"))
@@ -47,8 +46,8 @@ class SystemOneProvider(HttpProvider):
             p_yes=p,
             model=target.model,
             provider=self.name,
-            prompt_tokens=fields.count(usage.get("input_tokens")),
-            completion_tokens=fields.count(usage.get("output_tokens")),
+            prompt_tokens=reply_fields.count(usage.get("input_tokens")),
+            completion_tokens=reply_fields.count(usage.get("output_tokens")),
         )
 
     async def inspect(self, target: ModelTarget) -> ModelInfo:

@@ -12,7 +12,7 @@ import msgspec
 from agent.config.schema import Config
 from agent.events import TaskAnalysed
 from agent.prompts import task_analysis as words
-from agent.retrieval import without_model as ranked
+from agent.retrieval import without_model
 from agent.retrieval.assembly import assemble, context_budget
 from agent.retrieval.call_budget import SCOPE_SHARE, Allowance
 from agent.retrieval.candidates import find_candidates
@@ -82,7 +82,7 @@ async def retrieve(
             groups = await group_files(ctx, index, included, facts, allowance)
     else:
         files = [msgspec.structs.replace(file, included=True) for file in found.files]
-    symbols, there = await asyncio.to_thread(ranked.symbols_of, index, facts, files, limits)
+    symbols, there = await asyncio.to_thread(without_model.symbols_of, index, facts, files, limits)
     if whole is not None:
         symbols = list(whole.symbols)
     if there > limits.max_symbols:
@@ -105,7 +105,7 @@ async def retrieve(
 def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Sequence[str] = ()) -> dict[str, Any]:
     """What ``cra retrieve --json --no-model`` prints: every candidate by rank. No log, no model, no call."""
     began = time.perf_counter()
-    found = ranked.rank(index, task, config.retrieval, plan_files)
+    found = without_model.rank(index, task, config.retrieval, plan_files)
     return {
         "files": [file.path for file in found.candidates.files],
         "symbols": [symbol.key for symbol in found.symbols[:MAX_LISTED]],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from agent.events import FileScoped, SymbolClassified
-from agent.retrieval import without_model as ranked
+from agent.retrieval import without_model
 from agent.retrieval.assembly import context_budget, tokens_of
 from agent.retrieval.rendering import blocks_of, texts_of
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
@@ -68,7 +68,7 @@ def _taken(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[Scop
     if not files:
         return None
     chosen = [msgspec.structs.replace(file, included=True) for file in files]
-    found, there = ranked.symbols_of(index, facts, chosen, limits)
+    found, there = without_model.symbols_of(index, facts, chosen, limits)
     if there > limits.max_symbols:
         return None
     symbols = tuple(msgspec.structs.replace(one, detail_level=_level(one), reason=REASON) for one in found)

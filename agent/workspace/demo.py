@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import platformdirs
 
-from agent.workspace import sweeping as leftovers
+from agent.workspace import sweeping
 from agent.workspace.git import WorkspaceError, run_git
 from agent.workspace.paths import resolve_inside
 
@@ -114,7 +114,7 @@ def create_demo(name: str, destination: Path | None = None) -> Path:
     making = home / f".{name}.{secrets.token_hex(4)}.tmp"
     try:
         home.mkdir(parents=True, exist_ok=True)
-        leftovers.sweep(home, (".*.tmp",))
+        sweeping.sweep(home, (".*.tmp",))
         making.mkdir()
     except OSError as error:
         raise WorkspaceError(

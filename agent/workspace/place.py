@@ -8,9 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from agent.workspace import copying, record
-from agent.workspace import sweeping as leftovers
-from agent.workspace import uncommitted as carry
+from agent.workspace import copying, record, sweeping, uncommitted
 from agent.workspace.clean_room import untold, work_folder
 from agent.workspace.git import (
     WHOLE,
@@ -50,7 +48,7 @@ def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, Place
         raise WorkspaceError(f"The run id {run_id} is in use in {work}. Reopen that run, or choose another id.")
     recover(repo)
     begun = (f"{run}{ending}" for run in record.recorded(repo) for ending in (copying.PARTIAL, _HISTORY))
-    leftovers.sweep(work, (f"*{copying.PARTIAL}", f"*{_HISTORY}", f"{carry.SCRATCH}*", ".*.tmp"), begun)
+    sweeping.sweep(work, (f"*{copying.PARTIAL}", f"*{_HISTORY}", f"{uncommitted.SCRATCH}*", ".*.tmp"), begun)
     aside = untold(repo)
     if top is None:
         return repo, _copied(repo, work, run_id, aside)
@@ -237,7 +235,7 @@ def _about(top: Path, user_head: str, carry_uncommitted: bool) -> list[str]:
         notes.append("The repository has no commit yet, so the run starts from the files as they are.")
     elif not carry_uncommitted and _is_changed(top):
         notes.append(f"The run starts from the last commit ({user_head[:12]}), without the changes not yet committed.")
-    if inner := carry.submodules(top):
+    if inner := uncommitted.submodules(top):
         notes.append(f"Submodules are not included in the run: {', '.join(map(shown, inner[:5]))}.")
     return notes
 
@@ -247,9 +245,9 @@ def _is_changed(top: Path) -> bool:
     return status.returncode != 0 or bool(status.stdout)  # a filter that fails: then there was something to filter
 
 
-def _snapshot(top: Path, work: Path, carry_uncommitted: bool) -> carry.Snapshot:
+def _snapshot(top: Path, work: Path, carry_uncommitted: bool) -> uncommitted.Snapshot:
     try:
-        return carry.snapshot(top, work, carry_uncommitted)
+        return uncommitted.snapshot(top, work, carry_uncommitted)
     except GitError as error:
         words = error.stderr.splitlines()[0] if error.stderr else str(error)
         raise WorkspaceError(

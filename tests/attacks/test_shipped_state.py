@@ -12,7 +12,7 @@ import pytest
 
 from agent.audit.log import known_log, log_path
 from agent.index import Index, IndexUnavailable
-from agent.workspace import sweeping as leftovers
+from agent.workspace import sweeping
 from agent.workspace.clean_room import NotOurs, adopt, claim, private_file, untold, work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.journal import recover
@@ -67,7 +67,7 @@ def test_an_id_of_another_repository_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [".clean_room", "work", "raw.sqlite", "index.sqlite", "guidelines"])
 async def test_no_link_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(leftovers, "OLD_SECONDS", -1.0)
+    monkeypatch.setattr(sweeping, "OLD_SECONDS", -1.0)
     repo, outside = make_repo(tmp_path / "repo"), tmp_path / "outside"
     outside.mkdir()
     (outside / "notes.partial").write_text("mine")

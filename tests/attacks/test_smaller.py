@@ -18,7 +18,7 @@ from agent.models import faults
 from agent.models.http import without_credentials
 from agent.models.openai import OpenAIProvider
 from agent.terminal_text import clean
-from agent.workspace import sweeping as leftovers
+from agent.workspace import sweeping
 from agent.workspace.demo import create_demo
 from tests.workspace.support import make_repo
 from tui.cli import _expected
@@ -111,5 +111,5 @@ def test_what_killed_runs_left_in_the_temporary_folder_goes(tmp_path: Path, monk
     (tmp_path / "cra-tests-link").symlink_to(tmp_path / "other-old")
     for name in ("cra-home-old", "other-old", "cra-tests-link"):
         os.utime(tmp_path / name, (1, 1), follow_symlinks=False)
-    leftovers.sweep_temporary()
+    sweeping.sweep_temporary()
     assert sorted(os.listdir(tmp_path)) == ["cra-home-new", "other-old"]

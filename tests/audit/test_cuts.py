@@ -17,7 +17,7 @@ from agent.labels.book import LabelBook
 from agent.labels.export import ExportError, ExportOptions
 from agent.labels.export import export as export_labels
 from agent.values import CheckResult
-from agent.workspace import sweeping as leftovers
+from agent.workspace import sweeping
 from tests.fakes.cuts import every_moment
 from tests.labels.filled import Filled
 
@@ -156,7 +156,7 @@ def test_an_export_is_the_old_one_or_the_new_one(tmp_path: Path, monkeypatch: py
     filled.run("r1")
     first = filled.call("r1", "a.c")
     filled.label(first, True)
-    monkeypatch.setattr(leftovers, "OLD_SECONDS", -1.0)
+    monkeypatch.setattr(sweeping, "OLD_SECONDS", -1.0)
     place = tmp_path / "place"
     out = place / "pairs"
     write(filled.path, tmp_path / "old")

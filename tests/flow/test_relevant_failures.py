@@ -6,7 +6,7 @@ import pytest
 
 from agent import events as ev
 from agent.flow.outcome import RunOutcome, judge_outcome
-from agent.flow.relevant_failures import WrittenSymbols, bearing_failures, lines_about
+from agent.flow.relevant_failures import WrittenSymbols, lines_about, relevant_failures
 from agent.index import Index
 from agent.task.intent import read_intent
 from agent.values import CheckResult, PlanStep
@@ -85,25 +85,25 @@ PUT, TAKE = frozenset({"box_put"}), frozenset({"box_take"})
 )
 def test_what_bears_on_a_written_function(index: Index, name: str, still_open: frozenset[str], bears: bool) -> None:
     written = WrittenSymbols(PUT, still_open)
-    found = bearing_failures(result(name), result(name), written, index, read_intent("Implement box_put"))
+    found = relevant_failures(result(name), result(name), written, index, read_intent("Implement box_put"))
     assert found == ((name,) if bears else ())
 
 
 def test_new_failures_and_tasks_about_the_checks_always_count(index: Index) -> None:
     before, now, written = result("test_dates"), result("test_dates", "test_take"), WrittenSymbols(PUT, TAKE)
-    assert bearing_failures(before, now, written, index, read_intent("Implement box_put")) == ("test_take",)
+    assert relevant_failures(before, now, written, index, read_intent("Implement box_put")) == ("test_take",)
     for task in ("Fix the dates", "Implement box_put so that all tests pass"):
-        assert bearing_failures(before, now, written, index, read_intent(task)) == ("test_dates", "test_take")
-    assert bearing_failures(None, now, written, index, read_intent("Implement box_put")) == ("test_dates", "test_take")
-    assert bearing_failures(before, result(ok=True), written, index, read_intent("x")) == ()
+        assert relevant_failures(before, now, written, index, read_intent(task)) == ("test_dates", "test_take")
+    assert relevant_failures(None, now, written, index, read_intent("Implement box_put")) == ("test_dates", "test_take")
+    assert relevant_failures(before, result(ok=True), written, index, read_intent("x")) == ()
 
 
 def test_checks_without_names_are_told_apart_by_what_they_say(index: Index) -> None:
     before = result(output="box.c:9: error: expected ';'\nmake: *** [box.o] Error 1\n")
-    assert bearing_failures(before, before, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put")) == ()
+    assert relevant_failures(before, before, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put")) == ()
     after = result(output="main: box.c:4: main: Assertion `box_put(1) == 1' failed.\nAborted\n")
-    assert bearing_failures(before, after, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put"))
-    assert bearing_failures(after, after, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put"))
+    assert relevant_failures(before, after, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put"))
+    assert relevant_failures(after, after, WrittenSymbols(PUT, TAKE), index, read_intent("Implement box_put"))
 
 
 def test_the_line_above_a_verdict_belongs_to_it_and_places_are_left_out() -> None:
@@ -114,9 +114,9 @@ def test_the_line_above_a_verdict_belongs_to_it_and_places_are_left_out() -> Non
 def test_the_status_is_decided_by_what_bears() -> None:
     step = PlanStep("s1", "Implement box_put", ("box.c",), ("box_put",))
     outcome = RunOutcome(result("test_put", "test_take"), result("test_put", "test_take"), (step,), {"s1"})
-    outcome.bearing = ("test_put",)
+    outcome.relevant = ("test_put",)
     assert judge_outcome(outcome, True) == ("partial", "Tests of what was written still fail: test_put.")
-    outcome.bearing = ()
+    outcome.relevant = ()
     status, reason = judge_outcome(outcome, True)
     assert status == "complete" and "nothing to do with what was written" in reason
     outcome.final = result("test_put", "test_other", output="")

