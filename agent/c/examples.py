@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 import tree_sitter
 
+from agent.c.preprocessor.comments import on_one_line
 from agent.c.syntax.tree import parse_c
 from agent.language.nodes import text_of, walk
 
@@ -158,5 +159,4 @@ def _is_literal(call: tree_sitter.Node, values: dict[str, str]) -> bool:
 
 
 def _line(text: str) -> str:
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
-    return re.sub(r'"\s*\n\s*"', "", re.sub(r"\s+", " ", text)).replace('" "', "").strip().rstrip(";")
+    return on_one_line(text).rstrip(";")

@@ -17,6 +17,7 @@ import tree_sitter
 from agent.c.declarations.definitions import pieces_of
 from agent.c.declarations.functions import declared_names, functions
 from agent.c.headers import header_table
+from agent.c.preprocessor.comments import on_one_line
 from agent.c.preprocessor.includes import includes_of
 from agent.c.syntax.tree import parse_c
 from agent.language.nodes import text_of, walk
@@ -174,7 +175,7 @@ class _Uses:
     def _note_line(self, node: tree_sitter.Node) -> None:
         while node.parent is not None and not node.type.endswith(("declaration", "_statement")):
             node = node.parent
-        text = re.sub(r"\s+", " ", text_of(node)).strip()
+        text = on_one_line(text_of(node))
         if len(text) <= _LINE and node.type.endswith(("declaration", "_statement")):
             self.lines.setdefault(text, None)
 

@@ -19,6 +19,8 @@ from agent.c.examples import LONGEST, MOST, examples_of
         ("TEST_ASSERT_NULL(f(0));", "f(0) → NULL"),
         ("TEST_ASSERT_DOUBLE_WITHIN(0.1, 2.5, f(7));", "f(7) → 2.5"),
         ("int out = 0; TEST_ASSERT_TRUE(f(&out));", "f(&out) → true"),
+        ('assert(f("  a //b ", " ", \' \') == 0); // c', 'f("  a //b ", " ", \' \') → 0'),
+        ('TEST_ASSERT_EQUAL_STRING("ab",\n  f("x" /* no */\n    " y"));', 'f("x y") → "ab"'),
     ],
 )
 def test_an_assertion_is_an_example(body: str, example: str) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 import tree_sitter
 
-from agent.c.preprocessor.comments import without_comments
+from agent.c.preprocessor.comments import on_one_line
 from agent.c.preprocessor.guards import guard_line
 from agent.c.syntax.readable import readable
 from agent.c.syntax.tree import top_level
@@ -71,11 +71,6 @@ class CFunction(msgspec.Struct, frozen=True):
         return "void" in words and not pointer
 
 
-def one_line(text: str) -> str:
-    """``text`` with comments gone and every run of white space as one space."""
-    return re.sub(r"\s+", " ", without_comments(text)).strip()
-
-
 def functions(source: bytes) -> list[CFunction]:
     """Every function definition and prototype of a C file, in source order. Never raises on broken code."""
     return list(_functions(source))
@@ -124,8 +119,8 @@ def _function(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Nod
             break
         specifier_end = max(specifier_end, child.end_byte)
     specifiers = _without_attributes(source, node, node.start_byte, specifier_end)
-    before = one_line(specifiers + " " + _without_attributes(source, node, declarator.start_byte, own.start_byte))
-    after = one_line(_without_attributes(source, node, parameter_list.end_byte, declarator.end_byte))
+    before = on_one_line(specifiers + " " + _without_attributes(source, node, declarator.start_byte, own.start_byte))
+    after = on_one_line(_without_attributes(source, node, parameter_list.end_byte, declarator.end_byte))
     body = node.child_by_field_name("body")
     whole = source[node.start_byte : body.start_byte if body is not None else node.end_byte]
     parameters = tuple(_parameters(parameter_list))
@@ -137,8 +132,8 @@ def _function(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Nod
         start=node.start_byte,
         end=node.end_byte,
         line=node.start_point[0] + 1,
-        head=f"{before}{glue}{text_of(name_node)}{one_line(text_of(parameter_list))}{after}",
-        specifiers=one_line(specifiers),
+        head=f"{before}{glue}{text_of(name_node)}{on_one_line(text_of(parameter_list))}{after}",
+        specifiers=on_one_line(specifiers),
         before=before,
         after=after,
         parameters=parameters,
@@ -206,7 +201,7 @@ def _parameters(parameter_list: tree_sitter.Node) -> Iterator[Parameter]:
         declarator = node.child_by_field_name("declarator")
         if declarator is None:
             if text.strip() != "void":
-                yield Parameter(text=text, name="", slot=len(text), type=one_line(text))
+                yield Parameter(text=text, name="", slot=len(text), type=on_one_line(text))
             continue
         name = _declared_name(declarator)
         if name is not None:
@@ -214,11 +209,11 @@ def _parameters(parameter_list: tree_sitter.Node) -> Iterator[Parameter]:
             raw = node.text or b""
             slot = len(raw[:at].decode("utf-8", "replace"))
             spelled = text_of(name)
-            yield Parameter(text=text, name=spelled, slot=slot, type=one_line(text[:slot] + text[slot + len(spelled) :]))
+            yield Parameter(text=text, name=spelled, slot=slot, type=on_one_line(text[:slot] + text[slot + len(spelled) :]))
         else:
             raw = node.text or b""
             at = _abstract_slot(declarator) - node.start_byte
-            yield Parameter(text=text, name="", slot=len(raw[:at].decode("utf-8", "replace")), type=one_line(text))
+            yield Parameter(text=text, name="", slot=len(raw[:at].decode("utf-8", "replace")), type=on_one_line(text))
 
 
 def _declared_name(node: tree_sitter.Node | None) -> tree_sitter.Node | None:

@@ -21,6 +21,7 @@ _NOISE_AND_NUMBERS = re.compile(rf"{_COMMENTS_AND_LITERALS}|\b\d[\w.]*'[\w'.]*",
 _SEPARATOR = re.compile(r"'(?<=[0-9a-fA-F]')[0-9a-fA-F]")
 """1'000'000: the quotes of a number open no literal (C23, 6.4.4.1). Only a text that may hold one is searched for numbers,
 which takes three times as long."""
+_SPACE = re.compile(r"\s+")
 _BLANKED = re.compile(r"[^\n\r\\]|\\(?!\r?\n)")
 
 
@@ -64,6 +65,25 @@ def noise(text: str) -> Iterator[Noise]:
 def without_comments(text: str) -> str:
     """``text`` with comments blanked; same length, same line breaks, a continued line stays continued."""
     return _pattern(text).sub(lambda match: _blank(match[0]) if match[0][0] == "/" else match[0], text)
+
+
+def on_one_line(text: str) -> str:
+    """``text`` without comments and with every run of white space as one space, literals as they are but for strings that
+    follow one another, which are one (C11, 5.1.1.2)."""
+    parts: list[str] = []  # code and literals in turn
+    gap, at = "", 0
+    for one in noise(text):
+        gap += text[at : one.start] + (" " if one.comment else "")
+        at = one.end
+        if one.comment:
+            continue
+        literal = text[one.start : one.end]
+        if parts and literal[0] == parts[-1][-1] == '"' and not gap.strip():
+            parts[-1] = parts[-1][:-1] + literal[1:]
+        else:
+            parts += [_SPACE.sub(" ", gap), literal]
+        gap = ""
+    return "".join([*parts, _SPACE.sub(" ", gap + text[at:])]).strip()
 
 
 def mask(text: str) -> str:
