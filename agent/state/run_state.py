@@ -97,11 +97,12 @@ class RunState:
     def apply(self, envelope: ev.Envelope) -> None:
         """Fold one event in. Unknown kinds only reach the log."""
         self.run_id = envelope.run_id
-        if envelope.t < self.t and type(envelope.event) is ev.RunStarted:
-            self.earlier += self.t
-        self.t = envelope.t
         event = envelope.event
         kind = type(event)
+        if envelope.t < self.t and kind is ev.RunStarted:
+            self.earlier += self.t
+        if self.finished is None or kind is ev.RunStarted:  # what is decided on a change later is no work
+            self.t = envelope.t
         if kind is not ev.CallFinished and kind is not ev.CallStarted:
             self.log.append((envelope.t, event))
         handler = _HANDLERS.get(kind)

@@ -33,3 +33,17 @@ def test_another_step_of_the_same_name_begins_anew() -> None:
         ev.PlanMade((PlanStep("s1", "Lay another header"),), "facts"),
     )
     assert state.steps["s1"].status == "pending" and state.steps["s1"].finished is None
+
+
+def test_the_clock_stands_still_once_a_run_has_ended() -> None:
+    events = (
+        (0.0, ev.RunStarted("Do it", "/r")), (60.0, ev.RunFinished("stopped")), (200.0, ev.DiffResolved("kept")),
+        (1.0, ev.RunStarted("Do it", "/r")), (31.0, ev.RunFinished("complete")), (95.0, ev.DiffResolved("applied")),
+    )  # fmt: skip
+    state = RunState()
+    seconds = []
+    for number, (t, event) in enumerate(events, 1):
+        state.apply(Envelope("run", number, t, event))
+        seconds.append(state.seconds)
+    assert seconds == [0.0, 60.0, 60.0, 61.0, 91.0, 91.0]
+    assert state.log[-1][0] == 95.0, "the log tells when it was"
