@@ -223,7 +223,7 @@ _SYMPTOM = _any(
     r"\bupset\b|\bsurpris\w+|\bstrange\w*|\bodd(?:ly)?\b",
 )  # fmt: skip
 
-_OPEN = r"(?:stubs?|stubbed|placeholders?|skeletons?|TODOs?)"
+_OPEN = r"(?:stubs?|stubbed|placeholders?|skeletons?|(?-i:TODOs?))"
 _WRITE = r"(?:fill(?:\s+(?:in|out))?|complete|finish|write|code|define|implement)"
 _DECLARED = _any(
     r"\bimplement(?:s|ing)?\b.*\b(?:declar\w+|stubs?|headers?|prototypes?|contracts?|functions?\s+(?:in"
@@ -231,7 +231,8 @@ _DECLARED = _any(
     r"\b(?:fill\s+(?:in|out)|complete|finish|write|code)\b(?!\s+(?:an?|another|new|some)\b)[^.]{0,40}\b(?:stubs?|functions?"
     r"|methods?|bod(?:y|ies)|prototypes?)\b",
     rf"\b(?:{_OPEN}|declare[sd]?|promise[sd]?)\b.*\b{_WRITE}\s+(?:them|it|all|each|these|those|every\w*|the\s+(?:rest|bod\w+))\b",
-    rf"\b(?:{_WRITE}|turn)\b[^.]{{0,40}}\b{_OPEN}\b", r"\b(?:nothing|none|not\s+one)\b.*\b(?:implemented|written|defined)\b",
+    rf"\b(?:{_WRITE}|turn)\b[^.]{{0,40}}\b(?!placeholder){_OPEN}\b",
+    r"\b(?:nothing|none|not\s+one)\b.*\b(?:implemented|written|defined)\b",
     r"\bimplement\s+[\w/.-]+\.h\b",
     r"\b(?:complete|finish)\s+(?:the\s+|its\s+)?implementation\b",
     r"\b(?:what|everything|whatever)\s+(?:is\s+|\w+\.h\s+)?declare[sd]?\b", r"\bfill\s+in\b", r"\bunimplemented\b",

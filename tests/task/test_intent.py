@@ -74,3 +74,8 @@ def test_the_checks_are_not_the_task(task: str) -> None:
 @pytest.mark.parametrize("task", ["budget.c", "colours of the prompt", "hello", "The list is printed in reverse order"])
 def test_what_the_words_leave_open_is_said_to_be_open(task: str) -> None:
     assert not read_intent(task).sure
+
+
+@pytest.mark.parametrize("task", ["The todo list drops the last item", "Show a todo count", "todo.c crashes"])
+def test_a_todo_list_is_not_what_is_left_to_write(task: str) -> None:
+    assert not read_intent(task).completes
