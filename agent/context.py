@@ -88,7 +88,7 @@ class RunContext:
         self.includes_added = includes
 
     def live(self, call_id: int) -> ProgressCallback | None:
-        """What hears a call's answer while it is written; None when nobody looks on, so that nothing is streamed."""
+        """What hears a call's answer while it is written; None when nobody watches, so that nothing is streamed."""
         return LiveText(call_id, self._show, self.clock) if self.onlookers else None
 
     def _show(self, progress: CallProgress) -> None:

@@ -108,12 +108,12 @@ class Gate:
 
     @property
     def reviews(self) -> bool:
-        """Whether the verdicts of a stage wait at its end to be looked over."""
+        """Whether the verdicts of a stage wait at its end for a review."""
         return self.mode == "stage"
 
     async def review(self, stage: str, overrule: Callable[[int], bool]) -> None:
-        """The end of a stage's verdicts, before any of them is used: the person may turn them round with :meth:`overrule`.
-        ``overrule`` turns the verdict of a call, and says whether there is such a call.
+        """The end of a stage's verdicts, before any of them is used: the person may reverse them with :meth:`overrule`.
+        ``overrule`` reverses the verdict of a call, and says whether there is such a call.
 
         Raises:
             Stopped: if the person stopped the run.
@@ -130,7 +130,7 @@ class Gate:
         self._raise_if_stopped()
 
     def overrule(self, call_id: int) -> bool:
-        """While a stage is looked over: turn the verdict of one of its calls round. False when it is none of them."""
+        """While a stage is reviewed: reverse the verdict of one of its calls. False when the call is not one of them."""
         return self._overrule is not None and self._overrule(call_id)
 
     async def verdict(self, pending: PendingVerdict) -> Action:

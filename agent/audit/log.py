@@ -229,7 +229,7 @@ class AuditLog:
         await waiter
 
     def flush(self) -> None:
-        """Commit now and tell the listeners. What cannot be committed is told to nobody but those who wait for it."""
+        """Commit now and tell the listeners. Only those who wait for it hear of what cannot be committed."""
         self._scheduled = False
         if self._in_transaction:
             self._in_transaction = False

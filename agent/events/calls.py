@@ -47,7 +47,7 @@ class CallFinished(Event, frozen=True, gc=False):
     error: str = ""
     attempt: int = 1
     revised: bool = False
-    """The call had finished before: a person has turned its verdict round at the end of its stage."""
+    """The call had finished before: a person has reversed its verdict at the end of its stage."""
 
 
 class CallProgress(msgspec.Struct, frozen=True):

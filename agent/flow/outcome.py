@@ -138,7 +138,7 @@ def _steps(outcome: RunOutcome, comma: str = "") -> str:
 
 
 def _with_tests(outcome: RunOutcome, sentence: str) -> str:
-    """What is said of a success, with the tests that nobody asked for and that came to nothing."""
+    """The sentence of a success, with the tests that nobody asked for and that were not kept."""
     if not outcome.tests_not_kept:
         return sentence
     return f"{sentence.replace('Every step', 'Every other step', 1)} {_tests_why(outcome)}"

@@ -69,8 +69,8 @@ class StepRunner:
         return self.rounds
 
     async def take_up(self, earlier: EarlierProgress) -> Plan:
-        """Go on where a run was broken off. Returns what is left of its plan; what was done is told once more, so that who
-        only sees this part of the run sees it too."""
+        """Go on where a run was broken off. Returns what is left of its plan; what was done is reported once more, so
+        that a reader of this part of the run alone sees it."""
         self.executed = earlier.restore(self.outcome)
         self.rounds = earlier.rounds
         self.ctx.count_earlier(includes=earlier.includes)

@@ -37,7 +37,7 @@ the checks choose between them."""
 
 class Work(msgspec.Struct, frozen=True):
     """What became of one step: ``reason`` is a sentence and ``kind`` the category when it failed, ``more`` the steps that
-    its doing brought up."""
+    it turned out to need."""
 
     ok: bool
     reason: str = ""

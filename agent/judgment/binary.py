@@ -92,7 +92,7 @@ async def run_binary_judgment(
 
 @dataclass
 class _Settled(Generic[T]):
-    """An item with its verdict, which is not used before its stage was looked over, if it is."""
+    """An item with its verdict, which is not used before a person has reviewed its stage, where they do."""
 
     item: T
     asked: Asked
@@ -102,7 +102,7 @@ class _Settled(Generic[T]):
 
 
 def _revise(llm: StageLlm, settled: dict[int, _Settled[T]], call_id: int) -> bool:
-    """A person turns a verdict round at the end of its stage: kept as a label, and used."""
+    """A person reverses a verdict at the end of its stage: kept as a label, and used."""
     one = settled.get(call_id)
     if one is None:
         return False

@@ -65,5 +65,5 @@ class Host(Protocol):
         ...
 
     def live(self, call_id: int) -> ProgressCallback | None:
-        """What hears a call's answer while it is written, if anybody looks on."""
+        """What hears a call's answer while it is written, if anybody watches."""
         ...

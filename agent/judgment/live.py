@@ -1,4 +1,4 @@
-"""An answer while it is written, told to whoever looks on: at a bounded rate, and kept nowhere."""
+"""An answer while it is written, passed to whoever watches: at a bounded rate, and kept nowhere."""
 
 from __future__ import annotations
 
