@@ -11,6 +11,7 @@ from agent.c.files import HEADER_SUFFIXES, SOURCE_SUFFIXES, counterpart, is_head
 from agent.c.preprocessor.include_paths import include_paths, is_build_file
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.symbols.reader import parse
+from agent.c.syntax.tree import parse_c
 from agent.c.writing import tests_in_file
 from agent.c.writing.documentation import public_names, uncommented, with_comment
 from agent.c.writing.replacement import add, definition_in, replace
@@ -30,11 +31,13 @@ class C:
     suffixes = (*SOURCE_SUFFIXES, *HEADER_SUFFIXES)
     tests = tests_in_file
     linked = True
+    line_comment = "//"
 
     is_build_file = staticmethod(is_build_file)
     search_folders = staticmethod(include_paths)
     resolver = staticmethod(IncludeResolver)
     parse = staticmethod(parse)
+    tree = staticmethod(parse_c)
     public_names = staticmethod(public_names)
     same_code = staticmethod(same_code)
     counterpart = staticmethod(counterpart)

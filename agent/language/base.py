@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
+import tree_sitter
 
 from agent.language.stubs import Stub
 from agent.language.symbols import ParsedFile, Symbol, SymbolKind
@@ -159,6 +160,15 @@ class Language(Protocol):
 
     def parse(self, source: bytes) -> ParsedFile:
         """Symbols and references of one file. Never raises on broken code; offsets are bytes of ``source``."""
+        ...
+
+    def tree(self, source: bytes) -> tree_sitter.Node | None:
+        """The root of the source's syntax tree; None where there is no grammar, so that no function of it is searched."""
+        ...
+
+    @property
+    def line_comment(self) -> str:
+        """What begins a comment that ends with its line."""
         ...
 
     def is_private(self, symbol: Symbol) -> bool:

@@ -19,6 +19,7 @@ from agent.python.names import undefined_names, with_imports
 from agent.python.replace import add, definition_in, replace, syntax_problem
 from agent.python.stubs import find_stubs
 from agent.python.symbols import parse
+from agent.python.tree import parse_python
 
 _IMPORT = re.compile(r"^(?:from\s+\S+\s+import\s+(?:\([^)]*\)|[^\n(]*)|import\s+[^\n]*)$", re.MULTILINE)
 
@@ -31,8 +32,10 @@ class Python:
     suffixes = (".py", ".pyi")
     tests = tests_in_file
     linked = False
+    line_comment = "#"
 
     parse = staticmethod(parse)
+    tree = staticmethod(parse_python)
     public_names = staticmethod(public_names)
     stubs = staticmethod(find_stubs)
     same_code = staticmethod(same_code)

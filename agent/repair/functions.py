@@ -1,22 +1,21 @@
-"""The functions of a C or Python file as the repair sees them: a syntax tree, its lines, its contract."""
+"""The functions of a file as the repair sees them: a syntax tree, its lines, its contract."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 import tree_sitter
 
-from agent.c.syntax.tree import parse_c
-from agent.languages import is_code, language_of
-from agent.python.tree import parse_python
+from agent.language.nodes import text_of, walk
+from agent.languages import is_code, reader_of
 
-_TREES: dict[str, Callable[[bytes], tree_sitter.Node]] = {"python": parse_python, "c": parse_c}
+__all__ = ["Function", "functions_of", "is_searched", "parses", "walk"]
 
 
 def is_searched(path: str) -> bool:
     """Whether a file is code whose functions can be searched for a fault."""
-    return is_code(path) and language_of(path) in _TREES
+    return is_code(path)
 
 
 class Function(msgspec.Struct, frozen=True):
@@ -48,15 +47,16 @@ class Function(msgspec.Struct, frozen=True):
 
 def functions_of(path: str, source: bytes) -> list[Function]:
     """Every function that has a body, outer ones first; nested functions belong to the outer one."""
-    if not is_searched(path):
-        return []
-    language = language_of(path)
-    return list(_functions(path, language, source, _TREES[language](source), ""))
+    reader = reader_of(path)
+    root = reader.tree(source) if reader is not None else None
+    return [] if reader is None or root is None else list(_functions(path, reader.name, source, root, ""))
 
 
 def parses(path: str, source: bytes) -> bool:
     """Whether the text has no syntax error that its grammar sees."""
-    return not is_searched(path) or not _TREES[language_of(path)](source).has_error
+    reader = reader_of(path)
+    root = reader.tree(source) if reader is not None else None
+    return root is None or not root.has_error
 
 
 def _functions(path: str, language: str, source: bytes, node: tree_sitter.Node, prefix: str) -> Iterator[Function]:
@@ -71,7 +71,7 @@ def _functions(path: str, language: str, source: bytes, node: tree_sitter.Node, 
             own = child.child_by_field_name("name")
             inner = child.child_by_field_name("body")
             if own is not None and inner is not None:
-                yield from _functions(path, language, source, inner, f"{prefix}{_text(own)}.")
+                yield from _functions(path, language, source, inner, f"{prefix}{text_of(own)}.")
         else:
             yield from _functions(path, language, source, child, prefix)
 
@@ -79,15 +79,11 @@ def _functions(path: str, language: str, source: bytes, node: tree_sitter.Node, 
 def _name(node: tree_sitter.Node) -> str:
     own = node.child_by_field_name("name")
     if own is not None:
-        return _text(own)
+        return text_of(own)
     declarator = node.child_by_field_name("declarator")
     while declarator is not None and declarator.type != "identifier":
         inner = declarator.child_by_field_name("declarator")
         if inner is None and declarator.type == "parenthesized_declarator":
             inner = declarator.named_children[0] if declarator.named_children else None
         declarator = inner
-    return _text(declarator) if declarator is not None else ""
-
-
-def _text(node: tree_sitter.Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+    return text_of(declarator) if declarator is not None else ""

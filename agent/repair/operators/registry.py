@@ -15,9 +15,10 @@ import msgspec
 import tree_sitter
 
 from agent.language.nodes import walk
+from agent.languages import LANGUAGES
 from agent.repair.functions import Function
 
-BOTH = ("c", "python")
+BOTH = tuple(language.name for language in LANGUAGES)
 
 
 class EditParts(msgspec.Struct, frozen=True):

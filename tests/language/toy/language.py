@@ -68,6 +68,7 @@ class Toy:
     name = "toy"
     title = "Toy"
     suffixes = (".toy",)
+    line_comment = "#"
     tests = _Tests()
     linked = False
 
@@ -101,6 +102,9 @@ class Toy:
             ))  # fmt: skip
             references += [Reference("call", used, 0, name) for used in _CALL.findall(match["body"].decode())]
         return ParsedFile(self.name, tuple(symbols), tuple(references))
+
+    def tree(self, source: bytes) -> None:
+        return None
 
     def declared_encoding(self, source: bytes) -> str:
         return ""
