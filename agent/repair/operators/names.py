@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from agent.repair.operators.registry import EditParts, Site, operator
 
@@ -105,6 +107,30 @@ def key(site: Site) -> Iterator[EditParts]:
             for new in texts[:8]:
                 if new != site.text(index) and ":" not in new:
                     yield site.replace(index, new)
+
+
+@operator("known-value", "a variable in the place of what is looked up or computed again", weight=0.3)
+def known_value(site: Site) -> Iterator[EditParts]:
+    """``get(k) + 1`` becomes ``found + 1``: calls, items and fields in calculations, arguments and results."""
+    kinds = ("call", "subscript", "attribute", "call_expression", "subscript_expression", "field_expression")
+    places = ("binary_operator", "binary_expression", "comparison_operator", "argument_list", "return_statement")
+    for node in site.of(*kinds):
+        if node.parent is not None and node.parent.type in places:
+            near = site.text(node)
+            for new in site.variables:
+                yield site.replace(node, new, 0.7 if re.search(rf"\b{re.escape(new)}\b", near) else 1.0)
+
+
+@operator("spelling", "a name that is not known becomes one that is spelled nearly so", weight=0.9)
+def spelling(site: Site) -> Iterator[EditParts]:
+    """``totl`` becomes ``total``: the names of the function and of the file's other functions."""
+    own = site.function.name.rpartition(".")[2]
+    known = list(dict.fromkeys((*site.variables, *site.others, own)))
+    for node in site.of("identifier"):
+        text = site.text(node)
+        if text not in known:
+            for new in get_close_matches(text, known, 2, 0.75):
+                yield site.replace(node, new)
 
 
 @operator("target", "an assignment stores in another place that the function uses", weight=0.45)
