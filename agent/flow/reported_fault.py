@@ -1,0 +1,121 @@
+"""A task that tells what a call should come to, where no check fails: a test that shows the fault is written first.
+
+Only what the task itself says goes into the test, and it is kept only when it fails as the code is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.context import RunContext
+from agent.events import ChecksRun, EditApplied
+from agent.flow.checks import RunChecks
+from agent.languages import is_module, reader_of
+from agent.task.intent import read_intent
+from agent.task.reported import ReportedCall, reported_calls
+from agent.walking import files_below
+from agent.workspace.checks import compare
+from agent.workspace.protected import is_hidden, is_test_file
+from agent.workspace.worktree import Workspace
+
+STAGE = "reported_fault"
+_MOST_FILES = 2000
+_LARGEST = 1 << 20
+
+
+async def show_reported_fault(
+    ctx: RunContext, workspace: Workspace, task: str, checks: RunChecks, hidden: tuple[str, ...] = ()
+) -> bool:
+    """Write, run and commit the test. False, with nothing changed, where the task tells of no such call, checks fail
+    already, or the test passes. A person who steps sees it before it is used.
+
+    Raises:
+        Stopped: the person stopped the run.
+    """
+    before = checks.best
+    wanted = ctx.config.orchestrator.decomposed_repair and read_intent(task).repairs
+    if not wanted or before is None or not before.ok:
+        return False
+    calls = reported_calls(task)
+    homes = await asyncio.to_thread(_homes, workspace.root, {one.name for one in calls}, hidden) if calls else {}
+    calls = [one for one in calls if one.name in homes]
+    if not calls:
+        return False
+    async with ctx.stage(STAGE, title="a test that shows the fault") as report:
+        path = await asyncio.to_thread(_free_path, workspace.root, calls[0].name)
+        text = _test_of(calls, homes, "unittest" in checks.command)
+        workspace.write_bytes(path, text.encode())
+        now = await checks.measure()
+        new = set(now.failing) - set(before.failing) if now is not None else set()
+        if now is None or now.ok or not new or not all("reported" in name for name in new):
+            await workspace.rollback(await workspace.head())
+            report.note = "what the task tells of already holds" if now is not None and now.ok else "it could not be run"
+            ctx.notice("info", f"No test of what the task tells of was kept: {report.note}.", STAGE)
+            return False
+        ctx.emit(EditApplied(path, "new", added=text.count("\n")))
+        assert checks.before is not None
+        passing, failing = compare(checks.before, now)
+        ctx.emit(ChecksRun(checks.before, now, passing, failing))
+        checks.accept(now)
+        await workspace.commit(f"Show what the task tells of {calls[0].name} by a test")
+        report.counts = {"failing": len(new)}
+        ctx.notice("info", f"No check failed, so {path} was written: it holds what the task says, and fails.", STAGE)
+    return True
+
+
+def _homes(root: Path, names: set[str], hidden: Sequence[str]) -> dict[str, str]:
+    """The module, as it is imported, of each function that is defined once at the top of one."""
+    found: dict[str, list[str]] = {}
+    for number, path in enumerate(files_below(root)):
+        name = path.relative_to(root).as_posix()
+        if number > _MOST_FILES:
+            break
+        if not is_module(name) or is_test_file(name) or is_hidden(name, hidden) or path.is_symlink():
+            continue
+        if any(part.startswith(".") for part in Path(name).parts) or path.stat().st_size > _LARGEST:
+            continue
+        reader = reader_of(name)
+        for symbol in reader.parse(path.read_bytes()).symbols if reader is not None else ():
+            if symbol.kind == "function" and symbol.name in names and not symbol.parent:
+                found.setdefault(symbol.name, []).append(name)
+    return {name: _imported(homes[0]) for name, homes in found.items() if len(homes) == 1}
+
+
+def _imported(path: str) -> str:
+    parts = Path(path).with_suffix("").parts
+    parts = parts[1:] if parts[:1] == ("src",) else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _free_path(root: Path, name: str) -> str:
+    """Beside the tests that are there, under a name that is free."""
+    tests = [path for path in files_below(root) if path.name.startswith("test") and path.suffix == ".py"]
+    folder = min((path.parent for path in tests), key=lambda one: len(one.parts), default=root)
+    names = (f"test_reported_{name}{number or ''}.py" for number in range(100))
+    free = next(one for one in names if not (folder / one).exists())
+    return (folder / free).relative_to(root).as_posix()
+
+
+def _test_of(calls: Sequence[ReportedCall], homes: dict[str, str], as_class: bool) -> str:
+    """A file of tests, one a call, in the form that the project's runner finds."""
+    imports = sorted({f"from {homes[one.name]} import {one.name}" for one in calls})
+    raising = any(one.raises for one in calls)
+    head = ["import unittest"] if as_class else ["import pytest"] if raising else []
+    lines = ['"""What the task reports."""', "", *head, *([""] if head else []), *imports, "", ""]
+    if as_class:
+        lines += ["class Reported(unittest.TestCase):"]
+    for number, one in enumerate(calls, 1):
+        call = f"{one.name}{one.arguments}"
+        indent = "    " if as_class else ""
+        lines.append(f"{indent}def test_reported_{number}({'self' if as_class else ''}):")
+        if one.raises:
+            lines.append(f"{indent}    with {'self.assertRaises' if as_class else 'pytest.raises'}({one.raises}):")
+            lines.append(f"{indent}        {call}")
+        elif as_class:
+            lines.append(f"{indent}    self.assertEqual({call}, {one.wanted})")
+        else:
+            lines.append(f"{indent}    assert {call} == {one.wanted}")
+        lines += ["", ""] if not as_class else [""]
+    return "\n".join(lines).rstrip("\n") + "\n"
