@@ -184,6 +184,7 @@ No: the function does what its contract says, or has no part in what the check l
 """,
     ),
     _code("cloze", "fill", "Repair: fill a blanked line", unit="lines", pane="repair"),
+    _code("anew", "anew", "Repair: write a suspect function anew", unit="functions", pane="repair"),
     _judgment(
         "fitting", "fits?", "Repair: does the edit do what the task says?", "edits", pane="repair",
         guideline="""Yes: the edit mends the mistake, for every input and not only for those that the checks try.

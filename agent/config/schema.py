@@ -174,6 +174,7 @@ class RepairSection(Section, frozen=True):
     max_suspects: Annotated[int, _doc("Functions that are searched, and asked about, at most.", ge=1, le=50)] = 10
     ask_suspects: Annotated[bool, _doc("Ask of each suspect function whether the failure could come from it.")] = True
     cloze: Annotated[bool, _doc("Let the model fill blanked lines when no operator helps.")] = True
+    anew: Annotated[bool, _doc("Let the model write suspect functions anew when neither helps.")] = True
     max_judged: Annotated[int, _doc("Edits that pass the checks and are asked about.", ge=0, le=20)] = 8
     operators_off: Annotated[
         list[str], _doc('Edit operators that are left out, by name, such as ["statement-moved"].')

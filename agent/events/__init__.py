@@ -38,6 +38,7 @@ from agent.events.plan import (
 from agent.events.repair import (
     CandidateJudged,
     CandidatePassed,
+    CandidatesCompared,
     CandidatesTried,
     RepairChosen,
     RepairFinished,
@@ -60,14 +61,15 @@ from agent.events.run import ModelStatus, Notice, RunFinished, RunStarted, Stage
 
 __all__ = [
     "AdjustmentStarted", "AnyEvent", "CallFinished", "CallProgress", "CallStarted", "CandidateJudged",
-    "CandidatePassed", "CandidatesTried", "CascadePass", "ChecksRun", "ChecksStarted", "CompileFinished",
-    "CompileStarted", "ContextAssembled", "DiffReady", "DiffResolved", "EditApplied", "EditRejected",
-    "Envelope", "ErrorClassified", "Event", "FailureSignals", "FileScoped", "FilesGrouped", "FunctionFailed",
-    "FunctionImplemented", "FunctionStarted", "GateResolved", "GateWaiting", "IncludeAdded", "IndexRefreshed",
-    "ModelStatus", "NewStepVerdict", "Notice", "PlanAdjusted", "PlanMade", "RecoveryDone", "RepairChosen",
-    "RepairFinished", "RepairStarted", "RootCauseVerdict", "RunFinished", "RunStarted", "StageFinished",
-    "StageStarted", "StagesRouted", "StepFinished", "StepStarted", "SuspectFunction", "SuspectJudged",
-    "SuspectsRanked", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict", "decode_event", "encode_event",
+    "CandidatePassed", "CandidatesCompared", "CandidatesTried", "CascadePass", "ChecksRun", "ChecksStarted",
+    "CompileFinished", "CompileStarted", "ContextAssembled", "DiffReady", "DiffResolved", "EditApplied",
+    "EditRejected", "Envelope", "ErrorClassified", "Event", "FailureSignals", "FileScoped", "FilesGrouped",
+    "FunctionFailed", "FunctionImplemented", "FunctionStarted", "GateResolved", "GateWaiting", "IncludeAdded",
+    "IndexRefreshed", "ModelStatus", "NewStepVerdict", "Notice", "PlanAdjusted", "PlanMade", "RecoveryDone",
+    "RepairChosen", "RepairFinished", "RepairStarted", "RootCauseVerdict", "RunFinished", "RunStarted",
+    "StageFinished", "StageStarted", "StagesRouted", "StepFinished", "StepStarted", "SuspectFunction",
+    "SuspectJudged", "SuspectsRanked", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict", "decode_event",
+    "encode_event",
 ]  # fmt: skip
 
 AnyEvent = (
@@ -76,8 +78,9 @@ AnyEvent = (
     | ContextAssembled | PlanMade | StepStarted | StepFinished | FailureSignals | AdjustmentStarted | ViabilityVerdict
     | RootCauseVerdict | NewStepVerdict | PlanAdjusted | FunctionStarted | FunctionImplemented | FunctionFailed
     | CompileStarted | CompileFinished | ErrorClassified | IncludeAdded | RecoveryDone | EditApplied | EditRejected
-    | RepairStarted | SuspectsRanked | SuspectJudged | CandidatesTried | CandidatePassed | CandidateJudged | RepairChosen
-    | RepairFinished | ChecksStarted | ChecksRun | DiffReady | DiffResolved | GateWaiting | GateResolved
+    | RepairStarted | SuspectsRanked | SuspectJudged | CandidatesTried | CandidatePassed | CandidatesCompared
+    | CandidateJudged | RepairChosen | RepairFinished | ChecksStarted | ChecksRun | DiffReady | DiffResolved
+    | GateWaiting | GateResolved
 )  # fmt: skip
 
 

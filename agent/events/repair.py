@@ -66,6 +66,13 @@ class CandidatePassed(Event, frozen=True):
     rank: float = 0.0
 
 
+class CandidatesCompared(Event, frozen=True):
+    """What the edits that pass do with other inputs: ``groups`` are numbers of edits that do the same on all ``inputs``."""
+
+    groups: tuple[tuple[int, ...], ...] = ()
+    inputs: int = 0
+
+
 class CandidateJudged(Event, frozen=True):
     number: int
     fits: bool

@@ -12,7 +12,8 @@ from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.context import RunContext
 from agent.flow.limits import limits_of
 from agent.planning.sanitizer_reports import SanitizerReport, findings
-from agent.values import FailureSignal
+from agent.planning.signals import signals_from_output
+from agent.values import CheckResult, FailureSignal
 from agent.workspace.protected import is_protected
 from agent.workspace.sanitized import can_be_sanitized, run_sanitized
 from agent.workspace.worktree import Workspace
@@ -23,10 +24,12 @@ MOST = 3
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """What sanitizers found, with the ``function`` to blame ("" when not told)."""
+    """What sanitizers found, with the ``function`` to blame ("" when not told) and its place; ``line`` counts from 1."""
 
     function: str
     signal: FailureSignal
+    path: str = ""
+    line: int = 0
 
 
 async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: tuple[str, ...] = ()) -> list[Fault]:
@@ -47,9 +50,15 @@ async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: 
         )
         found = findings(output, lambda path: _own_path(path, place, hidden))[:MOST]
         report.counts = {"found": len(found)}
-        faults = [Fault(one.function, _signal(workspace.root, one)) for one in found]
+        faults = [Fault(one.function, _signal(workspace.root, one), one.path, one.line) for one in found]
         report.note = faults[0].signal.message if faults else "nothing found"
     return faults
+
+
+def crashed(result: CheckResult) -> bool:
+    """Whether a program of the checks died, by its output."""
+    signals = signals_from_output(result.output, result.command, result.exit_code)
+    return any(one.category == "runtime_error" for one in signals)
 
 
 def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str:

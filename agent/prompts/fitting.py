@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 CONTRACT_CAP = 1500
 
 SYSTEM = (
@@ -17,6 +19,9 @@ def context(task: str, contract: str, failure: str) -> str:
     return f"Task: {task.strip()}\n\n{about}Failing check before the fix:\n{failure.strip()}\n\n"
 
 
-def item(diff: str, code: str) -> str:
-    """One edit: the diff, and the function after it."""
-    return f"Fix:\n```diff\n{diff.strip()}\n```\nThe code after it:\n```\n{code.strip()}\n```\nIs this the right fix?"
+def item(diff: str, code: str, examples: Sequence[str] = ()) -> str:
+    """One edit: the diff, the function after it, and what it does with a few inputs on which edits differ."""
+    does = "With this fix:\n" + "\n".join(f"- {one}" for one in examples) + "\n" if examples else ""
+    return (
+        f"Fix:\n```diff\n{diff.strip()}\n```\nThe code after it:\n```\n{code.strip()}\n```\n{does}Is this the right fix?"
+    )

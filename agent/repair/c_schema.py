@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
+import msgspec
 import tree_sitter
 
 from agent.language.nodes import walk
@@ -21,6 +24,25 @@ _CHOICE = (
     '{ extern char *getenv(const char *); const char *s = getenv("CRA_MUTANT"); '
     "while (s && *s >= '0' && *s <= '9') cra_mutant = cra_mutant * 10 + (*s++ - '0'); }\n"
 )
+_SEEN = (
+    "__attribute__((constructor)) static void cra_seen(void) { extern char *getenv(const char *); "
+    "extern int open(const char *, int, ...); extern int close(int); extern int getpid(void); "
+    "extern long read(int, void *, unsigned long), write(int, const void *, unsigned long), "
+    "readlink(const char *, char *, unsigned long); "
+    'static const char *const links[3] = {"/proc/self/exe", "/proc/self/cwd", "/proc/self/fd/0"}; '
+    'const char *folder = getenv("CRA_SEEN"); char text[4096]; '
+    "int at = 0, p = getpid(), q = 1000000000, to, from, i; long n; "
+    "if (!folder) return; while (folder[at] && at < 4000) { text[at] = folder[at]; at++; } text[at++] = '/'; "
+    "for (; q; q /= 10) text[at++] = (char)('0' + p / q % 10); text[at] = 0; "
+    "if ((to = open(text, FLAGS, 0600)) < 0) return; "
+    "for (i = 0; i < 3; i++) { n = readlink(links[i], text, sizeof text - 1); if (n < 0) n = 0; text[n++] = 0; "
+    "if (write(to, text, (unsigned long)n) < 0) return; } "
+    'if ((from = open("/proc/self/cmdline", 0)) >= 0) { n = read(from, text, sizeof text); '
+    "if (n > 0 && write(to, text, (unsigned long)n) < 0) return; close(from); } close(to); }\n"
+).replace("FLAGS", str(os.O_WRONLY | os.O_CREAT | os.O_TRUNC))
+"""Notes how the program was started: program, folder, what standard input is, arguments, each ended by a zero."""
+
+SEEN_VARIABLE = "CRA_SEEN"
 _STORAGE = re.compile(r"\b(?:static|extern|inline|__inline__|_Noreturn)\b\s*")
 
 
@@ -28,8 +50,9 @@ class Unsuited(Exception):
     """The function cannot be copied: its arguments cannot be handed on."""
 
 
-def schema(function: Function, mutants: Sequence[tuple[Edit, ...]]) -> bytes:
-    """The file with all mutants in it; mutant 0 is the function as it is, ``n`` the n-th of ``mutants``.
+def schema(function: Function, mutants: Sequence[tuple[Edit, ...]], *, seen: bool = False) -> bytes:
+    """The file with all mutants in it; mutant 0 is the function as it is, ``n`` the n-th of ``mutants``. With ``seen`` the
+    program notes how it is started, in the folder that ``SEEN_VARIABLE`` names.
 
     Raises:
         Unsuited: for K&R definitions, ``...`` and parameters without a plain name.
@@ -61,13 +84,32 @@ def schema(function: Function, mutants: Sequence[tuple[Edit, ...]]) -> bytes:
         cases.append(f"case {number}: {call}; return;" if void else f"case {number}: return {call};")
     before = "" if name == b"main" else f"{plain};\n"
     line = node.start_point[0] + 1
-    top = _CHOICE + before + "".join(clones) + f"#line {line}\n"
+    top = _CHOICE + (_SEEN if seen else "") + before + "".join(clones) + f"#line {line}\n"
     switch = f" switch (cra_mutant) {{ {' '.join(cases)} default: break; }} "
     start = function.body.start_byte + 1
     return (
         source[: node.start_byte] + top.encode("utf-8", "surrogateescape") + source[node.start_byte : start]
         + switch.encode() + source[start:]
     )  # fmt: skip
+
+
+class Start(msgspec.Struct, frozen=True):
+    """How a program was started. ``stdin`` is the file that was its standard input, "" for none."""
+
+    program: str
+    folder: str
+    stdin: str
+    arguments: tuple[str, ...]
+
+
+def starts(folder: Path) -> list[Start]:
+    """What programs noted in ``folder``, in the order in which they were started."""
+    found = []
+    for file in sorted(folder.iterdir()):
+        parts = file.read_bytes().decode("utf-8", "surrogateescape").split("\0")
+        if len(parts) >= 5:
+            found.append(Start(parts[0], parts[1], parts[2], tuple(parts[4:-1])))
+    return found
 
 
 def refused(output: str, path: str) -> set[int]:

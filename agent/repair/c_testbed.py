@@ -14,11 +14,12 @@ import msgspec
 
 from agent.repair import c_schema, c_trace
 from agent.repair.commands import CheckCommand
-from agent.repair.edits import Candidate
+from agent.repair.edits import Candidate, Edit
 from agent.repair.functions import functions_of
+from agent.repair.inputs import LONGEST, near_texts
 from agent.repair.localize import Place, Trace
-from agent.repair.testbed import Baseline, NoBed, Trial
-from agent.repair.workers import Reply, WorkerLost, Workers
+from agent.repair.testbed import Baseline, NoBed, Probe, Trial, probes_of
+from agent.repair.workers import Reply, WarmWorker, WorkerLost, Workers
 from agent.values import CheckResult
 from agent.walking import files_below
 from agent.workspace.first_failure import further, stopped_at
@@ -29,9 +30,10 @@ BUILD_SECONDS = 120.0
 SHORTEST = 0.8
 """Seconds that a run of the checks gets at least."""
 
+PROGRAM_SECONDS = 1.0
+MOST_STARTS = 40
 _ALL = "the checks"
 _MOST_TRACED_BYTES = 4 << 20
-_CRASH = re.compile(r"Segmentation fault|Aborted|core dumped|Bus error|Floating point exception|signal \d+", re.I)
 
 
 class CommandBed:
@@ -154,10 +156,6 @@ class CommandBed:
 
     async def _together(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> dict[int, Trial]:
         path, name = candidates[0][0].path, candidates[0][0].function
-        source = await asyncio.to_thread((self.root / path).read_bytes)
-        function = next((one for one in functions_of(path, source) if one.name == name), None)
-        if function is None:
-            return {}
         left = list(range(len(candidates)))
         found: dict[int, Trial] = {}
         worker = await self.workers.free.get()
@@ -165,7 +163,7 @@ class CommandBed:
             for _ in range(6):
                 if not left:
                     break
-                text = c_schema.schema(function, [candidates[place][0].edits for place in left])
+                text = await asyncio.to_thread(self._schema, path, name, [candidates[place][0].edits for place in left])
                 runs = [{c_schema.VARIABLE: str(number)} for number in range(len(left) + 1)]
                 files = {path: text.decode("utf-8", "surrogateescape")}
                 replies = await worker.ask_runs(
@@ -179,12 +177,10 @@ class CommandBed:
                         found[left[number - 1]] = Trial(False, built=False)
                     left = [place for number, place in enumerate(left, 1) if number not in bad]
                     continue
-                if (
-                    set(read_outcome(replies[0].output).failing or (_ALL,))
-                    - set(self.baseline.failing)
-                    - set(self.baseline.flaky)
-                ):
-                    return {}  # what stands beside the mutants does not behave as before
+                failing = set(read_outcome(replies[0].output).failing or (_ALL,))
+                new = failing - {*self.baseline.failing, *self.baseline.flaky}
+                if new or len(replies) <= len(left):
+                    return {}  # what stands beside the mutants does not behave as before, or does not build
                 for number, place in enumerate(left, 1):
                     found[place] = self._trial(replies[number])
                 break
@@ -193,6 +189,53 @@ class CommandBed:
         finally:
             self.workers.free.put_nowait(worker)
         return found
+
+    async def probe(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Probe]:
+        """The program is given what it read from a file as its standard input in the checks, and neighbours of that."""
+        path, name = candidates[0][0].path, candidates[0][0].function
+        same = [place for place, (one, _) in enumerate(candidates) if (one.path, one.function) == (path, name)]
+        worker = await self.workers.free.get()
+        try:
+            text = await asyncio.to_thread(self._schema, path, name, [candidates[place][0].edits for place in same], True)
+            files = {path: text.decode("utf-8", "surrogateescape")}
+            begun = await self._starts(worker, files)
+            if begun is None:
+                return []
+            start, texts = begun
+            inputs = near_texts(texts)
+            then = [
+                {"words": [start.program, *start.arguments], "cwd": start.folder, "stdin": one, "limit": PROGRAM_SECONDS,
+                 "env": {c_schema.VARIABLE: str(number)}}
+                for number in range(len(same) + 1) for one in inputs
+            ]  # fmt: skip
+            replies = await worker.ask_then(files=files, limit=BUILD_SECONDS, then=then)
+        except (c_schema.Unsuited, WorkerLost, ValueError, OSError):
+            return []
+        finally:
+            self.workers.free.put_nowait(worker)
+        said = [_printed(reply) for reply in replies[1:]]
+        told = [said[number * len(inputs) : (number + 1) * len(inputs)] for number in range(len(same) + 1)]
+        rows: list[list[str]] = [[] for _ in range(len(candidates) + 1)]
+        rows[0] = told[0]
+        for number, place in enumerate(same, 1):
+            rows[place + 1] = told[number]
+        return probes_of([f"input {one.strip()!r}" for one in inputs], rows, len(texts))
+
+    async def _starts(self, worker: WarmWorker, files: Mapping[str, str]) -> tuple[c_schema.Start, list[str]] | None:
+        """(how the program is started, what it reads) when the checks run; None when it reads no file as its input."""
+        folder = worker.folder / "seen"
+        await asyncio.to_thread(_emptied, folder)
+        await worker.ask(files=dict(files), limit=BUILD_SECONDS, env={c_schema.SEEN_VARIABLE: str(folder)})
+        found = await asyncio.to_thread(c_schema.starts, folder)
+        texts = [text for one in found[:MOST_STARTS] if (text := _read(one.stdin, worker.tree))]
+        return (found[0], list(dict.fromkeys(texts))) if texts and found[0].program else None
+
+    def _schema(self, path: str, name: str, edits: Sequence[tuple[Edit, ...]], seen: bool = False) -> bytes:
+        source = (self.root / path).read_bytes()
+        function = next((one for one in functions_of(path, source) if one.name == name), None)
+        if function is None:
+            raise c_schema.Unsuited("the function is not found again")
+        return c_schema.schema(function, edits, seen=seen)
 
     def _trial(self, reply: Reply) -> Trial:
         base, cut = self.baseline, bool(reply.cut)
@@ -215,6 +258,26 @@ class CommandBed:
     async def close(self) -> None:
         """End the workers."""
         await self.workers.close()
+
+
+def _emptied(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+
+
+def _read(name: str, tree: Path) -> str:
+    """A file of the project; "" for anything else, and for one that is too long."""
+    path = Path(name)
+    if not path.is_absolute() or not path.is_relative_to(tree) or not path.is_file() or path.stat().st_size > LONGEST:
+        return ""
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _printed(reply: Reply) -> str:
+    if reply.cut:
+        return "does not end"
+    text = " ".join(reply.output.split())[-LONGEST:]
+    return f"prints {text!r}" + (f" and exits with {reply.code}" if reply.code else "")
 
 
 def halt_of(base: Baseline, output: str) -> dict[str, object] | None:

@@ -6,11 +6,12 @@ missing after it. Neighbouring gaps share their beginning, so the server's prefi
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 import msgspec
 
 from agent.context import RunContext
+from agent.languages import named
 from agent.models.types import ModelError
 from agent.prompts import cloze as words
 from agent.repair.edits import Candidate, Edit
@@ -45,7 +46,7 @@ def gaps_of(suspects: Sequence[Suspect]) -> list[Gap]:
         starts = [0]
         for text in lines:
             starts.append(starts[-1] + len(text) + 1)
-        first = function.body.start_point[0] + (2 if function.language == "c" else 1)
+        first = function.body.start_point[0] + (2 if (function.body.text or b"").startswith(b"{") else 1)
         for line in range(first, function.last + 1):
             text = lines[line - 1]
             stripped = text.strip()
@@ -71,12 +72,17 @@ class Filler:
         self._llm = ctx.llm(STAGE)
         self._in_words = False
 
-    async def candidates(self, suspects: Sequence[Suspect]) -> AsyncIterator[Candidate]:
-        """One candidate for each answer that says something new; first all greedy ones, then a sample of each gap."""
+    async def candidates(
+        self, suspects: Sequence[Suspect], over: Callable[[], bool] = lambda: False
+    ) -> AsyncGenerator[Candidate]:
+        """One candidate for each answer that says something new; first all greedy ones, then a sample of each gap. Nothing
+        more is asked once ``over`` says so."""
         gaps = gaps_of(suspects)
         seen: set[tuple[int, int, str]] = set()
         for attempt, temperature in enumerate(_TEMPERATURES, 1):
             for gap in gaps:
+                if over():
+                    return
                 text = await self._fill(gap, attempt, temperature)
                 key = (gap.start, gap.end, text)
                 if not text or key in seen:
@@ -88,7 +94,7 @@ class Filler:
         function = gap.suspect.function
         before, after = _around(gap)
         item = f"{function.name}, line {gap.line}{' and after' if gap.inserts else ''}"
-        kind = "#" if function.language == "python" else "//"
+        kind = named(function.language).line_comment
         head = "".join(f"{kind} {line}\n" for line in (function.path, *self.about.strip().splitlines()))
         if not self._in_words:
             try:

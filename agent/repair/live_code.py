@@ -56,6 +56,14 @@ class LiveCode:
             self._paths[name] = full[len(self._tree) :] if full.startswith(self._tree) else ""
         return self._paths[name]
 
+    def function(self, path: str, name: str) -> types.FunctionType | None:
+        """The loaded function of a module; None when there is none, or more than one."""
+        found = [
+            one for functions in self._functions.values() for one in functions
+            if one.__qualname__ == name and self._path(one.__code__) == path
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else None
+
     def exchange(self, before: Mapping[str, str], after: Mapping[str, str]) -> bool:
         """Give loaded functions the code of the new texts (path to text). False, with nothing changed, where it would not
         be the same as loading them.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import math
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,6 +16,7 @@ from agent.events import (
     CallFinished,
     CandidateJudged,
     CandidatePassed,
+    CandidatesCompared,
     CandidatesTried,
     RepairChosen,
     RepairFinished,
@@ -27,14 +27,16 @@ from agent.events import (
 )
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import fitting, suspect
+from agent.repair.anew import Rewriter
 from agent.repair.c_testbed import CommandBed
+from agent.repair.choosing import alike, difference, examples, plausible_first, preference
 from agent.repair.cloze import Filler
 from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, apply_edits
 from agent.repair.functions import Function, functions_of, is_searched
-from agent.repair.localize import Suspect, Trace, clusters, line_scores, rank_functions
-from agent.repair.search import Counts, EditSearch, Tried, candidates_of
-from agent.repair.testbed import CheckBed, NoBed, PythonBed
+from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
+from agent.repair.search import SETTLE_SECONDS, Counts, EditSearch, Tried, candidates_of
+from agent.repair.testbed import CheckBed, NoBed, Probe, PythonBed
 from agent.repair.workers import Workers
 from agent.walking import files_below
 from agent.workspace.sandbox import Limits
@@ -47,8 +49,20 @@ _WORTH_ASKING = 0.5
 _NOT_SUSPECTED = 0.6
 _SHOWN_EVERY = 0.25
 _MOST_SOURCES = 400
-_CLOZE_SHARE = 0.45
-"""Share of the budget that is kept for cloze while operators are tried."""
+MOST_COMPARED = 12
+"""Edits that pass and are compared on other inputs."""
+
+PAIRS_SECONDS = 3.0
+"""Seconds for pairs that hold a line of the model's, when filling lines has used up the budget."""
+
+_WRITTEN_SHARE = 0.5
+"""Share of the budget that is kept for what the model writes while operators are tried."""
+
+_LINES_SHARE = 0.5
+"""Share of what is left then that single lines get before whole functions are written."""
+
+_ABOUT = 500
+"""Characters of the contract that stand above a file with a gap."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -60,16 +74,35 @@ class Task(msgspec.Struct, frozen=True):
     limits: Limits
     env: dict[str, str] = {}
     with_model: bool = True
+    blamed: frozenset[Place] = frozenset()
+    """Places that sanitizers name."""
+
+    findings: tuple[str, ...] = ()
+    """What sanitizers found, in sentences."""
+
+
+class PassingEdit(msgspec.Struct, frozen=True):
+    """An edit that makes all checks pass. ``texts`` are whole files after it, ``before`` the same files without it; ``kind``
+    is the number of the first edit that does the same with other inputs, ``call_id`` the question whether it fits."""
+
+    number: int
+    path: str
+    function: str
+    what: str
+    texts: dict[str, bytes]
+    before: dict[str, bytes]
+    kind: int
+    call_id: int | None = None
 
 
 class Mended(msgspec.Struct, frozen=True):
-    """What the phase came to. ``path`` and ``function`` name the edit that is written now, "" when there is none."""
+    """What the phase came to: ``chosen``, the edit that is written now, is None when there is none; ``edits`` are all that
+    pass, by number."""
 
     ok: bool
     reason: str
-    path: str = ""
-    function: str = ""
-    what: str = ""
+    chosen: PassingEdit | None = None
+    edits: dict[int, PassingEdit] = {}
 
 
 class RepairPhase:
@@ -84,6 +117,8 @@ class RepairPhase:
         self._began = time.monotonic()
         self._told_at = 0.0
         self._source = "operators"
+        self._messages: dict[str, str] = {}
+        self._kinds: dict[int, int] = {}
         self._call_ids: dict[int, int] = {}
 
     async def run(self) -> Mended:
@@ -92,6 +127,7 @@ class RepairPhase:
         Raises:
             ModelError: the model cannot answer. Stopped: the person stopped the run.
         """
+        self._began = time.monotonic()
         async with self.ctx.stage("repair_search", title="repair: search") as report:
             return await self._search(report)
 
@@ -105,7 +141,6 @@ class RepairPhase:
             except NoBed as error:
                 self.ctx.notice("info", str(error), "repair")
                 return Mended(False, str(error))
-            self._began = time.monotonic()
             done = await self._with_bed(bed)
             report.counts = {"tried": self._counts.tried, "passing": self._counts.passing}
             report.note = done.reason
@@ -127,6 +162,7 @@ class RepairPhase:
 
     async def _with_bed(self, bed: CheckBed) -> Mended:
         base = bed.baseline
+        self._messages = base.messages
         traces, blamed, note = await bed.traces()
         if note:
             self.ctx.notice("info", note, "repair")
@@ -138,6 +174,7 @@ class RepairPhase:
         sources = await asyncio.to_thread(self._sources, traces)
         functions = [one for path, source in sources.items() for one in functions_of(path, source)]
         called = _called(base.messages.values(), functions)
+        blamed |= self.task.blamed
         suspects = rank_functions(functions, line_scores(traces), task=self.task.text, blamed=blamed, called=called)
         suspects = suspects[: self.config.max_suspects]
         if not suspects:
@@ -147,13 +184,19 @@ class RepairPhase:
         found = await self._find(bed, sources, suspects, functions)
         if not found:
             return self._finished(Mended(False, self._how_far(suspects)))
-        chosen = await self._choose(found, sources, suspects, base.messages)
-        for path, text in _texts(chosen.candidate, sources).items():
+        number = await self._choose(bed, sources, suspects, base.messages)
+        edits = {one: self._passing(one, sources) for one in self.numbers}
+        chosen = edits[number]
+        for path, text in chosen.texts.items():
             self.workspace.write_bytes(path, text)
-        one = chosen.candidate
-        return self._finished(
-            Mended(True, f"An edit in {one.function} makes all checks pass.", one.path, one.function, one.operator)
-        )
+        return self._finished(Mended(True, f"An edit in {chosen.function} makes all checks pass.", chosen, edits))
+
+    def _passing(self, number: int, sources: Mapping[str, bytes]) -> PassingEdit:
+        one = self.numbers[number].candidate
+        texts = _texts(one, sources)
+        before = {path: sources[path] for path in texts}
+        kind, call_id = self._kinds.get(number, number), self._call_ids.get(number)
+        return PassingEdit(number, one.path, one.function, one.operator, texts, before, kind, call_id)
 
     def _sources(self, traces: Sequence[Trace]) -> dict[str, bytes]:
         """The files that may hold the fault: executed ones first; all that may be changed where nothing was traced."""
@@ -194,7 +237,7 @@ class RepairPhase:
         await run_binary_judgment(
             near,
             system_prompt=suspect.SYSTEM,
-            task_context=suspect.context(self.task.text, _shown(messages)),
+            task_context=suspect.context(self.task.text, self._failure(messages)),
             llm=self.ctx.llm(SUSPECT),
             format_item=lambda one: suspect.item(one.function.path, one.function.text, one.function.contract),
             item_key=_key,
@@ -212,9 +255,9 @@ class RepairPhase:
         others: dict[str, list[str]] = {}
         for one in functions:
             others.setdefault(one.path, []).append(one.name)
-        cloze = self.task.with_model and self.config.cloze
+        written = self.task.with_model and (self.config.cloze or self.config.anew)
         end = self._began + self.config.budget_s
-        first_end = end - _CLOZE_SHARE * self.config.budget_s if cloze else end
+        first_end = end - _WRITTEN_SHARE * self.config.budget_s if written else end
         width = getattr(getattr(bed, "workers", None), "count", 1)
         search = EditSearch(bed, sources, first_end, self._tell, width)
         self._counts = search.counts
@@ -225,21 +268,44 @@ class RepairPhase:
         if not search.passing and search.partial:
             self._source = "pairs"
             await search.run(search.combined())
-        if not search.passing and cloze:
-            self._source = "cloze"
+        if not search.passing and self.task.with_model:
             search.deadline = end
-            about = self.task.text if len(self.task.text) < 400 else ""
-            async for candidate in Filler(self.ctx, about).candidates(suspects[:3]):
-                await search.run([candidate])
-                if search.over:
-                    break
+            await self._written(search, suspects[:3], end)
         if not search.passing and search.partial:
             self._source = "pairs"
-            search.deadline = max(end, time.monotonic() + 5.0)
+            search.deadline = end + PAIRS_SECONDS
             await search.run(search.combined())
         self._tell(search.counts, None, last=True)
         self.numbers = dict(enumerate(search.passing, 1))
         return search.passing
+
+    async def _written(self, search: EditSearch, suspects: Sequence[Suspect], end: float) -> None:
+        """Edits that the model writes: single lines, then whole functions, then lines again as long as there is time."""
+        contract = self._contract(suspects[0].function)
+        filler = Filler(self.ctx, contract[:_ABOUT] or self.task.text[:_ABOUT])
+        until = time.monotonic() + _LINES_SHARE * max(0.0, end - time.monotonic())
+        gaps = filler.candidates(suspects, lambda: search.over or search.since_first >= SETTLE_SECONDS)
+
+        async def lines(stop: float) -> None:
+            self._source = "cloze"
+            async for candidate in gaps:
+                await search.run([candidate])
+                self._tell(search.counts, None)
+                if time.monotonic() >= stop:
+                    break
+
+        if self.config.cloze:
+            await lines(until)
+        if not search.over and not search.passing and self.config.anew:
+            self._source = "anew"
+            writer = Rewriter(self.ctx, self._contract, self._failure(self._messages))
+            left = lambda: 0.0 if search.passing else end - time.monotonic()  # noqa: E731
+            async for candidate in writer.candidates(suspects[:2], left):
+                await search.run([candidate])
+                self._tell(search.counts, None)
+        if self.config.cloze and not search.over and not search.passing:
+            await lines(end)
+        await gaps.aclose()
 
     def _tell(self, counts: Counts, found: Tried | None, last: bool = False) -> None:
         now = time.monotonic()
@@ -261,13 +327,32 @@ class RepairPhase:
         return unified(found.candidate, sources)
 
     async def _choose(
-        self, found: Sequence[Tried], sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
-    ) -> Tried:
-        """Ordered by evidence; then a question for each of the best. The first yes is taken, or the first at all."""
+        self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
+    ) -> int:
+        """The number of the edit to write. Ordered by evidence, one of each behaviour; then a question for each of the best.
+        The first yes is taken, or the first at all."""
         order = sorted(self.numbers, key=lambda number: preference(self.numbers[number].candidate))
-        best = order[: self.config.max_judged]
-        if not best or not self.task.with_model:
-            return self._take(order[0], "It is the best by the evidence; no model was asked.", len(order) > 1)
+        order, probes = order[:MOST_COMPARED], await self._compare(bed, order[:MOST_COMPARED], sources)
+        groups = plausible_first(alike(order, probes), order, probes)
+        self._kinds = {number: group[0] for group in groups for number in group}
+        if probes:
+            self.ctx.emit(CandidatesCompared(tuple(map(tuple, groups)), len(probes)))
+        kinds = [group[0] for group in groups]
+        best = kinds[: self.config.max_judged]
+
+        def take(number: int, why: str, guess: bool) -> int:
+            other = next((one for one in kinds if one != number), None)
+            differing = "" if other is None else difference(probes, order, number, other)
+            if guess and len(kinds) > 1:
+                text = f"{len(kinds)} edits that differ make the checks pass; which of them is right is a guess."
+                self.ctx.notice("warning", f"{text} {differing}".strip(), "repair")
+            self.ctx.emit(RepairChosen(number, why, guess, differing))
+            return number
+
+        if not self.task.with_model:
+            return take(kinds[0], "It is the best by the evidence; no model was asked.", len(kinds) > 1)
+        if not best:
+            return take(kinds[0], "It is the best by the evidence; no edit is asked about.", len(kinds) > 1)
         verdicts: dict[int, bool] = {}
 
         def heard(number: int, event: CallFinished) -> None:
@@ -275,13 +360,15 @@ class RepairPhase:
             self._call_ids[number] = event.call_id
             self.ctx.emit(CandidateJudged(number, bool(event.verdict), event.p_yes))
 
-        contract = self._contract(self.numbers[best[0]].candidate, suspects)
+        changed = self.numbers[best[0]].candidate.function
+        own = next((one.function for one in suspects if one.function.name == changed), suspects[0].function)
+        contract = self._contract(own)
         await run_binary_judgment(
             best,
             system_prompt=fitting.SYSTEM,
-            task_context=fitting.context(self.task.text, contract, _shown(messages)),
+            task_context=fitting.context(self.task.text, contract, self._failure(messages)),
             llm=self.ctx.llm(FITTING),
-            format_item=lambda number: fitting.item(*self._shown_edit(number, sources)),
+            format_item=lambda number: fitting.item(*self._shown_edit(number, sources), examples(probes, order, number)),
             item_key=lambda number: number,
             label_item=lambda number: _title(number, self.numbers[number].candidate),
             stage_name=FITTING,
@@ -291,15 +378,19 @@ class RepairPhase:
         )
         yes = [number for number in best if verdicts.get(number)]
         if yes:
-            return self._take(yes[0], "It is the best by the evidence among those that were said to fit.", False)
-        return self._take(order[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
+            return take(yes[0], "It is the best by the evidence among those that were said to fit.", False)
+        return take(best[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
 
-    def _take(self, number: int, why: str, guess: bool) -> Tried:
-        if guess and len(self.numbers) > 1:
-            text = f"{len(self.numbers)} different edits make the checks pass; which of them is right is a guess."
-            self.ctx.notice("warning", text, "repair")
-        self.ctx.emit(RepairChosen(number, why, guess))
-        return self.numbers[number]
+    async def _compare(self, bed: CheckBed, order: Sequence[int], sources: Mapping[str, bytes]) -> list[Probe]:
+        """What the edits that pass do with other inputs."""
+        if len(order) < 2:
+            return []
+        candidates = []
+        for number in order:
+            texts = _texts(self.numbers[number].candidate, sources)
+            as_text = {path: text.decode("utf-8", "surrogateescape") for path, text in texts.items()}
+            candidates.append((self.numbers[number].candidate, as_text))
+        return await bed.probe(candidates)
 
     def _shown_edit(self, number: int, sources: Mapping[str, bytes]) -> tuple[str, str]:
         candidate = self.numbers[number].candidate
@@ -307,15 +398,19 @@ class RepairPhase:
         function = next((one for one in functions_of(candidate.path, after) if one.name == candidate.function), None)
         return unified(candidate, sources), function.text[:3000] if function is not None else ""
 
-    def _contract(self, candidate: Candidate, suspects: Sequence[Suspect]) -> str:
-        own = next((one.function for one in suspects if one.function.name == candidate.function), None)
-        if own is not None and own.contract:
-            return own.contract
+    def _contract(self, function: Function) -> str:
+        """What the function is to do: the comment above it, else the project's README where that is short."""
+        if function.contract:
+            return function.contract
         for name in ("README.md", "README", "readme.md", "README.rst"):
             place = self.workspace.root / name
             if place.is_file() and place.stat().st_size < 4 * fitting.CONTRACT_CAP:
                 return place.read_text(encoding="utf-8", errors="replace")
         return ""
+
+    def _failure(self, messages: Mapping[str, str], most: int = 3) -> str:
+        lines = [*self.task.findings, *(f"{name}: {said}" for name, said in list(messages.items())[:most])]
+        return "\n".join(lines)[:1500]
 
     def _how_far(self, suspects: Sequence[Suspect]) -> str:
         counts = self._counts
@@ -328,13 +423,6 @@ class RepairPhase:
         seconds = round(time.monotonic() - self._began, 1)
         self.ctx.emit(RepairFinished(done.ok, self._counts.tried, seconds, done.reason))
         return done
-
-
-def preference(candidate: Candidate) -> tuple[float, int]:
-    """Sorts the edits that pass: the promise (suspicion of the line, frequency of the fault), then the size. An edit of the
-    model's is weighed against its size, too: it may have replaced more than was wrong."""
-    weight = candidate.rank if candidate.source != "combined" else candidate.rank / (4 + math.log1p(candidate.size))
-    return (-round(weight, 3), candidate.size)
 
 
 def unified(candidate: Candidate, sources: Mapping[str, bytes]) -> str:
@@ -364,11 +452,6 @@ def _key(one: Suspect) -> str:
 
 def _title(number: int, candidate: Candidate) -> str:
     return f"{number} {candidate.operator}, {Path(candidate.path).name}:{candidate.line}"
-
-
-def _shown(messages: Mapping[str, str], most: int = 3) -> str:
-    lines = [f"{name}: {said}" for name, said in list(messages.items())[:most]]
-    return "\n".join(lines)[:1500]
 
 
 def _called(messages: Collection[str], functions: Sequence[Function]) -> set[str]:

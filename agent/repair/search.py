@@ -14,11 +14,14 @@ from agent.repair.localize import Suspect
 from agent.repair.operators import Site, changes
 from agent.repair.testbed import CheckBed, Trial
 
-SETTLE_SECONDS = 4.0
+SETTLE_SECONDS = 3.0
+SETTLE_TRIES = 100
+LONGEST_SETTLE = 12.0
 ENOUGH = 12
 _NEAR = 0.6
-"""After a first candidate that passes the search goes on for so long, until so many pass, or until what is left has less
-than this share of the first one's rank: the first is not always the best."""
+"""After a first candidate that passes the search goes on, since the first is not always the best: for so many seconds and so
+many tries (a busy machine tries less in a second), until so many pass, or until what is left has less than this share of the
+first one's rank."""
 
 MOST_PARTIAL = 14
 _NEIGHBOUR = 0.6
@@ -93,7 +96,8 @@ class EditSearch:
         self.passing: list[Tried] = []
         self.partial: list[Tried] = []
         self._seen: set[tuple[str, bytes]] = set()
-        self._settled_at = 0.0
+        self._first_at = 0.0
+        self._first_tried = 0
 
     @property
     def over(self) -> bool:
@@ -101,7 +105,13 @@ class EditSearch:
         now = self.clock()
         if now >= self.deadline or len(self.passing) >= ENOUGH:
             return True
-        return bool(self._settled_at) and now >= self._settled_at
+        more = self.counts.tried - self._first_tried
+        return self.since_first >= LONGEST_SETTLE or (self.since_first >= SETTLE_SECONDS and more >= SETTLE_TRIES)
+
+    @property
+    def since_first(self) -> float:
+        """Seconds since the first candidate that passes; 0 as long as there is none."""
+        return self.clock() - self._first_at if self._first_at else 0.0
 
     async def run(self, candidates: Iterable[Candidate]) -> None:
         """Try them in their order, several at once."""
@@ -163,8 +173,8 @@ class EditSearch:
         if trial.ok:
             counts.passing += 1
             self.passing.append(found)
-            if not self._settled_at:
-                self._settled_at = min(self.deadline, self.clock() + SETTLE_SECONDS)
+            if not self._first_at:
+                self._first_at, self._first_tried = self.clock(), counts.tried
         elif trial.fixed and not trial.broken:
             counts.partial += 1
             self.partial.append(found)

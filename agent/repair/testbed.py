@@ -7,6 +7,7 @@ to :class:`CheckBed`.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +16,7 @@ import msgspec
 
 from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate
+from agent.repair.inputs import near_arguments
 from agent.repair.localize import Place, Trace
 from agent.repair.workers import Reply, WorkerLost, Workers
 from agent.walking import files_below
@@ -22,13 +24,22 @@ from agent.workspace.protected import is_test_file
 
 BASE_SECONDS = 120.0
 FIRST_CPU = 2.0
-"""Processor seconds of one test in the first run; a test that is known to pass gets longer."""
+"""Processor seconds of one test in the first run."""
+
+MOST_HANGING = 2
+HANGING_SECONDS = 2.5
+"""Tests that do not end and are traced, and for how long: they go round in a few lines."""
 
 MOST_FAILING = 12
 QUICK = 0.15
 """Seconds of failing tests that are always run."""
 
 MOST_TRACED = 40
+PROBE_SECONDS = 6.0
+"""Seconds for all inputs on which a candidate is compared with others."""
+
+
+_TIMEOUT = re.compile(r"(?i)time(?:d\s*)?[- ]?out")
 
 
 class NoBed(Exception):
@@ -57,6 +68,15 @@ class Trial(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
+class Probe(msgspec.Struct, frozen=True):
+    """One input and what comes of it: ``results`` of the code as it is, then of each candidate, in words; "" for unknown.
+    ``seen``: a check uses this input, so that whatever passes does the right thing with it."""
+
+    input: str
+    results: tuple[str, ...]
+    seen: bool = False
+
+
 class CheckBed(Protocol):
     """Runs the checks of one project with candidates in place."""
 
@@ -73,6 +93,11 @@ class CheckBed(Protocol):
 
     async def attempts(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Trial]:
         """Try candidates, each with path to whole new text; at most ``batch`` of one function at once."""
+        ...
+
+    async def probe(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Probe]:
+        """What the code as it is and each candidate do with inputs near those of the checks; nothing where that cannot be
+        found out. The candidates are told by the function that the first one changes."""
         ...
 
     async def close(self) -> None:
@@ -94,6 +119,7 @@ class PythonBed:
         self._cpu = FIRST_CPU
         self._limit = BASE_SECONDS
         self._quick = 1
+        self._hanging: frozenset[str] = frozenset()
         modules = (path for path in files_below(root) if path.suffix == ".py")
         self._skip = sorted(path.relative_to(root).as_posix() for path in modules if _is_test(root, path))
 
@@ -121,7 +147,7 @@ class PythonBed:
             left = [name for name in names if name not in results]
             if not left or not reply.results:
                 break
-            reply = await self.workers.ask(tests=left, limit=BASE_SECONDS, each=4 * FIRST_CPU, cpu=FIRST_CPU)
+            reply = await self._some(left)
         failing = tuple(
             name for name, (outcome, _, _) in results.items() if outcome in ("failed", "error", "timeout", "crash")
         )
@@ -131,23 +157,32 @@ class PythonBed:
             why = f"nothing could be collected: {first.broken[-200:]}" if first.broken else "no test fails in a copy"
             raise NoBed(f"The search for an edit does not begin: {why}.")
         seconds = {name: took for name, (_, took, _) in results.items()}
-        again = await self.workers.ask(
-            tests=list(failing[:MOST_FAILING]), limit=BASE_SECONDS, each=4 * FIRST_CPU, cpu=FIRST_CPU
-        )
+        slow = (name for name in failing if results[name][0] == "timeout" or _TIMEOUT.search(messages[name]))
+        self._hanging = frozenset(slow)
+        twice = [name for name in failing if name not in self._hanging][:MOST_FAILING]
+        again = await self._some(twice) if twice else Reply()
         flaky = tuple(name for name, outcome, _, _ in again.results if outcome == "passed")
         failing = tuple(name for name in failing if name not in flaky)
         if not failing:
             raise NoBed(f"The failing tests pass when they are run again, so they are flaky: {', '.join(flaky[:5])}.")
-        failing = tuple(sorted(failing, key=lambda name: (messages[name] == _said("timeout"), seconds[name])))
-        ended = [name for name in (*passing, *failing) if messages.get(name) != _said("timeout")]
-        slowest = max((seconds[name] for name in ended), default=0.0)
+        failing = tuple(sorted(failing, key=lambda name: (name in self._hanging, seconds[name])))
+        slowest = max((seconds[name] for name in passing), default=0.0)
+        ended = max((seconds[name] for name in failing if name not in self._hanging), default=0.0)
         total = sum(seconds[name] for name in passing)
-        self._cpu = max(0.5, 8 * slowest)
+        self._cpu = max(0.5, 8 * slowest, min(2 * ended, FIRST_CPU))
         self._limit = max(3.0, 4 * total + 4 * self._cpu)
         self._quick = 1
         while self._quick < min(MOST_FAILING, len(failing)) and sum(map(seconds.get, failing[: self._quick + 1])) <= QUICK:  # type: ignore[arg-type]
             self._quick += 1
         self.baseline = Baseline(failing, passing, messages, flaky, total)
+
+    async def _some(self, names: list[str]) -> Reply:
+        """Run tests, shared out among the workers."""
+        count = len(self.workers.all)
+        shares = [share for share in (names[start::count] for start in range(count)) if share]
+        limits = {"limit": BASE_SECONDS, "each": 4 * FIRST_CPU, "cpu": FIRST_CPU}
+        replies = await asyncio.gather(*(self.workers.ask(tests=share, **limits) for share in shares))
+        return Reply(results=[row for reply in replies for row in reply.results])
 
     async def _everything(self) -> Reply:
         replies = await asyncio.gather(
@@ -161,7 +196,10 @@ class PythonBed:
     async def traces(self) -> tuple[list[Trace], set[Place], str]:
         """Failing tests one by one, since one that hangs ends its process; passing ones together."""
         base = self.baseline
-        jobs = [self._trace([name]) for name in base.failing[:MOST_FAILING]]
+        ending = [name for name in base.failing if name not in self._hanging]
+        hanging = [name for name in base.failing if name in self._hanging]
+        jobs = [self._trace([name]) for name in ending[:MOST_FAILING]]
+        jobs += [self._trace([name], HANGING_SECONDS) for name in hanging[:MOST_HANGING]]
         near = _nearest(base)
         jobs += [self._trace(near[start : start + 10]) for start in range(0, len(near), 10)]
         found: list[Trace] = []
@@ -173,8 +211,8 @@ class PythonBed:
         note = "" if found else "No line of the project could be traced, so functions are ranked by names and tracebacks."
         return found, self._blamed(), note
 
-    async def _trace(self, tests: list[str]) -> Reply:
-        each = max(2.0, 20 * self._cpu)
+    async def _trace(self, tests: list[str], each: float = 0.0) -> Reply:
+        each = each or max(2.0, 20 * self._cpu)
         return await self.workers.ask(tests=tests, trace=True, live=True, skip=self._skip, limit=30.0, each=each)
 
     def _blamed(self) -> set[Place]:
@@ -215,9 +253,39 @@ class PythonBed:
         cut = bool(reply.cut)
         return Trial(whole and not reply.broken, fixed, broken, not reply.broken, cut, reply.seconds)
 
+    async def probe(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Probe]:
+        """The function is called with the arguments that tests hand to it, and with neighbours of them, if all are plain."""
+        watched = (candidates[0][0].path, candidates[0][0].function)
+        base = self.baseline
+        tests = [*base.failing[:MOST_FAILING], *_nearest(base)]
+        try:
+            heard = await self.workers.ask(
+                live=True, watched=watched, tests=tests, limit=self._limit, each=4 * self._cpu, cpu=self._cpu
+            )
+            inputs = near_arguments(heard.calls)
+            if not inputs:
+                return []
+            request = {"live": True, "watched": watched, "inputs": inputs, "tests": [], "limit": PROBE_SECONDS}
+            versions = [{}, *(dict(files) for _, files in candidates)]
+            told = await asyncio.gather(*(self.workers.ask(files=files, **request) for files in versions))
+        except WorkerLost:
+            await self.workers.start(self.check, self.python, self.budget)
+            return []
+        name = watched[1]
+        shown = [f"{name}{text[:-2] + ')' if text.endswith(',)') else text}" for text in inputs]
+        return probes_of(shown, [reply.calls for reply in told], len(heard.calls))
+
     async def close(self) -> None:
         """End the workers."""
         await self.workers.close()
+
+
+def probes_of(inputs: Sequence[str], told: Sequence[Sequence[str]], seen: int) -> list[Probe]:
+    """``told`` holds the results of each version, fewer of one that ended early. The first ``seen`` inputs are of checks."""
+    return [
+        Probe(text, tuple(one[place] if place < len(one) else "" for one in told), place < seen)
+        for place, text in enumerate(inputs)
+    ]
 
 
 def _said(outcome: str) -> str:

@@ -10,9 +10,12 @@ named pipes that carry one JSON object a line.
 
 A request holds ``id``, ``files`` (path to text, put back afterwards), ``tests`` (names, or null for all), ``first`` (so
 many tests are run whatever becomes of them; if one of them failed, or one later does, that is the end), ``limit`` (seconds
-for all), ``each`` (seconds for one test), ``cpu`` (processor seconds for one test), ``trace`` (report executed lines),
-``live`` (the project may stay loaded) and, for commands, ``env`` and ``halt``: ``pattern`` matches a line that tells of a
-failed check and captures its name, ``good`` are the names of which one ends the run, ``bad`` those that end it together.
+for all), ``each`` (seconds for one test), ``cpu`` (processor seconds for one test), ``trace`` (report executed lines) and
+``live`` (the project may stay loaded). With ``live`` it may hold ``watched``, path and name of a function whose calls are
+told, and ``inputs``, which it is called with in the place of tests. For commands there are ``env``; ``halt``, by which a run
+is given up (``pattern`` matches a line that tells of a failed check and captures its name, ``good`` are the names of which
+one is enough, ``bad`` those that are enough together); and ``then``, programs (``words``, ``cwd``, ``stdin``, ``env``,
+``limit``) that are run once the command has built the files, each with a reply of its own.
 
 A reply holds ``id``, ``results`` (name, outcome, seconds, message), ``hits`` (test to path to lines),
 ``collected`` (all names, where all were wanted), ``cut`` (the test that ran out of time), ``died`` (a signal), ``broken``
@@ -24,20 +27,24 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import resource
 import select
 import signal
-import subprocess
 import sys
 import threading
 import time
 from typing import Any
 
 if __package__:
+    from agent.repair.live_calls import CallRecorder, answers
     from agent.repair.live_code import LiveCode
+    from agent.repair.live_commands import put_files, run_commands
+    from agent.repair.live_lines import LineTracer
 else:
+    from live_calls import CallRecorder, answers  # type: ignore[import-not-found,no-redef]
     from live_code import LiveCode  # type: ignore[import-not-found,no-redef]
+    from live_commands import put_files, run_commands  # type: ignore[import-not-found,no-redef]
+    from live_lines import LineTracer  # type: ignore[import-not-found,no-redef]
 
 TREE = os.getcwd()
 MEMORY = 2 << 30
@@ -46,7 +53,6 @@ MEMORY = 2 << 30
 LOADING = 60.0
 """Seconds that a project may take to be loaded."""
 
-OUTPUT = 64 << 10
 MESSAGE = 600
 FAILED = ("failed", "error")
 
@@ -64,78 +70,6 @@ class Report:
         with self.lock:
             while data:
                 data = data[os.write(self.fd, data) :]
-
-
-def monitoring() -> Any:
-    """``sys.monitoring``, which Python has from 3.12 on."""
-    return vars(sys)["monitoring"]
-
-
-class LineTracer:
-    """Which lines of the project a test executes: by ``sys.monitoring`` where there is, else by a trace function."""
-
-    def __init__(self, request: dict[str, Any]) -> None:
-        self.hits: dict[str, set[int]] = {}
-        self.known: dict[Any, str] = {}
-        self.skip = set(request.get("skip") or ())
-        self.tool: Any = None
-
-    def path(self, code: Any) -> str:
-        """The path of a code object inside the project; "" for code from elsewhere."""
-        found = self.known.get(code.co_filename)
-        if found is None:
-            full = os.path.realpath(code.co_filename)
-            inside = full.startswith(TREE + os.sep) and "site-packages" not in full
-            found = os.path.relpath(full, TREE) if inside and code.co_filename[:1] != "<" else ""
-            self.known[code.co_filename] = found = "" if found in self.skip else found
-        return found
-
-    def start(self) -> None:
-        """Begin to record."""
-        self.hits = {}
-        if hasattr(sys, "monitoring"):
-            watch = monitoring()
-            self.tool = watch.COVERAGE_ID
-            with contextlib.suppress(ValueError):
-                watch.use_tool_id(self.tool, "cra")
-            watch.register_callback(self.tool, watch.events.LINE, self._line)
-            watch.restart_events()
-            watch.set_events(self.tool, watch.events.LINE)
-        else:
-            threading.settrace(self._call)
-            sys.settrace(self._call)
-
-    def stop(self) -> dict[str, list[int]]:
-        """End, and tell what was recorded."""
-        if self.tool is not None:
-            monitoring().set_events(self.tool, 0)
-        else:
-            sys.settrace(None)
-            threading.settrace(None)
-        return self.so_far()
-
-    def so_far(self) -> dict[str, list[int]]:
-        """Path to lines, sorted."""
-        return {path: sorted(lines) for path, lines in list(self.hits.items())}
-
-    def _line(self, code: Any, line: int) -> Any:
-        path = self.path(code)
-        if path:
-            self.hits.setdefault(path, set()).add(line)
-        return monitoring().DISABLE
-
-    def _call(self, frame: Any, event: str, _: Any) -> Any:
-        path = self.path(frame.f_code)
-        if not path:
-            return None
-        lines = self.hits.setdefault(path, set())
-
-        def local(frame: Any, event: str, _: Any) -> Any:
-            if event == "line":
-                lines.add(frame.f_lineno)
-            return local
-
-        return local
 
 
 class Job:
@@ -204,6 +138,8 @@ class Parent:
                     return job
             restore = put_files(request.get("files") or {})
             reply = self._template.ask({**request, "before": restore}) if live and self._template is not None else None
+            if reply is None and request.get("watched"):
+                reply = {"id": request["id"]}
             if reply is None:
                 job, reply = self.fork(request)
                 if job is not None:
@@ -244,6 +180,7 @@ class Parent:
         begun = time.monotonic()
         deadline, each = begun + float(request.get("limit") or 60), float(request.get("each") or 1e9)
         reply: dict[str, Any] = {"id": request["id"], "results": [], "hits": {}, "cut": "", "died": 0, "broken": ""}
+        calls: list[str] = reply.setdefault("calls", [])
         buffer, current, since, cut = b"", "", begun, False
         while True:
             now = time.monotonic()
@@ -272,6 +209,8 @@ class Parent:
                     reply["broken"] = said["broken"]
                 elif "refused" in said:
                     reply["refused"] = True
+                elif "call" in said:
+                    calls.append(said["call"])
                 elif "collected" in said:
                     reply["collected"] = said["collected"]
         for pid in (-child, child):
@@ -289,24 +228,6 @@ class Parent:
             reply["results"].append([current, outcome, time.monotonic() - since, ""])
         reply["seconds"] = time.monotonic() - begun
         return reply
-
-
-def put_files(files: dict[str, str]) -> dict[str, str]:
-    """Write files below the tree; returns what stood there. Compiled forms of them are dropped: their stamp is a second."""
-    before: dict[str, str] = {}
-    for path, text in files.items():
-        full = os.path.join(TREE, path)
-        with open(full, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            before[path] = file.read()
-        with open(full, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-            file.write(text)
-        folder, name = os.path.split(full)
-        stem, cache = name.rpartition(".")[0], os.path.join(folder, "__pycache__")
-        with contextlib.suppress(OSError):
-            for compiled in os.listdir(cache):
-                if compiled.startswith(stem + "."):
-                    os.unlink(os.path.join(cache, compiled))
-    return before
 
 
 def limit_child() -> None:
@@ -358,7 +279,7 @@ class Loaded:
             self._end()
             return None
         reply: dict[str, Any] = json.loads(line)
-        return None if reply.get("refused") else reply
+        return None if reply.get("refused") and not request.get("watched") else reply
 
     def _end(self) -> None:
         os.close(self._to)
@@ -395,6 +316,19 @@ class Template(Parent):
         if not done:
             report.say(refused=True)
             os._exit(0)
+        if request.get("watched"):
+            self._watch_calls(request, report)
+
+    def _watch_calls(self, request: dict[str, Any], report: Report) -> None:
+        function = self._live.function(*request["watched"])
+        if function is None:
+            os._exit(0)
+        if "inputs" not in request:
+            CallRecorder(function.__code__, lambda text: report.say(call=text))
+            return
+        for said in answers(function, request["inputs"]):
+            report.say(call=said)
+        os._exit(0)
 
 
 def project_modules() -> list[str]:
@@ -619,92 +553,6 @@ def place_of(err: Any) -> str:
     return f"{place}{kind.__name__}: {value}"
 
 
-def run_commands(parent: Parent, words: list[str]) -> None:
-    """Serve any command: files written, the command run in a process group of its own, files put back. With ``runs`` (a list
-    of environments) it is run once for each, with the same files; the first run may take ``build`` seconds, and when the
-    files do not build the rest is left out."""
-    for line in parent.source:
-        request = json.loads(line)
-        restore = put_files(request.get("files") or {})
-        runs = request.get("runs")
-        for number, env in enumerate([request.get("env") or {}] if runs is None else runs):
-            limit = float(request.get("limit") or 60)
-            begun = time.monotonic()
-            first = runs is not None and number == 0
-            halt = None if first else request.get("halt")
-            output, code, cut = run_one(words, env, float(request.get("build") or limit) if first else limit, halt)
-            if len(output) > OUTPUT:
-                output = output[: OUTPUT // 4] + b"\n...\n" + output[-OUTPUT // 2 :]
-            text = output.decode("utf-8", "replace")
-            reply = {"id": request["id"], "code": code, "output": text, "cut": "command" if cut else ""}
-            parent.answer(reply | {"seconds": time.monotonic() - begun, "last": runs is None or number == len(runs) - 1})
-            if runs is not None and number == 0 and code and ": error:" in text:
-                parent.answer({"id": request["id"], "code": code, "last": True})
-                break
-        put_files(restore)
-
-
-class Halt:
-    """Says from the output so far that there is nothing more to learn from a run."""
-
-    def __init__(self, said: dict[str, Any]) -> None:
-        self.pattern = re.compile(said["pattern"].encode())
-        self.good = {name.encode() for name in said["good"]}
-        self.bad = {name.encode() for name in said["bad"]}
-        self.rest = b""
-
-    def hears(self, chunk: bytes) -> bool:
-        """Whether a check that passed failed, or all that failed failed again."""
-        *lines, self.rest = (self.rest + chunk).split(b"\n")
-        for line in lines:
-            match = self.pattern.match(line)
-            if match:
-                if match[1] in self.good:
-                    return True
-                self.bad.discard(match[1])
-                if not self.bad:
-                    return True
-        return False
-
-
-def run_one(
-    words: list[str], env: dict[str, str], limit: float, halt: dict[str, Any] | None = None
-) -> tuple[bytes, int, bool]:
-    """(output, exit code, whether it ran out of time) of one command."""
-    if limit <= 0:
-        return b"", 124, True
-    try:
-        process = subprocess.Popen(
-            words, cwd=TREE, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-    except OSError as error:
-        return str(error).encode(), 127, False
-    assert process.stdout is not None
-    fd, deadline, parts, size = process.stdout.fileno(), time.monotonic() + limit, [], 0
-    cut = False
-    watch = Halt(halt) if halt else None
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or size > 64 << 20:
-            cut = True
-            break
-        ready, _, _ = select.select([fd], [], [], left)
-        if ready:
-            chunk = os.read(fd, 1 << 16)
-            if not chunk:
-                break
-            size += len(chunk)
-            parts.append(chunk)
-            if watch is not None and watch.hears(chunk):
-                break
-    with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.stdout.close()
-    code = process.wait()
-    return b"".join(parts), 124 if cut else (128 - code if code < 0 else code), cut
-
-
 def main() -> None:
     """Serve as the command line says."""
     kind, requests, replies = sys.argv[1:4]
@@ -723,7 +571,7 @@ def main() -> None:
     elif kind == "unittest":
         run_unittest(parent, arguments)
     else:
-        run_commands(parent, arguments)
+        run_commands(parent.source, parent.answer, arguments)
 
 
 if __name__ == "__main__":

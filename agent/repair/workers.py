@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from agent.repair import live_code, warm_worker
 from agent.repair.commands import CheckCommand
 from agent.scratch import scratch_folder
 from agent.walking import walk
@@ -26,6 +25,10 @@ LARGEST = 200 << 20
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".clean_room", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "*.pyc"
 )
+_NAMES = ("warm_worker", "live_calls", "live_code", "live_commands", "live_lines")
+_SCRIPTS = [Path(__file__).with_name(f"{name}.py") for name in _NAMES]
+"""What a worker runs, the first, with what it imports."""
+
 _PATIENCE = 15.0
 """Seconds beyond a request's own limit until its worker is taken for dead."""
 
@@ -44,6 +47,7 @@ class Reply(msgspec.Struct):
     cut: str = ""
     died: int = 0
     broken: str = ""
+    calls: list[str] = []
     code: int = 0
     output: str = ""
     seconds: float = 0.0
@@ -76,10 +80,10 @@ class WarmWorker:
         loop = asyncio.get_running_loop()
         protocol = asyncio.StreamReaderProtocol(self._reader)
         self._transport, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(reading, "rb", 0))
-        script = self.folder / "worker.py"
-        shutil.copyfile(warm_worker.__file__, script)
-        shutil.copyfile(live_code.__file__, self.folder / "live_code.py")
-        words = [python, str(script), check.kind, str(self._requests), str(self._replies), "--", *check.arguments]
+        for script in _SCRIPTS:
+            shutil.copy(script, self.folder)
+        first = str(self.folder / _SCRIPTS[0].name)
+        words = [python, first, check.kind, str(self._requests), str(self._replies), "--", *check.arguments]
         self._job = asyncio.create_task(
             run_command(words, self.tree, seconds, limits=limits, env=env, writable=[self.folder])
         )
@@ -104,6 +108,16 @@ class WarmWorker:
         while not replies[-1].last:
             replies.append(await self._hear(number, float(request["limit"])))
         return replies
+
+    async def ask_then(self, **request: Any) -> list[Reply]:
+        """Have a command run, then each program of ``then``: a reply for each, the command's first.
+
+        Raises:
+            WorkerLost: there is no answer.
+        """
+        number = await self._send(request)
+        replies = [await self._hear(number, float(request["limit"]))]
+        return replies + [await self._hear(number, float(one["limit"])) for one in request["then"]]
 
     async def _send(self, request: dict[str, Any]) -> int:
         number = next(self._ids)

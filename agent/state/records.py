@@ -186,6 +186,8 @@ class CandidateState(msgspec.Struct):
     """A candidate that passes all checks, and what was said of it."""
 
     passed: ev.CandidatePassed
+    like: int | None = None
+    """The number of an edit that does the same with other inputs; None for the first of its kind."""
     judged: ev.CandidateJudged | None = None
 
 

@@ -444,6 +444,12 @@ def _passed(state: RunState, e: ev.CandidatePassed) -> None:
         state.repair.candidates.append(CandidateState(e))
 
 
+def _compared(state: RunState, e: ev.CandidatesCompared) -> None:
+    first = {number: group[0] for group in e.groups for number in group[1:]}
+    for one in state.repair.candidates if state.repair is not None else ():
+        one.like = first.get(one.passed.number)
+
+
 def _candidate_judged(state: RunState, e: ev.CandidateJudged) -> None:
     for one in state.repair.candidates if state.repair is not None else ():
         if one.passed.number == e.number:
@@ -513,6 +519,7 @@ _HANDLERS: dict[type, Callable[..., None]] = {
     ev.SuspectJudged: _suspect_judged,
     ev.CandidatesTried: _tried,
     ev.CandidatePassed: _passed,
+    ev.CandidatesCompared: _compared,
     ev.CandidateJudged: _candidate_judged,
     ev.RepairChosen: _chosen,
     ev.RepairFinished: _repair_finished,

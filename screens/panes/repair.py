@@ -12,7 +12,8 @@ from screens.panes.diff import diff_lines
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, bar, block, line, one_line, plural, probability, verdict_mark
 
 _MOST_SHOWN = 12
-_SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "cloze": "lines filled in by the model"}
+_SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "cloze": "lines filled in by the model",
+            "anew": "functions written anew"}  # fmt: skip
 _HEAD = 26
 
 
@@ -111,17 +112,20 @@ def _passing(repair: RepairState) -> list[Content]:
         reason = repair.finished.reason if repair.finished is not None else ""
         return [Content(""), line((f"  {one_line(reason)}", MUTED))] if reason else []
     lines = [Content(""), line(("edits that pass", LABEL))]
-    lines += [_candidate(one, one is repair.taken) for one in repair.candidates[:_MOST_SHOWN]]
+    lines += [candidate_row(one, one is repair.taken) for one in repair.candidates[:_MOST_SHOWN]]
     if len(repair.candidates) > _MOST_SHOWN:
         lines.append(line((f"  and {len(repair.candidates) - _MOST_SHOWN} more", MUTED)))
     return lines
 
 
-def _candidate(one: CandidateState, chosen: bool) -> Content:
+def candidate_row(one: CandidateState, chosen: bool) -> Content:
+    """An edit that passes: its kind and place, what was said of it, or which other one it does the same as."""
     mark: tuple[str, str] = ("", MUTED)
     if one.judged is not None:
         text, style = verdict_mark(one.judged.fits)
         mark = (f"  {text} {probability(one.judged.p_yes)}", style)
+    elif one.like is not None:
+        mark = (f"  does as {one.like}", MUTED)
     passed = one.passed
     place = f"{passed.function}, line {passed.line}"
     return line(("» " if chosen else "  ", GOOD), (f"{passed.number:<3}", MUTED), (one_line(passed.operator), STRONG),

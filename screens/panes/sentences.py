@@ -237,6 +237,8 @@ def _of_repair(event: ev.Event) -> str:
             return f"{plural(event.tried, 'edit')} tried, {event.passing} passing."
         case ev.CandidatePassed():
             return f"Edit {event.number} makes all checks pass: {event.operator} in {event.function}, line {event.line}."
+        case ev.CandidatesCompared():
+            return f"{plural(len(event.groups), 'kind')} of edits differ on {plural(event.inputs, 'other input')}."
         case ev.CandidateJudged():
             return f"Edit {event.number} {'fits' if event.fits else 'does not fit'} the task, says the model."
         case ev.RepairChosen():

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from agent import events as ev
 from agent.audit.history import events_of
@@ -13,6 +16,7 @@ from agent.audit.reader import LogReader
 from agent.launch import open_run
 from agent.state.run_state import RunState
 from tests.fakes import Answer, RecordedCall, ScriptedServer
+from tests.repair.test_search import needs_cc
 
 SLUG = 'def slug(text):\n    """Letters and digits only, in lower case."""\n    kept = [c for c in text if c.isalpha()]\n    return "".join(kept).lower()\n'  # noqa: E501
 SLUG_TEST = "from slug import slug\n\n\ndef test_digits():\n    assert slug('A 1') == 'a1'\n\n\ndef test_plain():\n    assert slug('Ab') == 'ab'\n"  # noqa: E501
@@ -32,9 +36,9 @@ def repository(folder: Path, files: dict[str, str]) -> Path:
 
 async def play(repo: Path, server: ScriptedServer, **sections: Any) -> tuple[ev.RunFinished, list[ev.Envelope]]:
     """One run to its end; ``with_model`` and configuration sections as keywords."""
-    with_model = sections.pop("with_model", True)
+    with_model, task = sections.pop("with_model", True), sections.pop("task", TASK)
     models = {"provider": "openai", "base_url": server.base_url}
-    run = await open_run(TASK, repo, extra={"models": models, **sections}, with_model=with_model)
+    run = await open_run(task, repo, extra={"models": models, **sections}, with_model=with_model)
     heard: list[ev.Envelope] = []
     run.ctx.listeners.append(heard.append)
     try:
@@ -132,3 +136,161 @@ async def test_a_search_that_finds_nothing_says_how_far_it_came(tmp_path: Path) 
     assert finished.status == "failed"
     assert "edits in tax were tried" in of(heard, ev.RepairFinished)[0].reason
     assert of(heard, ev.DiffReady)[0].diff == ""
+
+
+LARGEST = {
+    "largest.py": "def largest(a, b):\n    if a < b:\n        return a\n    return b\n",
+    "test_largest.py": "from largest import largest\n\n\ndef test_it():\n    assert largest(1, 2) == 2\n",
+}
+
+
+async def test_edits_that_differ_are_told_apart_and_another_one_can_be_taken(tmp_path: Path) -> None:
+    repo = repository(tmp_path, LARGEST)
+    async with ScriptedServer("no") as server:
+        models = {"provider": "openai", "base_url": server.base_url}
+        run = await open_run(TASK, repo, extra={"models": models})
+        heard: list[ev.Envelope] = []
+        run.ctx.listeners.append(heard.append)
+        try:
+            assert (await run.execute()).status == "complete"
+            [compared], [chosen] = of(heard, ev.CandidatesCompared), of(heard, ev.RepairChosen)
+            assert len(compared.groups) > 1 and compared.inputs > 10
+            assert chosen.guess and "largest(" in chosen.differing and f"edit {chosen.number} gives" in chosen.differing
+            judged = [one.number for one in of(heard, ev.CandidateJudged)]
+            assert judged == [group[0] for group in compared.groups][: len(judged)]  # one question a behaviour
+            other = next(number for number in judged if number != chosen.number)
+            refused, _ = await run.pick(99)
+            done, text = await run.pick(other)
+        finally:
+            await run.aclose()
+    assert not refused and done, text
+    picked = of(heard, ev.RepairChosen)[-1]
+    assert picked.picked and picked.number == other
+    passed = {one.number: one.diff for one in of(heard, ev.CandidatePassed)}
+    before, now = (one.diff for one in of(heard, ev.DiffReady))
+    assert _changes(before) == _changes(passed[chosen.number]) and _changes(now) == _changes(passed[other])
+    labels = sqlite3.connect(log_path(repo)).execute("select label, source from labels order by id").fetchall()
+    assert labels == [(1, "person"), (0, "person")]
+    state = RunState()
+    for envelope in heard:
+        state.apply(envelope)
+    assert state.repair is not None and state.repair.taken is not None and state.repair.taken.passed.number == other
+
+
+def _changes(diff: str) -> list[str]:
+    return [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+
+
+STORE = """\
+#include <stdlib.h>
+#include <string.h>
+
+int used(const char *text)
+{
+    return (int)strlen(text);
+}
+
+char *copy(const char *text)
+{
+    char *made = malloc(used(text));
+    strcpy(made, text);
+    return made;
+}
+"""
+STORE_TEST = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int used(const char *);
+char *copy(const char *);
+int main(void)
+{
+    char *one;
+    if (used("abc") != 3)
+        return 1;
+    puts("PASS used");
+    fflush(stdout);
+    one = copy("0123456789abcdef01234567");
+    if (strlen(one) != 24)
+        return 1;
+    free(one);
+    puts("PASS copy");
+    return 0;
+}
+"""
+OVERFLOW = {
+    "store.c": STORE, "test_store.c": STORE_TEST,
+    "Makefile": "test: t\n\t./t\nt: store.c test_store.c\n\t$(CC) -g -O1 -fsanitize=address -o $@ $^\n",
+}  # fmt: skip
+
+
+@needs_cc
+async def test_what_a_sanitizer_names_is_evidence(tmp_path: Path) -> None:
+    repo = repository(tmp_path, OVERFLOW)
+    async with ScriptedServer("no") as server:
+        finished, heard = await play(repo, server, with_model=False, repair={"budget_s": 40})
+    [ranked] = of(heard, ev.SuspectsRanked)
+    assert ranked.suspects[0].function == "copy" and "is named by the failure" in ranked.suspects[0].why
+    assert finished.status == "complete", finished.reason
+    assert "malloc(used(text) + 1)" in of(heard, ev.DiffReady)[0].diff
+
+
+@needs_cc
+async def test_a_compile_error_counts_as_a_failing_check(tmp_path: Path) -> None:
+    source = "int count(int total, int part)\n{\n    return totl - part;\n}\n"
+    main = "int count(int, int);\nint main(void)\n{\n    return count(5, 2) != 3;\n}\n"
+    make = "test: t\n\t./t\nt: count.c main.c\n\t$(CC) -o $@ $^\n"
+    repo = repository(tmp_path, {"count.c": source, "main.c": main, "Makefile": make})
+    async with ScriptedServer("no") as server:
+        finished, heard = await play(repo, server, with_model=False)
+    assert of(heard, ev.SuspectsRanked)[0].suspects[0].function == "count"
+    assert finished.status == "complete", finished.reason
+    assert "return total - part" in of(heard, ev.DiffReady)[0].diff
+
+
+async def test_what_the_task_tells_becomes_a_test_first(tmp_path: Path) -> None:
+    test = SLUG_TEST[SLUG_TEST.index("def test_plain") :]
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": f"from slug import slug\n\n\n{test}"})
+    async with ScriptedServer("no") as server:
+        finished, heard = await play(
+            repo, server, with_model=False, task="slug('A 1') gives 'a' instead of 'a1'. Find the bug and fix it."
+        )
+    assert finished.status == "complete", finished.reason
+    diff = of(heard, ev.DiffReady)[0].diff
+    assert "isalnum" in diff and "+    assert slug('A 1') == 'a1'" in diff and "test_reported_slug.py" in diff
+    assert of(heard, ev.RepairStarted)[0].failing == ("test_reported_slug.py::test_reported_1",)
+
+
+@pytest.mark.parametrize(
+    "task", ["slug('A 1') should be 'a'; fix it.", "Fix the bug: slug drops digits.", "Fix lost(1): lost(1) should be 2."]
+)
+async def test_no_test_is_written_where_the_task_shows_no_fault(tmp_path: Path, task: str) -> None:
+    test = SLUG_TEST[SLUG_TEST.index("def test_plain") :]
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": f"from slug import slug\n\n\n{test}"})
+    async with ScriptedServer("no") as server:
+        _, heard = await play(repo, server, with_model=False, task=task)
+    assert of(heard, ev.DiffReady)[0].diff == "" and of(heard, ev.RepairStarted) == []
+
+
+async def test_a_function_is_written_anew_where_no_line_helps(tmp_path: Path) -> None:
+    source = "def score(word):\n    total = 0\n    for letter in word:\n        total += 7\n    return total\n"
+    test = "from score import score\n\n\ndef test_score():\n    assert [score(w) for w in ('a', 'bz')] == [1, 28]\n"
+    repo = repository(tmp_path, {"score.py": source, "test_score.py": test})
+    asked: list[str] = []
+
+    def answer(call: RecordedCall) -> Answer:
+        if call.path == "/infill":
+            return Answer("pass")
+        if "Write the whole function score" not in call.prompt:
+            return Answer("yes")
+        asked.append(call.prompt)
+        if "total += 7" in call.prompt:
+            return Answer("```python\ndef score(word):\n    return sum(ord(letter) - 96 for letter in word)\n```\n")
+        return Answer(f"```python\n{source}```\n")
+
+    async with ScriptedServer(answer) as server:
+        finished, heard = await play(repo, server, repair={"budget_s": 60, "operators_off": ["constant", "arithmetic"]})
+    assert finished.status == "complete", finished.reason
+    [passed] = of(heard, ev.CandidatePassed)[:1]
+    assert passed.source == "anew" and "sum(ord(letter) - 96" in of(heard, ev.DiffReady)[0].diff
+    assert len(asked) == 2 and "total += 7" not in asked[0]  # out of sight first; a copy is no candidate

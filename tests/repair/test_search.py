@@ -13,10 +13,10 @@ from agent.repair.c_testbed import CommandBed, halt_of
 from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, Edit
 from agent.repair.functions import functions_of
+from agent.repair.live_commands import Halt
 from agent.repair.localize import line_scores, rank_functions
 from agent.repair.search import EditSearch, candidates_of
 from agent.repair.testbed import Baseline, CheckBed, NoBed, PythonBed
-from agent.repair.warm_worker import Halt
 from agent.repair.workers import Workers
 from agent.workspace.sandbox import Limits
 

@@ -62,6 +62,7 @@ def hostile_run() -> Recorder:
     r.add(ev.SuspectJudged(t, t, True, 0.5))
     r.add(ev.CandidatesTried(t, 2, passing=1))
     r.add(ev.CandidatePassed(1, t, t, t, t, 1, "\n".join(["diff --git a/x b/x", *HOSTILE, "+" + t, "-" + t])))
+    r.add(ev.CandidatesCompared(((1, 2),), 3))
     r.add(ev.CandidateJudged(1, True, 0.5))
     r.add(ev.RepairChosen(1, t, True, t))
     r.add(ev.RepairFinished(True, 2, 1.0, t))

@@ -1,0 +1,105 @@
+"""Which of the edits that pass is the right one: what they do with other inputs tells those apart that differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from agent.repair.edits import Candidate
+from agent.repair.testbed import Probe
+
+_MOST_SHOWN = 3
+_FEW = 40
+"""One in so many inputs may come out odd without telling anything."""
+
+
+
+_TAKES_AWAY = frozenset({"statement-removed", "guard-removed", "fixed-condition"})
+_TAKEN_AWAY = 0.6
+"""Weight of an edit that takes away what the code does: most of those that pass weak checks are wrong (Qi, Long, Achour and
+Rinard, ISSTA 2015)."""
+
+
+def preference(candidate: Candidate) -> tuple[float, int]:
+    """Sorts the edits that pass: the promise (suspicion of the line, frequency of the fault), then the size. An edit of the
+    model's is weighed against its size, too: it may have replaced more than was wrong."""
+    weight = candidate.rank if candidate.source != "combined" else candidate.rank / (4 + math.log1p(candidate.size))
+    return (-round(weight * (_TAKEN_AWAY if _takes_away(candidate) else 1.0), 3), candidate.size)
+
+
+def _takes_away(candidate: Candidate) -> bool:
+    old = sum(edit.end - edit.start for edit in candidate.edits)
+    new = sum(len(edit.text.strip()) for edit in candidate.edits)
+    return candidate.operator in _TAKES_AWAY or (old >= 12 and new < old / 3)
+
+
+def odd_results(probes: Sequence[Probe], place: int) -> int:
+    """With how many inputs a version (its place in ``results``) does something of another shape than what is right for the
+    inputs of checks: no result, a result of another type, a text without the words that all right ones hold."""
+    right = [text for probe in probes if probe.seen for text in probe.results[1:] if text]
+    shapes = {_shape(text) for text in right}
+    held = set.intersection(*({word for word in text.split() if word.isalpha()} for text in right)) if right else set()
+    fewest = min((len(text.split()) for text in right), default=0)
+    return sum(
+        _shape(text) not in shapes or not held <= set(text.split()) or len(text.split()) < fewest
+        for probe in probes if not probe.seen and (text := probe.results[place])
+    )  # fmt: skip
+
+
+def _shape(text: str) -> str:
+    """What kind of result a text tells of: how it ended, or the type of what it gives."""
+    word, _, value = text.partition(" ")
+    return f"{word} {_kind(value)}" if word == "gives" else text if word != "prints" else word
+
+
+def _kind(value: str) -> str:
+    signs = {"[": "list", "(": "tuple", "{": "mapping or set", "'": "text", '"': "text", "b": "bytes"}
+    if value[:1] in signs:
+        return signs[value[0]]
+    return value if value in ("True", "False", "None") or value.startswith("a ") else "number"
+
+
+def alike(numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
+    """The numbers grouped by what the edits do on all inputs, in their order; one group each where nothing was compared.
+    ``probes`` hold the results in the order of ``numbers``, after that of the code as it is."""
+    if not probes:
+        return [[number] for number in numbers]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, number in enumerate(numbers, 1):
+        groups.setdefault(tuple(probe.results[place] for probe in probes), []).append(number)
+    return list(groups.values())
+
+
+def plausible_first(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
+    """The groups in their order, those last that do something of an odd shape with more inputs than others do."""
+    odd = {group[0]: odd_results(probes, numbers.index(group[0]) + 1) for group in groups}
+    least = min(odd.values(), default=0)
+    return sorted(groups, key=lambda group: odd[group[0]] > least + len(probes) // _FEW)
+
+
+def telling(probes: Sequence[Probe], one: int, other: int) -> list[Probe]:
+    """The inputs on which two versions (places in ``results``) differ, the plainest first: both have a result, and short."""
+
+    def odd(text: str) -> bool:
+        return text.startswith(("raises", "does not end"))
+
+    found = [probe for probe in probes if probe.results[one] != probe.results[other]
+             and probe.results[one] and probe.results[other]]  # fmt: skip
+    return sorted(found, key=lambda probe: (odd(probe.results[one]) + odd(probe.results[other]), len(probe.input)))
+
+
+def difference(probes: Sequence[Probe], numbers: Sequence[int], one: int, other: int) -> str:
+    """A line that tells an input on which two edits differ, and what each does with it; "" when none was found."""
+    first, second = numbers.index(one) + 1, numbers.index(other) + 1
+    found = telling(probes, first, second)
+    if not found:
+        return ""
+    return f"{found[0].input}: edit {one} {found[0].results[first]}, edit {other} {found[0].results[second]}"
+
+
+def examples(probes: Sequence[Probe], numbers: Sequence[int], one: int) -> list[str]:
+    """What one edit does with inputs that tell the edits apart, at most three."""
+    place = numbers.index(one) + 1
+    apart = [probe for probe in probes if len(set(probe.results[1:])) > 1 and probe.results[place]]
+    apart.sort(key=lambda probe: (-len(set(probe.results[1:])), len(probe.input)))
+    return [f"{probe.input} {probe.results[place]}" for probe in apart[:_MOST_SHOWN]]
