@@ -17,11 +17,13 @@ from agent.flow.combinations import combine_versions
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
 from agent.flow.linking import link_changed
+from agent.flow.other_edits import OtherEdits
 from agent.flow.outcome import RunOutcome, judge_outcome
 from agent.flow.plan import follows_from_facts, plan_run
 from agent.flow.planned_tests import write_planned_tests
 from agent.flow.progress import EarlierProgress, progress_of
 from agent.flow.relevant_failures import failures_left
+from agent.flow.reported_fault import show_reported_fault
 from agent.flow.rework import Rework
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import WRITTEN, after_writing, mend_again, search_repair
@@ -83,6 +85,7 @@ class Run:
         self.outcome = RunOutcome()
         self.checks = RunChecks(ctx, workspace, hidden)
         self.change = RunChange(workspace, ctx.log, ctx.emit)
+        self.edits: OtherEdits | None = None
         self._lease = lease
         self._task: asyncio.Task[Any] | None = None
         self._why_stopped = "The person stopped the run."
@@ -117,9 +120,11 @@ class Run:
         if self.resumed:
             await self.workspace.rollback(earlier.commit if earlier and earlier.commit else self.workspace.base)
         self.outcome.baseline = await self.checks.baseline(known)
-        if not self._searches_later() and await self._mended_by_search(earlier):
-            self.outcome.final = await self.checks.final()
-            return
+        if not self._searches_later():
+            if earlier is None or earlier.mended is None:
+                await show_reported_fault(self.ctx, self.workspace, self.task, self.checks, self.hidden)
+            if await self._mended_by_search(earlier):
+                return
         if not self.with_model:
             raise NothingWithoutModel
         found = await survey(self.ctx, self.workspace, self.task, self.hidden, settled=follows_from_facts)
@@ -159,9 +164,10 @@ class Run:
             return await mend_again(self.ctx, self.checks, self.outcome, earlier.mended)
         if earlier is not None and (earlier.searched or (earlier.planned and not self._searches_later())):
             return False
-        return await search_repair(
+        self.edits = await search_repair(
             self.ctx, self.workspace, self.task, self.checks, self.outcome, hidden=self.hidden, with_model=self.with_model
         )
+        return self.edits is not None
 
     def _announce(self) -> None:
         workspace, target = self.workspace, self.ctx.router.target("function_implement")
@@ -219,6 +225,24 @@ class Run:
     async def discard(self) -> str:
         """Delete the branch. Returns a sentence."""
         return await self.change.discard()
+
+    async def pick(self, number: int) -> tuple[bool, str]:
+        """Take another of the edits that make the checks pass. Returns whether it was done, and a sentence."""
+        if self.edits is None:
+            return False, "There is no other edit to take."
+        try:
+            lease = RunLease(self.workspace.repo, self.ctx.run_id)
+        except WorkspaceError as error:
+            return False, str(error)
+        try:
+            done, text = await self.edits.pick(number)
+            if done:
+                await self._show_diff()
+        except WorkspaceError as error:
+            return False, f"Edit {number} could not be written: {error}"
+        finally:
+            lease.release()
+        return done, text
 
     def stop(self, why: str = "") -> None:
         """Stop at the next decision; a call or command that is under way is broken off. ``why`` is a sentence for the log

@@ -67,6 +67,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.apply", "a", "Apply", "Apply the diff to your own tree.", "choose('apply')", True),
     Action("run.keep", "w", "Keep", "Leave your tree alone; keep the work on its branch.", "choose('keep')", True),
     Action("run.discard", "d", "Discard", "Throw the work and its branch away.", "choose('discard')", True),
+    Action("run.edit", "e", "Another edit", "Look at all edits that make the checks pass, and take another one.", "edit",
+           True, short="Edits"),
     Action("run.undo", "U", "Undo the apply", "Take the applied change out of your files again, if they are as it left"
            " them.", "undo", True, short="Undo"),
     Action("run.again", "R", "Go on or try again", "Go on with a run that stopped; start the task of one that failed again.",

@@ -53,6 +53,12 @@ class RunHandle(Protocol):
         """Delete the branch; a sentence. Emits DiffResolved."""
         ...
 
+    async def pick(self, number: int) -> tuple[bool, str]:
+        """Take another of the edits that make the checks pass. Returns whether it was done, and a sentence.
+
+        Emits RepairChosen and DiffReady when it was."""
+        ...
+
     def listen(self, listener: Callable[[Envelope], None]) -> None:
         """``listener`` hears every event after it was committed, on the event loop's thread."""
         ...

@@ -115,6 +115,10 @@ class EngineRun:
         """Away."""
         return await self.run.discard()
 
+    async def pick(self, number: int) -> tuple[bool, str]:
+        """Another edit that passes."""
+        return await self.run.pick(number)
+
     async def aclose(self) -> None:
         """Close the log and the models."""
         await self.run.aclose()

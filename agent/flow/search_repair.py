@@ -7,7 +7,9 @@ import asyncio
 from agent.context import RunContext
 from agent.events import PlanMade, StepFinished, StepStarted
 from agent.flow.checks import RunChecks
+from agent.flow.diagnosis import crashed, diagnose
 from agent.flow.limits import limits_of
+from agent.flow.other_edits import OtherEdits
 from agent.flow.outcome import RunOutcome
 from agent.flow.progress import FoundEdit
 from agent.repair.phase import RepairPhase, Task
@@ -38,8 +40,8 @@ async def search_repair(
     *,
     hidden: tuple[str, ...] = (),
     with_model: bool = True,
-) -> bool:
-    """Search for an edit that makes the failing checks pass; commit it and account for it. False when nothing was kept.
+) -> OtherEdits | None:
+    """Search for an edit that makes the failing checks pass; commit it and account for it. None when nothing was kept.
 
     Worth while when the task is a repair and checks fail that ran at all.
 
@@ -48,13 +50,14 @@ async def search_repair(
     """
     best = checks.best
     if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok or not read_intent(task).repairs:
-        return False
+        return None
     if best.seconds > SLOWEST:
         text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so none is searched for."
         ctx.notice("info", text, "repair")
-        return False
+        return None
     env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
     called = await asyncio.to_thread(called_by, workspace.root, checks.command)
+    faults = await diagnose(ctx, workspace, checks.command, hidden) if crashed(best) else []
     work = Task(
         task,
         checks.command,
@@ -62,38 +65,41 @@ async def search_repair(
         limits_of(ctx),
         env,
         with_model,
+        frozenset((fault.path, fault.line) for fault in faults),
+        tuple(fault.signal.message for fault in faults),
     )
     done = await RepairPhase(ctx, workspace, work).run()
-    if not done.ok:
-        return False
-    what = f"Mend {done.function}: {done.what}"
-    step = PlanStep("r1", what, (done.path,), (done.function,))
+    chosen = done.chosen
+    if chosen is None:
+        return None
+    what = f"Mend {chosen.function}: {chosen.what}"
+    step = PlanStep("r1", what, (chosen.path,), (chosen.function,))
     planned = (*outcome.planned, step)
     ctx.emit(PlanMade(planned, "search", notes=("an edit that makes the failing checks pass was found",)))
     ctx.emit(StepStarted(step.id, step.description))
-    now = await checks.after_step(step.id)
+    now = await checks.final()
     if now is None or checks.regressed(now) or not now.ok:
         await workspace.rollback(await workspace.head())
         ctx.emit(StepFinished(step.id, False, "The edit passed in a copy but fails in the worktree.", rolled_back=True))
-        return False
+        return None
     checks.accept(now)
     commit = await workspace.commit(f"{step.id}: {what}"[:200])
     outcome.planned = planned
     outcome.step_done(step.id)
-    outcome.mended = True
-    ctx.emit(StepFinished(step.id, True, "", commit, (done.path,)))
-    return True
+    outcome.mended, outcome.final = True, now
+    ctx.emit(StepFinished(step.id, True, "", commit, tuple(chosen.texts)))
+    return OtherEdits(ctx, workspace, checks, done.edits, chosen.number)
 
 
 async def mend_again(ctx: RunContext, checks: RunChecks, outcome: RunOutcome, edit: FoundEdit) -> bool:
     """Account for an edit that was committed before the run was broken off, and tell of it once more. Always True."""
     outcome.planned = (*outcome.planned, edit.step)
     ctx.emit(PlanMade(outcome.planned, "search", notes=("The edit was found before the run was broken off.",)))
-    now = await checks.after_step(edit.step.id)
+    now = await checks.final()
     if now is not None:
         checks.accept(now)
     outcome.step_done(edit.step.id)
-    outcome.mended = True
+    outcome.mended, outcome.final = True, now
     if edit.end is not None:
         ctx.emit(edit.end)
     return True

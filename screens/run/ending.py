@@ -61,7 +61,8 @@ def ending_lines(session: RunSession, end: RunFinished, width: int = 120) -> lis
     lines = [head, fit(line((" · ".join(_facts(state, end)), MUTED)), width)]
     if not session.deciding:
         lines.append(line(_where(state, end)))
-    keys = _fitting(_decisions(state, end) if session.deciding else [], _next_steps(session), width)
+    first = [*_decisions(state, end), *_other_edits(session)] if session.deciding else []
+    keys = _fitting(first, _next_steps(session), width)
     return [*lines, keys] if keys is not None else lines
 
 
@@ -110,6 +111,13 @@ def _decisions(state: RunState, end: RunFinished) -> Keys:
         ("w", (f"keep the work on {branch}", f"keep {branch}", "keep its branch", "keep")),
         ("d", ("discard it", "discard")),
     ]
+
+
+def _other_edits(session: RunSession) -> Keys:
+    if not session.may_pick or session.state.repair is None:
+        return []
+    count = len(session.state.repair.candidates)
+    return [("e", (f"look at all {count} edits that pass", f"all {count} edits", "edits"))]
 
 
 def _next_steps(session: RunSession) -> Keys:

@@ -35,6 +35,7 @@ from screens.panes.phases import PhasesPane, strip
 from screens.panes.tabs import TabPanel
 from screens.run.breakpoint_dialog import BreakpointDialog, describe
 from screens.run.card_screen import CardScreen
+from screens.run.edit_dialog import EditDialog
 from screens.run.ending import explaining_pane, may_retry, may_undo
 from screens.run.prompt import Prompt
 from screens.run.session import RunSession
@@ -216,7 +217,7 @@ class RunScreen(KeyedScreen[None]):
         kind = session.waiting.kind if session.waiting else ""
         now = (
             kind, session.live, session.paused, session.stopping, session.deciding, session.state.diff_choice,
-            bool(session.state.incidents),
+            session.may_pick, bool(session.state.incidents),
         )  # fmt: skip
         if now != self._offered:
             self._offered = now
@@ -307,6 +308,8 @@ class RunScreen(KeyedScreen[None]):
             return kind == "verdict"
         if action == "choose":
             return session.deciding
+        if action == "edit":
+            return session.may_pick
         if action == "undo":
             return may_undo(session)
         if action in ("again", "model"):
@@ -386,6 +389,22 @@ class RunScreen(KeyedScreen[None]):
 
     def _choose(self, choice: str) -> None:
         self.post_message(Chosen(self.session, choice))
+
+    def action_edit(self) -> None:
+        """Show the edits that pass; the chosen one is written in the place of the present one."""
+        repair = self.session.state.repair
+        if repair is not None and self.session.ready():
+            self.app.push_screen(EditDialog(repair), self._pick)
+
+    def _pick(self, number: int | None) -> None:
+        if number is not None:
+            start(self, self._picked, number, group="pick")
+
+    async def _picked(self, number: int) -> None:
+        done, text = await self.session.pick(number)
+        self.app.notify(text, severity="information" if done else "error", timeout=8 if done else 20)
+        self.session.flush()
+        self.refresh_state([])
 
     def action_undo(self) -> None:
         """Take the applied change back."""

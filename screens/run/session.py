@@ -256,6 +256,22 @@ class RunSession:
         finally:
             self.choosing = False
 
+    @property
+    def may_pick(self) -> bool:
+        """Whether another edit that makes the checks pass can be taken: the run is still at hand, and its change waits."""
+        repair = self.state.repair
+        return self.handle is not None and self.deciding and repair is not None and len(repair.candidates) > 1
+
+    async def pick(self, number: int) -> tuple[bool, str]:
+        """Take another edit that makes the checks pass. Returns whether it was done, and a sentence."""
+        if self.handle is None or not self.may_pick:
+            return False, "There is no other edit to take."
+        self.choosing = True
+        try:
+            return await self.handle.pick(number)
+        finally:
+            self.choosing = False
+
     async def _choose_later(self, choice: str) -> tuple[bool, str]:
         """Decide on the change of a recorded run."""
         done, text = await decide(self.repo.resolve(), self.state.run_id, cast("Choice", choice))

@@ -99,6 +99,11 @@ class ScriptedRun:
         self.emit(ev.DiffResolved("discarded"))
         return "Discarded."
 
+    async def pick(self, number: int) -> tuple[bool, str]:
+        self.choices.append(f"pick {number}")
+        self.emit(ev.RepairChosen(number, "You took it.", picked=True))
+        return True, f"Edit {number} is written now."
+
     async def aclose(self) -> None:
         self.closed = True
 
