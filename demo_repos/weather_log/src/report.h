@@ -15,8 +15,8 @@ int report_date(const reading *one, char *out, size_t size);
 size_t report_cold_days(const series *all, int limit);
 
 /*
- * Fills days[0] .. days[3] with the number of readings of each season: first sets all four to zero with memset, then adds 1 to
- * days[date_season(month)] for each reading.
+ * Fills days[0] .. days[3] with the number of readings of each season: first sets days[0], days[1], days[2] and days[3] to 0,
+ * then adds 1 to days[date_season(month)] for each reading.
  */
 void report_seasons(const series *all, size_t days[4]);
 
