@@ -7,6 +7,7 @@ has another form is told as the statement itself. Nothing is guessed.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection
 
 import tree_sitter
@@ -45,14 +46,52 @@ def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, .
             callee = call.child_by_field_name("function")
             if callee is None or text_of(callee) not in found:
                 continue
-            said = _example(call, values)
+            said, literal = _example(call, values), _is_literal(call, values)
+            if said and "→" in said:
+                said += _error_code(call, values) + ("" if literal else _about(body))
             if said and len(said) <= LONGEST:
-                found[text_of(callee)].setdefault(said, _is_literal(call, values))
-    told = {name: tuple(sorted(said, key=lambda one: not said[one]))[:MOST] for name, said in found.items() if said}
+                found[text_of(callee)].setdefault(said, literal)
+    told = {name: tuple(_in_turn(said))[:MOST] for name, said in found.items() if said}
     for name, bodies in whole.items():
         if bodies and name not in told:  # beside an assertion a whole test misleads: a model writes what it checks
             told[name] = tuple(bodies[:FEW])
     return told
+
+
+def _in_turn(said: dict[str, bool]) -> list[str]:
+    """Literal examples first; among equals each outcome in its turn, so that a short list shows all of them."""
+    seen: Counter[str] = Counter()
+    places: dict[str, tuple[bool, int]] = {}
+    for one, literal in said.items():
+        outcome = re.sub(r" \(.*\)$", "", one.rpartition("→")[2])
+        places[one] = (not literal, seen[outcome])
+        seen[outcome] += 1
+    return sorted(said, key=places.__getitem__)
+
+
+def _about(function: tree_sitter.Node) -> str:
+    """What the name of a test says, for an example whose values do not tell what they stand for."""
+    declarator = function.child_by_field_name("declarator")
+    name = next((text_of(one) for one in walk(declarator) if one.type == "identifier"), "") if declarator is not None else ""
+    words = re.sub(r"^test_?|_", " ", name).split()
+    return f" ({' '.join(words)})" if name.startswith("test") and len(words) > 1 else ""
+
+
+def _error_code(call: tree_sitter.Node, values: dict[str, str]) -> str:
+    """``errno`` as the assertions right behind the call expect it."""
+    statement = call
+    while statement.parent is not None and statement.parent.type != "compound_statement":
+        statement = statement.parent
+    later = statement.next_named_sibling
+    while later is not None and later.type == "expression_statement":
+        outer = next((one for one in walk(later) if one.type == "call_expression"), None)
+        given = outer.child_by_field_name("arguments") if outer is not None else None
+        sides = given.named_children if given is not None else []
+        if any(text_of(one) == "errno" for one in sides):
+            other = next((one for one in sides if text_of(one) != "errno"), None)
+            return f", errno == {_written(other, values)}" if other is not None else ""
+        later = later.next_named_sibling
+    return ""
 
 
 def _note_body(function: tree_sitter.Node, whole: dict[str, list[str]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from agent.c.declarations.signature import definition_head
 from agent.c.equality import same_code
@@ -74,7 +74,7 @@ class C:
         """The include lines."""
         return [match.group().strip() for match in _INCLUDE_LINE.finditer(text)]
 
-    def stubs(self, source: bytes) -> list[Stub]:
+    def stubs(self, source: bytes, tested: Collection[str] = ()) -> list[Stub]:
         """Functions whose body says that it is none."""
         return [
             Stub(one.name, one.line, source.count(b"\n", 0, one.end) + 1, definition_head(one), one.doc)

@@ -110,11 +110,14 @@ def _open(
 
 def _in_modules(files: Mapping[str, bytes]) -> list[OpenFunction]:
     """The stubs of languages whose files need no interface."""
+    modules = [path for path in sorted(files) if is_module(path)]
+    tests = [files[path].decode("utf-8", "replace") for path in modules if is_test_file(path)]
+    tested = {word for text in tests for word in re.findall(r"\w+", text)}
     return [
         OpenFunction(stub.name, path, "", stub.signature, stub.doc, "stub", language_of(path), stub.line)
-        for path in sorted(files)
-        if is_module(path) and not is_test_file(path)
-        for stub in named(language_of(path)).stubs(files[path])
+        for path in modules
+        if not is_test_file(path)
+        for stub in named(language_of(path)).stubs(files[path], tested)
     ]
 
 

@@ -92,6 +92,11 @@ class FilesOfTests(Protocol):
         """What a file of tests says of functions, by their own names: assertions, or whole tests."""
         ...
 
+    def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
+        """A file of tests at ``path``, one for each of ``stated`` (a call and the literal it comes to), called ``test_0``
+        and so on; "" when the files of ``interface`` do not offer what is called."""
+        ...
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         """How the file at ``path`` gets at the files that it tests, as lines for a model; "" without any."""
         ...
@@ -187,8 +192,9 @@ class Language(Protocol):
         """What a file offers to others by name."""
         ...
 
-    def stubs(self, source: bytes) -> list[Stub]:
-        """The functions that are not written yet, in source order."""
+    def stubs(self, source: bytes, tested: Collection[str] = ()) -> list[Stub]:
+        """The functions that are not written yet, in source order. ``tested`` are words of tests: evidence where a body is
+        empty and nothing else tells whether it is meant to be."""
         ...
 
     def same_code(self, before: bytes, after: bytes) -> bool:

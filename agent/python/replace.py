@@ -178,7 +178,7 @@ def _with_extras(data: bytes, file: TextFile, code: str, tree: ast.Module, node:
     if current is None:
         return data
     bound = _bound(current)
-    used = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+    used = _used_by(node, tree)
     imports, helpers = [], []
     for statement in tree.body:
         names = _names(statement)
@@ -188,7 +188,6 @@ def _with_extras(data: bytes, file: TextFile, code: str, tree: ast.Module, node:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             imports.append(text)
         elif isinstance(statement, _Node):
-            used |= {child.id for child in ast.walk(statement) if isinstance(child, ast.Name)}
             helpers.append("\n".join(code.split("\n")[_first_line(statement) - 1 : statement.end_lineno]))
         else:
             helpers.append(text)
@@ -201,6 +200,17 @@ def _with_extras(data: bytes, file: TextFile, code: str, tree: ast.Module, node:
         at = import_line(current)
         lines[at:at] = [file.with_newlines("\n".join(imports) + "\n")]
     return file.encode("".join(lines)) if helpers or imports else data
+
+
+def _used_by(node: ast.AST, tree: ast.Module) -> set[str]:
+    """The names that ``node`` uses, itself or through what the module binds, in whatever order."""
+    used: set[str] = set()
+    fresh = {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+    while fresh - used:
+        used |= fresh
+        binding = [one for one in tree.body if _names(one) & fresh and not isinstance(one, (ast.Import, ast.ImportFrom))]
+        fresh = {child.id for one in binding for child in ast.walk(one) if isinstance(child, ast.Name)} - used
+    return used
 
 
 def _line_of(tree: ast.Module, symbol: Symbol) -> int:

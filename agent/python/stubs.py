@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from agent.language.nesting import UNREADABLE
 from agent.language.stubs import UNWRITTEN, Evidence, Stub
@@ -14,8 +14,8 @@ _ABSTRACT = re.compile(r"\b(?:abstractmethod|overload|abstractproperty)\b")
 _MODEL_CLASSES = re.compile(r"\b(?:Protocol|ABC|ABCMeta)\b")
 
 
-def find_stubs(source: bytes) -> list[Stub]:
-    """The stubs of a Python file, in source order; none when it does not parse."""
+def find_stubs(source: bytes, tested: Collection[str] = ()) -> list[Stub]:
+    """The stubs of a Python file, in source order; none when it does not parse. ``tested`` are words of the tests."""
     try:
         tree = ast.parse(source)
     except UNREADABLE:
@@ -27,8 +27,17 @@ def find_stubs(source: bytes) -> list[Stub]:
         evidence = _evidence(node, owner, lines, name in overridden)
         if evidence != "none":
             graded.append((_stub(name, node), evidence))
-    company = any(evidence == "certain" for _, evidence in graded)
+    company = any(evidence == "certain" for _, evidence in graded) or _is_skeleton(tree, len(graded), tested)
     return [stub for stub, evidence in graded if evidence == "certain" or company]
+
+
+def _is_skeleton(tree: ast.Module, open_ones: int, tested: Collection[str]) -> bool:
+    """Whether nothing in the file is written: every function is open, and one of them takes a value or is tested, so that
+    they are no hooks for others to fill."""
+    every = list(_functions(tree))
+    taking = any(len(node.args.args) > (owner is not None) for _, node, owner in every)
+    used = {name for _, node, owner in every for name in (node.name, owner.name if owner is not None else "")}
+    return bool(every) and open_ones == len(every) and (taking or not used.isdisjoint(tested))
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -75,7 +84,15 @@ def _evidence(node: _Function, owner: ast.ClassDef | None, lines: list[str], ove
     only_pass = all(isinstance(statement, ast.Pass) for statement in body)
     if only_pass and returns and "None" not in ast.unparse(node.returns or ast.Constant(None)):
         return "certain"
+    if only_pass and node.name == "__init__":
+        return "certain" if _drops_its_values(node, owner) else "weak"
     return "weak" if only_pass and not node.name.startswith("__") else "none"
+
+
+def _drops_its_values(node: _Function, owner: ast.ClassDef | None) -> bool:
+    """Whether an empty ``__init__`` takes values and is all that its class has: such an object can do nothing."""
+    alone = owner is not None and not owner.bases and all(one is node or _is_text(one) for one in owner.body)
+    return alone and len(node.args.args) > 1
 
 
 def _strings(node: _Function) -> list[str]:

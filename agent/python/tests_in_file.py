@@ -101,6 +101,17 @@ def examples(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]
     return examples_of(source, names)
 
 
+def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
+    """One test for each call and the literal that it comes to."""
+    del path
+    modules = [_module(one) for one in interface if one.endswith(suffix)]
+    if not modules:
+        return ""
+    lines = [f"from {module} import *" for module in modules]
+    lines += [f"\n\ndef test_{number}():\n    assert {call} == {result}" for number, (call, result) in enumerate(stated)]
+    return "\n".join(lines) + "\n"
+
+
 def how_to_use(path: str, interface: Sequence[str]) -> str:
     """How the file at ``path`` gets at what it tests: a fact that a small model need not guess."""
     del path

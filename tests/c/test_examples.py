@@ -51,3 +51,20 @@ def test_a_whole_test_is_shown_only_where_no_assertion_holds_by_itself() -> None
     """What a test checks of the state afterwards reads as a wish: a model then wrote to what it was to leave alone."""
     source = b"void t(void) { int d[2] = {0, 9}; CHECK(f(d, 2) == 1); CHECK(rb.count == 4 && rb.head == 2); }"
     assert all("rb.head" not in example for example in examples_of(source, ["f"])["f"])
+
+
+def test_an_error_code_and_the_name_of_the_test_tell_what_a_result_stands_for() -> None:
+    source = b"""static void test_a_full_buffer_takes_nothing(void) {
+        buffer *b = made(1);
+        int status = put(b, 2);
+        TEST_ASSERT_EQUAL_INT16(EXIT_FAILURE, status);
+        TEST_ASSERT_EQUAL_INT16(ENOBUFS, errno);
+    }"""
+    told = examples_of(source, ["put"])["put"]
+    assert told == ("put(b, 2) → EXIT_FAILURE, errno == ENOBUFS (a full buffer takes nothing)",)
+
+
+def test_a_short_list_shows_each_outcome() -> None:
+    yes = "".join(f"TEST_ASSERT_TRUE(f({n}));" for n in range(20))
+    told = examples_of(f"void t(void) {{ {yes} TEST_ASSERT_FALSE(f(99)); }}".encode(), ["f"])["f"]
+    assert len(told) == MOST and told[:3] == ("f(0) → true", "f(99) → false", "f(1) → true")

@@ -33,3 +33,34 @@ def test_literal_examples_come_first() -> None:
 @pytest.mark.parametrize("source", [b"", b"def (", b"\0", b"def test_it():\n    assert g(1) == 2\n"])
 def test_nothing_is_said_where_nothing_is_tested(source: bytes) -> None:
     assert examples_of(source, ["f"]) == {}
+
+
+def test_the_message_of_an_exception_is_told() -> None:
+    source = b"""class T(unittest.TestCase):
+    def test_it(self):
+        with self.assertRaises(ValueError) as caught:
+            f(0)
+        self.assertEqual(type(caught.exception), ValueError)
+        self.assertEqual(caught.exception.args[0], "only positive numbers")
+"""
+    assert examples_of(source, ["f"])["f"] == ("f(0) raises ValueError('only positive numbers')",)
+
+
+def test_of_a_class_short_tests_are_told_with_what_is_new_in_front() -> None:
+    source = b"""class T(unittest.TestCase):
+    def test_reads(self):
+        box = Box(1)
+        self.assertEqual(box.read(), 1)
+
+    def test_reads_again(self):
+        box = Box(2)
+        self.assertEqual(box.read(), 2)
+
+    def test_clears(self):
+        box = Box(1)
+        box.clear()
+        self.assertIs(box.empty, True)
+"""
+    told = examples_of(source, ["Box"])["Box"]
+    assert told[0] == "box = Box(1)\nassert box.read() == 1"
+    assert told[1] == "box = Box(1)\nbox.clear()\nassert box.empty is True" and len(told) == 3

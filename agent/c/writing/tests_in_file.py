@@ -88,6 +88,29 @@ def examples(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]
     return examples_of(source, names)
 
 
+def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
+    """One test for each call and the literal that it comes to; texts are compared as texts."""
+    folder = posixpath.dirname(path) or "."
+    includes = [f'#include "{posixpath.relpath(one, folder)}"' for one in interface if is_header(one)]
+    if not includes:
+        return ""
+    standard = [f"#include <{name}.h>" for name in ("assert", "math", "stdbool", "stddef", "string")]
+    tests = [
+        f"static void test_{number}(void)\n{{\n    assert({_comes_to(call, result)});\n}}\n"
+        for number, (call, result) in enumerate(stated)
+    ]
+    called = "".join(f"    test_{number}();\n" for number in range(len(stated)))
+    return "\n".join([*standard, *includes, "", *tests, f"int main(void)\n{{\n{called}    return 0;\n}}", ""])
+
+
+def _comes_to(call: str, result: str) -> str:
+    if result.startswith('"'):
+        return f"strcmp({call}, {result}) == 0"
+    if "." in result:
+        return f"{call} - ({result}) < 1e-6 && ({result}) - {call} < 1e-6"
+    return f"{call} == {result}"
+
+
 def how_to_use(path: str, interface: Sequence[str]) -> str:
     """How the file at ``path`` gets at what it tests: a fact that a small model need not guess."""
     folder = posixpath.dirname(path) or "."

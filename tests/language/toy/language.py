@@ -53,6 +53,9 @@ class _Tests:
         lines = source.decode().splitlines()
         return {name: tuple(line for line in lines if name in line) for name in names}
 
+    def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
+        return ""
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         return ""
 
@@ -121,7 +124,7 @@ class Toy:
     def public_names(self, source: bytes) -> set[str]:
         return {symbol.name for symbol in self.parse(source).symbols}
 
-    def stubs(self, source: bytes) -> list[Stub]:
+    def stubs(self, source: bytes, tested: Collection[str] = ()) -> list[Stub]:
         return [
             Stub(symbol.name, symbol.line, symbol.end_line, symbol.signature, symbol.doc)
             for symbol in self.parse(source).symbols
