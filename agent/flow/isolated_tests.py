@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.c.writing.tests_in_file import chooser
 from agent.coding.writing.generated_tests import TestRun
 from agent.compiling.curing.recovery import LinkRecovered
-from agent.flow.linking import is_part, sources_behind
+from agent.flow.linked_sources import is_part, sources_behind
 from agent.flow.run_parts import RunParts
 from agent.languages import is_module, is_unit, named
 from agent.scratch import scratch_folder
