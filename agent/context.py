@@ -125,9 +125,9 @@ class RunContext:
         self.emit(StageFinished(name, round((self.clock() - begun) * 1000, 1), report.counts, report.note))
         await self.gate.stage_edge(name)
 
-    def llm(self, stage: str) -> StageLlm:
-        """The stage's model, ready to be asked."""
-        return StageLlm(self, stage, self.router.target(stage))
+    def llm(self, stage: str, failed: int = 0) -> StageLlm:
+        """The stage's model, ready to be asked; after so many ``failed`` versions the one that is escalated to, if any."""
+        return StageLlm(self, stage, self.router.escalated(stage, failed))
 
     def _count(self, event: Event) -> None:
         if isinstance(event, CallStarted):  # asked is asked, also when a run is stopped before the answer

@@ -14,6 +14,7 @@ from agent.events import DiffReady, RunFinished, RunStarted
 from agent.flow.change import RunChange
 from agent.flow.checks import RunChecks
 from agent.flow.combinations import combine_versions
+from agent.flow.contracts import tell_contracts
 from agent.flow.diffs import count_lines
 from agent.flow.documenting import document_changes
 from agent.flow.linking import link_changed
@@ -143,7 +144,9 @@ class Run:
             if self.ctx.config.orchestrator.documentation_pass:
                 await document_changes(parts)
             await write_planned_tests(parts, runner)
+            self.outcome.budget_spent = parts.budget.spent
             await self._measure(found)
+            await tell_contracts(parts, runner)
         finally:
             parts.close()
 

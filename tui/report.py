@@ -100,6 +100,13 @@ def _work_line(event: ev.Event) -> str:
             return f"plan ({event.how}): {len(event.steps)} steps{steps}"
         case ev.StepFinished():
             return f"step {event.step_id} {'done' if event.ok else 'failed'}{f': {event.detail}' if event.detail else ''}"
+        case ev.FunctionCandidate():
+            share = "unmeasured" if event.points is None else f"{event.points:.0%} of its checks pass"
+            return f"{event.symbol} version {event.number}: {share}{', with signs of a bug' if event.bugs else ''}"
+        case ev.CandidateChosen() if event.of > 1:
+            return f"{event.symbol}: version {event.number} of {event.of} stays ({event.why})"
+        case ev.ContractChecked():
+            return _contract(event)
         case ev.CompileFinished():
             what = "link" if event.link else "compile"
             return f"{what} {event.file}: {'ok' if event.ok else _first(event)}"
@@ -129,6 +136,12 @@ def _work_line(event: ev.Event) -> str:
             return _finished(event)
         case _:
             return ""
+
+
+def _contract(event: ev.ContractChecked) -> str:
+    if event.holds is None or event.holds:
+        return f"{event.symbol}: {'no check uses it' if event.holds is None else 'holds'}"
+    return f"{event.symbol}: fails {', '.join(event.failing[:4])} ({counted(event.candidates, 'versions')} tried)"
 
 
 def counted(value: int, name: str) -> str:

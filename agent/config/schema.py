@@ -85,6 +85,10 @@ class Models(Section, frozen=True):
         bool, _doc("Constrain yes/no answers to these words and read their probability, where the server can.")
     ] = True
     speculative: Annotated[bool, _doc("n-gram speculation in the embedded server.")] = False
+    escalate: Annotated[
+        str, _doc("A stronger model that is asked for a function once the versions of the first one failed; empty: none.")
+    ] = ""
+    escalate_after: Annotated[int, _doc("Versions of a function that fail before the stronger model is asked.", ge=1)] = 4
     overrides: Annotated[
         dict[str, str | Override], _doc("A stage's own model: a name, or a table with model, max_tokens and so on.")
     ] = {}
@@ -141,7 +145,25 @@ class Coding(Section, frozen=True):
     """How code is written."""
 
     cards: Annotated[bool, _doc("Show at most two cards of knowledge where a function's contract calls for them.")] = True
-    samples: Annotated[int, _doc("Candidates per function; compiler and tests choose.", ge=1, le=8)] = 1
+    test_examples: Annotated[bool, _doc("Show with a function what the tests expect of it, as short examples.")] = True
+    tell_failures: Annotated[
+        bool, _doc("Tell every second version of a function what the checks said of the last, in a few lines.")
+    ] = True
+    combinations: Annotated[bool, _doc("Try the best versions of several functions together, while checks fail.")] = True
+    stated_checks: Annotated[
+        bool, _doc("Run the examples that a contract, the task or a document states on each version; never committed.")
+    ] = True
+    samples: Annotated[
+        int, _doc("Fresh candidates per function at most; the tests choose, the first right one ends it.", ge=1, le=8)
+    ] = 4
+    budget_s: Annotated[
+        int,
+        _doc(
+            "Seconds of a run after which no further candidate is asked for and no repair begins; what is planned is still "
+            "written once. 0: no limit.", ge=0,
+        ),
+    ] = 480
+    budget_calls: Annotated[int, _doc("The same in calls of models. 0: no limit.", ge=0)] = 0
     max_attempts: Annotated[int, _doc("Tries per function or step before it counts as failed.", ge=1, le=10)] = 3
     signature_source: Annotated[Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")] = (
         "header"

@@ -12,11 +12,14 @@ import msgspec
 from agent.events.base import Event
 from agent.events.calls import CallFinished, CallProgress, CallStarted
 from agent.events.coding import (
+    CandidateChosen,
     CompileFinished,
     CompileStarted,
+    ContractChecked,
     EditApplied,
     EditRejected,
     ErrorClassified,
+    FunctionCandidate,
     FunctionFailed,
     FunctionImplemented,
     FunctionStarted,
@@ -60,14 +63,15 @@ from agent.events.retrieval import (
 from agent.events.run import ModelStatus, Notice, RunFinished, RunStarted, StageFinished, StageStarted
 
 __all__ = [
-    "AdjustmentStarted", "AnyEvent", "CallFinished", "CallProgress", "CallStarted", "CandidateJudged",
-    "CandidatePassed", "CandidatesCompared", "CandidatesTried", "CascadePass", "ChecksRun", "ChecksStarted",
-    "CompileFinished", "CompileStarted", "ContextAssembled", "DiffReady", "DiffResolved", "EditApplied",
-    "EditRejected", "Envelope", "ErrorClassified", "Event", "FailureSignals", "FileScoped", "FilesGrouped",
-    "FunctionFailed", "FunctionImplemented", "FunctionStarted", "GateResolved", "GateWaiting", "IncludeAdded",
-    "IndexRefreshed", "ModelStatus", "NewStepVerdict", "Notice", "PlanAdjusted", "PlanMade", "RecoveryDone",
-    "RepairChosen", "RepairFinished", "RepairStarted", "RootCauseVerdict", "RunFinished", "RunStarted",
-    "StageFinished", "StageStarted", "StagesRouted", "StepFinished", "StepStarted", "SuspectFunction",
+    "AdjustmentStarted", "AnyEvent", "CallFinished", "CallProgress", "CallStarted", "CandidateChosen",
+    "CandidateJudged", "CandidatePassed", "CandidatesCompared", "CandidatesTried", "CascadePass", "ChecksRun",
+    "ChecksStarted", "CompileFinished", "CompileStarted", "ContextAssembled", "ContractChecked", "DiffReady",
+    "DiffResolved", "EditApplied", "EditRejected", "Envelope", "ErrorClassified", "Event", "FailureSignals",
+    "FileScoped", "FilesGrouped", "FunctionCandidate", "FunctionFailed", "FunctionImplemented", "FunctionStarted",
+    "GateResolved", "GateWaiting", "IncludeAdded", "IndexRefreshed", "ModelStatus", "NewStepVerdict", "Notice",
+    "PlanAdjusted", "PlanMade", "RecoveryDone", "RepairChosen", "RepairFinished", "RepairStarted", "RootCauseVerdict",
+    "RunFinished", "RunStarted", "StageFinished", "StageStarted", "StagesRouted", "StepFinished", "StepStarted",
+    "SuspectFunction",
     "SuspectJudged", "SuspectsRanked", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict", "decode_event",
     "encode_event",
 ]  # fmt: skip
@@ -77,6 +81,7 @@ AnyEvent = (
     | IndexRefreshed | TaskAnalysed | StagesRouted | FileScoped | FilesGrouped | CascadePass | SymbolClassified
     | ContextAssembled | PlanMade | StepStarted | StepFinished | FailureSignals | AdjustmentStarted | ViabilityVerdict
     | RootCauseVerdict | NewStepVerdict | PlanAdjusted | FunctionStarted | FunctionImplemented | FunctionFailed
+    | FunctionCandidate | CandidateChosen | ContractChecked
     | CompileStarted | CompileFinished | ErrorClassified | IncludeAdded | RecoveryDone | EditApplied | EditRejected
     | RepairStarted | SuspectsRanked | SuspectJudged | CandidatesTried | CandidatePassed | CandidatesCompared
     | CandidateJudged | RepairChosen | RepairFinished | ChecksStarted | ChecksRun | DiffReady | DiffResolved

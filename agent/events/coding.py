@@ -27,6 +27,42 @@ class FunctionFailed(Event, frozen=True):
     attempts: int = 1
 
 
+class FunctionCandidate(Event, frozen=True):
+    """A version of a function that compiles was tried: the share of its checks that pass (``points``, None where nothing
+    could tell), the signs of a bug in it, and what its checks say. ``number`` counts the versions of one writing from 1."""
+
+    symbol: str
+    path: str
+    number: int
+    points: float | None = None
+    bugs: int = 0
+    failure: str = ""
+    call_id: int = 0
+
+
+class CandidateChosen(Event, frozen=True):
+    """Which version of a function stays, of how many, and why: ``right`` (its checks pass), ``only`` (there is no other, or
+    nothing tells them apart) or ``best`` (more of its checks pass than with the others)."""
+
+    symbol: str
+    path: str
+    number: int
+    of: int
+    why: str
+
+
+class ContractChecked(Event, frozen=True):
+    """What the checks say of one function at the end of a run. ``failing`` use it and fail, ``passing`` counts those that
+    use it and pass; ``holds`` is None where no check uses it. ``candidates`` counts the versions that were asked for."""
+
+    symbol: str
+    path: str
+    holds: bool | None = None
+    passing: int = 0
+    failing: tuple[str, ...] = ()
+    candidates: int = 0
+
+
 class CompileStarted(Event, frozen=True):
     file: str
     command: str = ""

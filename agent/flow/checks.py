@@ -19,6 +19,9 @@ from agent.workspace.isolation import isolation, shortfall
 from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
 
+LEAST_PATIENCE = 15.0
+"""Seconds that a candidate's checks have at least: the baseline may have ended early, with a build that broke."""
+
 
 class Explained(msgspec.Struct, frozen=True):
     """Why checks fail: what sanitizers found (``faults``), which know the place, and what the output says (``told``)."""
@@ -113,8 +116,14 @@ class RunChecks:
             self.best = now
 
     async def measure(self) -> CheckResult | None:
-        """A result without an event, for choosing between candidates."""
-        return await self._execute() if self.command else None
+        """A result without an event, for choosing between candidates. It has ten times the seconds of the baseline, so that
+        a candidate that does not end costs little."""
+        return await self._execute(timeout=self._patience()) if self.command else None
+
+    def _patience(self) -> float:
+        limit = float(self.ctx.config.testing.timeout_seconds)
+        known = self.before is not None and not self.before.timed_out
+        return min(limit, max(LEAST_PATIENCE, 10 * self.before.seconds)) if known and self.before is not None else limit
 
     async def alone(self, command: str, timeout: float = 0.0, readable: tuple[str, ...] = ()) -> CheckResult:
         """What another command than the checks' comes to, with their limits and their care for the files, without an event.
@@ -132,7 +141,7 @@ class RunChecks:
 
     async def _run(self, step_id: str, baseline: bool = False) -> CheckResult:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))
-        return await self._execute()
+        return await self._execute(timeout=self._patience() if step_id else 0.0)
 
     async def _execute(self, command: str = "", timeout: float = 0.0, readable: tuple[str, ...] = ()) -> CheckResult:
         timeout = timeout or float(self.ctx.config.testing.timeout_seconds)

@@ -34,7 +34,7 @@ async def combine_versions(parts: RunParts, runner: StepRunner) -> bool:
     """
     best = parts.checks.best
     choices = _choices(runner.versions)
-    if best is None or best.ok or not choices:
+    if best is None or best.ok or not choices or not parts.ctx.config.coding.combinations:
         return False
     combined = list(itertools.islice(itertools.product(*(versions for _, versions in choices)), MOST))
     async with parts.ctx.stage(STAGE, len(combined), title="combinations of versions") as report:

@@ -31,6 +31,8 @@ class RunOutcome:
     tests_asked: bool = False
     tests_kept: bool = False
     tests_not_kept: dict[str, str] = field(default_factory=dict)
+    budget_spent: bool = False
+    """Whether the work ended because its budget did."""
     dropped: set[str] = field(default_factory=set)
     """Steps that an adjustment took out of the plan."""
 
@@ -92,6 +94,8 @@ def _problems(outcome: RunOutcome) -> list[str]:
     problems += _check_problems(outcome)
     if outcome.tests_asked and not outcome.tests_kept:
         problems.append(_tests_why(outcome))
+    if problems and outcome.budget_spent:
+        problems.append("The budget for further candidates is used up (coding.budget_s, coding.budget_calls).")
     return problems
 
 

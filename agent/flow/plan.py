@@ -81,10 +81,13 @@ def open_points(found: Survey) -> list[OpenPoint]:
         OpenPoint(item.name, item.path, item.header, item.spelling, "type", "declared, not defined", item.typedefs)
         for item in found.types
     ]
-    functions = [
-        OpenPoint(item.name, item.path, item.header, item.signature, "function", item.why) for item in found.functions
-    ]
-    return [point for point in types + functions if found.writable(point.path)]
+    functions = dict.fromkeys(
+        OpenPoint(owner, item.path, "", f"class {owner}", "function", item.why)
+        if (owner := found.open_class(item))
+        else OpenPoint(item.name, item.path, item.header, item.signature, "function", item.why)
+        for item in found.functions
+    )
+    return [point for point in (*types, *functions) if found.writable(point.path)]
 
 
 def known_symbols(found: Survey) -> list[KnownSymbol]:

@@ -36,6 +36,10 @@ async def write_planned_tests(parts: RunParts, runner: StepRunner) -> None:
     settled = outcome.steps_done | outcome.tests_not_kept.keys()
     steps = [step for step in outcome.planned if step.kind == KIND and step.id not in settled]
     outcome.tests_asked = parts.found.intent.wants_tests
+    if steps and not outcome.tests_asked and not parts.budget.allows():
+        for step in steps:
+            outcome.tests_not_kept[step.id] = "the budget of the run was used up before"
+        steps = []
     if steps:
         async with parts.ctx.stage(STAGE, len(steps), title="tests of the interface") as report:
             kept = [await _Writing(parts, runner, step).carry_out() for step in steps]

@@ -134,7 +134,7 @@ class _Reader:
                 if symbol.kind in _BODIES:
                     self._bodies.setdefault(symbol.name, []).append((symbol.path, symbol.start, symbol.end))
             self._special = [(one, use) for one in sorted(self._bodies) if (use := shown_as(one)) is not None]
-        layer = {_test_function(name)}
+        layer = {test_function(name)}
         if not layer & self._bodies.keys():
             return None
         found: set[str] = set()
@@ -157,7 +157,7 @@ class _Reader:
         return words
 
 
-def _test_function(name: str) -> str:
+def test_function(name: str) -> str:
     """The function's own name in what a runner prints: ``tests/t.py::T::test_x[1]``, ``test_x (tests.t.T)``, ``test_x``."""
     words = _WORDS.findall(name.split("[")[0].split(" (")[0])
     return words[-1] if words else name

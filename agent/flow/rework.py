@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from agent.events import FailureSignals
 from agent.flow.diagnosis import SOURCE
-from agent.flow.relevant_failures import relevant_failures, written_by
+from agent.flow.relevant_failures import relevant_failures, test_function, written_by
 from agent.flow.run_parts import RunParts
+from agent.flow.search_repair import nearly_right, search_repair
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
@@ -30,14 +32,27 @@ class Rework:
         self.ctx = parts.ctx
 
     async def run(self) -> None:
-        """Work until the checks pass, nothing gets better, or the rounds are used up."""
-        while self.runner.has_rounds and await self._needed():
+        """Work until the checks pass, or the rounds or the budget are used up. A round that mends nothing is no reason to
+        stop: the next one draws other versions."""
+        budget = self.parts.budget
+        if not self.parts.outcome.steps_failed and nearly_right(self.parts.checks.best) and await self._needed():
+            await self._by_small_edits()
+        while self.runner.has_rounds and await self._needed() and budget.allows():
             async with self.ctx.stage("repair", title=f"repair, round {self.runner.next_round()}") as report:
+                report.note = budget.shown()
                 better = await self._failed_steps() | await self._failing_checks()
                 report.counts = {"mended": int(better)}
-            if not better:
-                break
         self.parts.outcome.mended = self._repaired()
+
+    async def _by_small_edits(self) -> None:
+        """Edits by rule cost no call of a model: they are tried before anything is written anew."""
+        parts = self.parts
+        written = await parts.workspace.changed_files()
+        await search_repair(
+            self.ctx, parts.workspace, parts.found.task, parts.checks, parts.outcome,
+            hidden=parts.found.hidden, with_model=False, within=written,
+        )  # fmt: skip
+        await asyncio.to_thread(parts.tree.catch_up)
 
     async def _needed(self) -> bool:
         best = self.parts.checks.best
@@ -72,6 +87,8 @@ class Rework:
         again = [step for step in self.runner.executed if step.id in outcome.steps_failed]
         better = False
         for step in again:
+            if not self.parts.budget.allows():
+                break
             why = f"An earlier version was refused: {outcome.steps_failed[step.id]}"
             result, _ = await self.runner.carry_out(step, why)
             better |= result.success
@@ -94,6 +111,8 @@ class Rework:
         self.ctx.emit(FailureSignals(signals))
         self.parts.checks.blame(why.faulty)
         for step in (await self._blamed(now, signals))[:REWORKED]:
+            if not self.parts.budget.allows():
+                break
             own = [fault.signal for fault in why.faults if fault.function in step.target_symbols]
             failure = as_shown(own or _about(reasons, why.told) or signals)
             result, _ = await self.runner.carry_out(step, failure, anew=True)
@@ -102,9 +121,11 @@ class Rework:
         return False
 
     async def _blamed(self, now: CheckResult, signals: tuple[FailureSignal, ...]) -> list[PlanStep]:
-        """Executed steps to do anew: by root-cause verdicts where they are on, else by the failures' own words; where
-        nothing tells one function from the other, those that the tests call."""
+        """Executed steps to do anew: those that the failing tests use, told apart by the passing ones; where no test is
+        known, by root-cause verdicts where they are on, else by the failures' own words; at last those that tests call."""
         done = self.runner.done
+        if by_tests := await asyncio.to_thread(self._by_tests, now, done):
+            return by_tests
         if now.passed or now.failed:  # the tests compile and run, so the headers that were laid down are right
             done = [step for step in done if step.kind != "scaffold"]
         found = await find_causes(
@@ -121,6 +142,17 @@ class Rework:
             return blamed or done  # where one step did all there is nobody else to blame
         written = [step for step in done if step.kind == "function_implement"]
         return [step for step in written if any(map(self.runner.is_tested, step.target_symbols))]
+
+
+    def _by_tests(self, now: CheckResult, done: Sequence[PlanStep]) -> list[PlanStep]:
+        """The steps that wrote what failing tests use, the most suspicious first; none where the tests do not tell."""
+        failing = [test_function(one) for one in now.failing]
+        told: dict[str, float] = {}
+        for step in (one for one in done if one.kind == "function_implement"):
+            suspicion = max((self.runner.suspicion(name, failing) or 0.0 for name in step.target_symbols), default=0.0)
+            if suspicion:
+                told[step.id] = suspicion
+        return sorted((step for step in done if step.id in told), key=lambda step: -told[step.id])
 
 
 def _about(reasons: tuple[str, ...], signals: tuple[FailureSignal, ...]) -> tuple[FailureSignal, ...]:

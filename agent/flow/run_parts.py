@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.context import RunContext
+from agent.flow.budget import Budget
 from agent.flow.checks import RunChecks
 from agent.flow.compiling import RunCompiler
 from agent.flow.outcome import RunOutcome
@@ -24,6 +25,7 @@ class RunParts:
     outcome: RunOutcome
     tree: WorkTree
     compiler: RunCompiler
+    budget: Budget
 
     @classmethod
     def of(
@@ -31,7 +33,7 @@ class RunParts:
     ) -> RunParts:
         """The parts of a run after its survey. :meth:`close` them."""
         tree = WorkTree(workspace, found.index, found.writable, found.hidden)
-        return cls(ctx, workspace, found, checks, outcome, tree, RunCompiler(ctx, workspace))
+        return cls(ctx, workspace, found, checks, outcome, tree, RunCompiler(ctx, workspace), Budget(ctx))
 
     def close(self) -> None:
         """Let go of the build's objects."""

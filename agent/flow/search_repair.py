@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 from agent.context import RunContext
 from agent.events import PlanMade, StepFinished, StepStarted
@@ -14,12 +15,15 @@ from agent.flow.outcome import RunOutcome
 from agent.flow.progress import FoundEdit
 from agent.repair.phase import RepairPhase, Task
 from agent.task.intent import read_intent
-from agent.values import PlanStep
+from agent.values import CheckResult, PlanStep
 from agent.workspace.protected import called_by, is_writable
 from agent.workspace.worktree import Workspace
 
 WRITTEN = ("function_implement", "type_definition")
 """Kinds of steps that write what is declared and open."""
+
+NEARLY = 0.6
+"""Share of the checks that pass from which an edit of what was written is searched for."""
 
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""
@@ -31,6 +35,11 @@ def after_writing(task: str) -> bool:
     return intent.repairs and intent.completes
 
 
+def nearly_right(best: CheckResult | None) -> bool:
+    """Whether most checks pass with what was written, so that a small edit may be all that lacks."""
+    return best is not None and not best.ok and (best.passed or 0) >= NEARLY * ((best.passed or 0) + (best.failed or 0)) > 0
+
+
 async def search_repair(
     ctx: RunContext,
     workspace: Workspace,
@@ -40,16 +49,19 @@ async def search_repair(
     *,
     hidden: tuple[str, ...] = (),
     with_model: bool = True,
+    within: Collection[str] = (),
 ) -> OtherEdits | None:
     """Search for an edit that makes the failing checks pass; commit it and account for it. None when nothing was kept.
 
-    Worth while when the task is a repair and checks fail that ran at all.
+    Worth while when the task is a repair, or ``within`` the files that a run wrote, and checks fail that ran at all.
 
     Raises:
         ModelError: the model cannot answer. Stopped: the person stopped the run.
     """
     best = checks.best
-    if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok or not read_intent(task).repairs:
+    if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok:
+        return None
+    if not (within or read_intent(task).repairs):
         return None
     if best.seconds > SLOWEST:
         text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so none is searched for."
@@ -61,7 +73,7 @@ async def search_repair(
     work = Task(
         task,
         checks.command,
-        lambda path: is_writable(workspace.root, path, hidden, called=called),
+        lambda path: (not within or path in within) and is_writable(workspace.root, path, hidden, called=called),
         limits_of(ctx),
         env,
         with_model,

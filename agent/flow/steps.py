@@ -38,7 +38,7 @@ class StepRunner:
         self.outcome = parts.outcome
         self.tree = parts.tree
         self.compiler = parts.compiler
-        self.worker = StepWorker(parts.ctx, parts.found, parts.tree, parts.compiler, parts.checks)
+        self.worker = StepWorker(parts)
         self.executed: list[PlanStep] = []
         self.rounds = 0
         self.redone: set[str] = set()
@@ -53,6 +53,18 @@ class StepRunner:
     def versions(self) -> Collection[tuple[OpenFunction, list[Candidate]]]:
         """Every version of each C function that compiled in this run."""
         return self.worker.versions.values()
+
+    def suspicion(self, name: str, failing: Collection[str]) -> float | None:
+        """How much the failing test functions speak against a function; see :class:`TestContract`. Blocking."""
+        return self.worker.contract.suspicion(name, failing)
+
+    def tests_of(self, name: str) -> frozenset[str]:
+        """The test functions that use a function. Blocking."""
+        return self.worker.contract.concerning(name)
+
+    def tries_at(self, name: str) -> int:
+        """How often a model was asked for a function."""
+        return self.worker.tries.get(name, 0)
 
     def is_tested(self, name: str) -> bool:
         """Whether the tests of the repository call a function."""

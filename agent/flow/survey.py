@@ -14,6 +14,7 @@ from agent.coding.open_items import OpenFunction, OpenType, find_open_functions,
 from agent.context import RunContext
 from agent.events import IndexRefreshed
 from agent.index import Index
+from agent.languages import is_compiled
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.pipeline import retrieve
 from agent.retrieval.types import TaskFacts
@@ -22,6 +23,8 @@ from agent.workspace.checks import find_test_command
 from agent.workspace.clean_room import private_file
 from agent.workspace.protected import called_by, is_hidden, is_test_file, is_writable
 from agent.workspace.worktree import Workspace
+
+_BODIES = frozenset({"function", "method", "property", "class"})
 
 
 class NothingToRead(Exception):
@@ -59,7 +62,17 @@ class Survey:
     def still_open(self, targets: set[str]) -> list[str]:
         """Those of ``targets`` that are still stubs or undefined."""
         self.refresh_open()
-        return [function.name for function in self.functions if function.name in targets]
+        return [one.name for one in self.functions if not targets.isdisjoint((one.name, one.name.rpartition(".")[0]))]
+
+    def open_class(self, function: OpenFunction) -> str:
+        """The class of an open method, "" when a method of it is written: without any it is written as one piece."""
+        owner = function.name.rpartition(".")[0]
+        if not owner or is_compiled(function.path):
+            return ""
+        still_open = {one.name for one in self.functions if one.path == function.path}
+        symbols = self.index.symbols(function.path)
+        written = [one for one in symbols if one.qualified.startswith(f"{owner}.") and one.kind in _BODIES]
+        return "" if any(one.qualified not in still_open for one in written) else owner
 
     def writable(self, path: str) -> bool:
         """Whether a model may change a file; see :func:`agent.workspace.protected.is_writable`. A file that decides whether

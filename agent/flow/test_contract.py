@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import PurePosixPath
 
 import msgspec
@@ -14,8 +16,11 @@ from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
 from agent.c.usage import Usage, undeclared_usage
 from agent.flow.survey import Survey
-from agent.languages import language_of, named
+from agent.languages import reader_of
 from agent.workspace.protected import is_test_file
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_HELPERS_DEEP = 3
 
 LONGEST = 1600
 """Characters of the examples of one function in a prompt."""
@@ -47,18 +52,52 @@ class TestContract:
         return any(word.search(data) for data in self.tests.values())
 
     def examples(self, name: str, language: str) -> tuple[str, ...]:
-        """What the tests say of a function or method, bounded; () when they do not call it. Blocking."""
+        """What the tests say of a function, method or class, bounded; () when they do not use it. Blocking."""
         own = name.rpartition(".")[2]
         told: dict[str, None] = {}
         for path, data in self.tests.items():
-            if own.encode() in data and language_of(path) == language:
-                told.update(dict.fromkeys(named(language).tests.examples(data, [own]).get(own, ())))
+            reader = reader_of(path)
+            if reader is not None and reader.name == language and own.encode() in data:
+                told.update(dict.fromkeys(reader.tests.examples(data, [own]).get(own, ())))
         kept: list[str] = []
         for one in told:
-            if sum(map(len, kept)) + len(one) > LONGEST:
-                break
-            kept.append(one)
+            if sum(map(len, kept)) + len(one) <= LONGEST:
+                kept.append(one)
         return tuple(kept)
+
+    def concerning(self, name: str, others: Collection[str] = ()) -> frozenset[str]:
+        """The test functions that use ``name``, themselves or through helpers in their file, and none of ``others``: what
+        they say is said of it alone. Own names only. Blocking."""
+        own = name.rpartition(".")[2]
+        unwanted = {one.rpartition(".")[2] for one in others} - {own}
+        return frozenset(test for test, words in self._words.items() if own in words and unwanted.isdisjoint(words))
+
+    def suspicion(self, name: str, failing: Collection[str]) -> float | None:
+        """How much speaks for a fault in ``name``, from 0 to 1, given the test functions that fail: those that use it and
+        fail against those that use it and pass (the Ochiai coefficient; Abreu, Zoeteweij, van Gemund, 2007). None when no
+        test that fails is known. Blocking."""
+        known = self._words.keys() & set(failing)
+        if not known:
+            return None
+        using = self.concerning(name)
+        return len(using & known) / math.sqrt(len(known) * max(1, len(using)))
+
+    @cached_property
+    def _words(self) -> dict[str, frozenset[str]]:
+        """Test function to every word in it and in the functions of its file that it uses."""
+        found: dict[str, frozenset[str]] = {}
+        for path, data in self.tests.items():
+            reader = reader_of(path)
+            if reader is None:
+                continue
+            bodies = [one for one in reader.parse(data).symbols if one.kind in ("function", "method")]
+            words = {one.name: set(_WORD.findall(data[one.start : one.end].decode("utf-8", "replace"))) for one in bodies}
+            for _ in range(_HELPERS_DEEP):
+                for own in words.values():
+                    own |= {word for helper in own & words.keys() for word in words[helper]}
+            tests = reader.tests.names(data.decode("utf-8", "replace"))
+            found.update((test, frozenset(words[test])) for test in tests if test in words)
+        return found
 
 
 def tested_interface(found: Survey) -> TestedInterface | None:

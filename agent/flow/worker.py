@@ -5,34 +5,33 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Collection, Sequence
+from functools import partial
 
 import msgspec
 
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
-from agent.coding.writing.candidates import Candidate, CheckScore, Compiled, FunctionResult, compile_trouble
+from agent.coding.replace import symbol_source
+from agent.coding.writing.candidates import Candidate, CheckScore, Compiled, FunctionResult, Score, compile_trouble
 from agent.coding.writing.edit_step import StepOutcome, implement_step
 from agent.coding.writing.functions import Kept, Waiting, implement_function
 from agent.coding.writing.scaffold import Callers, scaffold
 from agent.coding.writing.type_definition import implement_type
 from agent.config.schema import user_config_path
-from agent.context import RunContext
-from agent.flow.checks import RunChecks
-from agent.flow.compiling import RunCompiler
-from agent.flow.survey import Survey
+from agent.flow.relevant_failures import test_function
+from agent.flow.run_parts import RunParts
+from agent.flow.stated_checks import StatedChecks
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
-from agent.flow.worktree_files import WorkTree
 from agent.knowledge.cards import cards_of, fitting
-from agent.languages import is_compiled
-from agent.planning.signals import as_shown
-from agent.values import FailureCategory, PlanStep
+from agent.languages import is_compiled, language_of
+from agent.planning.signals import as_shown, signals_from_output
+from agent.values import CheckResult, FailureCategory, PlanStep
 from agent.workspace.first_failure import further, stopped_at
 from agent.workspace.git import WorkspaceError
 from agent.workspace.worktree import Workspace
 
-REWORK_SAMPLES = 4
-"""Candidates of a function that is written anew after a failing check: each sees what the checks say of the one before, and
-the checks choose between them."""
+SLOWEST_JUDGE = 30.0
+"""Seconds of the checks up to which they choose between first versions of a function."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -48,13 +47,18 @@ class Work(msgspec.Struct, frozen=True):
 class StepWorker:
     """Carries out single steps."""
 
-    def __init__(self, ctx: RunContext, found: Survey, tree: WorkTree, compiler: RunCompiler, checks: RunChecks) -> None:
-        self.ctx = ctx
-        self.found = found
-        self.tree = tree
-        self.compiler = compiler
-        self.checks = checks
+    def __init__(self, parts: RunParts) -> None:
+        self.ctx = parts.ctx
+        self.found = found = parts.found
+        self.workspace = parts.workspace
+        self.tree = parts.tree
+        self.compiler = parts.compiler
+        self.checks = parts.checks
+        self.budget = parts.budget
+        self.tries: dict[str, int] = {}
+        """How often each symbol was asked for: later versions are drawn with other seeds."""
         self.contract = TestContract(found)
+        self.stated = StatedChecks(parts)
         self.waiting = Waiting(lambda name: self.step_for(name) is not None)
         self.versions: dict[str, tuple[OpenFunction, list[Candidate]]] = {}
         """Every version of a C function that compiled in this run."""
@@ -127,38 +131,74 @@ class StepWorker:
     async def _function(
         self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
     ) -> FunctionResult:
-        samples = max(self.ctx.config.coding.samples, REWORK_SAMPLES if anew or self._tests_decide() else 1)
-        examples = await asyncio.to_thread(self.contract.examples, wanted.name, wanted.language)
-        return await implement_function(
+        score = await self._with_stated(wanted, await self._judge_of(wanted.name, anew))
+        examples = await asyncio.to_thread(self._examples, wanted.name, wanted.language)
+        written = await implement_function(
             self.ctx,
             wanted,
             files=self.tree.files,
             compile=self.compiler,
             task=self.found.task,
             failure=failure,
-            score=self._score if samples > 1 and self.checks.command else None,
+            score=score,
             lock=lock,
             kept=kept,
-            samples=samples,
+            samples=self.ctx.config.coding.samples if score else 1,
             examples=examples,
-            cards=self._cards(wanted, examples),
+            cards=self._cards(wanted.language, wanted.name, [wanted.signature, wanted.doc or self.found.task, *examples]),
             waiting=self.waiting,
+            more=self.budget.allows,
+            asked=self.tries.get(wanted.name, 0),
         )
+        self.tries[wanted.name] = self.tries.get(wanted.name, 0) + len(written.calls)
+        return written
 
-    def _cards(self, wanted: OpenFunction, examples: Sequence[str]) -> tuple[str, ...]:
-        """The cards of knowledge that fit a function, by the words of its contract, signature and examples."""
+    def _examples(self, name: str, language: str) -> tuple[str, ...]:
+        return self.contract.examples(name, language) if self.ctx.config.coding.test_examples else ()
+
+    def _cards(self, language: str, name: str, about: Sequence[str]) -> tuple[str, ...]:
+        """The cards of knowledge that fit a function, by the words ``about`` it: its contract, signature and examples."""
         if not self.ctx.config.coding.cards:
             return ()
-        about = "\n".join([wanted.signature, wanted.doc or self.found.task, *examples])
-        found = fitting(cards_of(wanted.language, user_config_path().parent / "knowledge"), about)
+        found = fitting(cards_of(language, user_config_path().parent / "knowledge"), "\n".join(about))
         if found:
             names = ", ".join(card.name for card in found)
-            self.ctx.notice("info", f"Knowledge cards shown with {wanted.name}: {names}.", "function_implement")
+            self.ctx.notice("info", f"Knowledge cards shown with {name}: {names}.", "function_implement")
         return tuple(card.text for card in found)
 
-    def _tests_decide(self) -> bool:
-        """Whether nothing else is open, so that the checks tell of every candidate whether it is right."""
-        return len(self._functions) == 1 and self.checks.before is not None and not self.checks.before.ok
+    async def _judge_of(self, name: str, anew: bool) -> Score | None:
+        """What tells right versions of a symbol from wrong ones: the checks, when they fail for it alone or when it is
+        written anew for what they say; None where nothing tells."""
+        before = self.checks.before
+        if not self.checks.command or before is None or before.ok or before.seconds > SLOWEST_JUDGE:
+            return self._score if anew and self.checks.command else None
+        if anew or len({(one.path, _unit(one.name)) for one in self._functions.values()}) == 1:
+            return self._score
+        own = await asyncio.to_thread(self._own_tests, name)
+        return partial(self._score, own=own) if own else None
+
+    async def _with_stated(self, wanted: OpenFunction, score: Score | None) -> Score | None:
+        """``score``, with what is stated of the function where the checks have nothing against a version."""
+        stated = await self.stated.known(wanted.name, wanted.path, wanted.doc)
+        if not stated:
+            return score
+
+        async def both(name: str) -> CheckScore | None:
+            by_checks = await score(name) if score is not None else None
+            if by_checks is not None and by_checks.points < 1:
+                return by_checks
+            told = await self.stated.score(wanted.path, wanted.header, stated)
+            if told is None or told.points == 1:
+                return by_checks or told
+            return told if by_checks is None else CheckScore(0.99, told.failure)  # the checks pass: it is nearly right
+
+        return both
+
+    def _own_tests(self, name: str) -> frozenset[str]:
+        """The tests that use ``name`` and nothing that is still open. Blocking."""
+        self.found.refresh_open()
+        others = {_unit(one.name) for one in self.found.functions} | {one.name for one in self.found.functions}
+        return self.contract.concerning(name, {one for one in others if one != name and _unit(one) != name})
 
     async def _type(self, wanted: OpenType) -> FunctionResult:
         return await implement_type(self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task)
@@ -171,7 +211,12 @@ class StepWorker:
         return Work(done.ok, done.reason, kind=done.kind)
 
     async def _edited(self, step: PlanStep, failure: str, anew: bool = False) -> StepOutcome:
-        return await implement_step(
+        name = step.target_symbols[0] if len(step.target_symbols) == 1 else ""
+        score = await self._judge_of(name, anew) if anew or (name and step.kind == "function_implement") else None
+        known = self._functions.get((next(iter(step.target_files), ""), name))
+        if known is not None and step.kind == "function_implement":
+            score = await self._with_stated(known, score)
+        done = await implement_step(
             self.ctx,
             step,
             files=self.tree.files,
@@ -179,11 +224,26 @@ class StepWorker:
             task=self.found.task,
             context=self.found.package.text,
             failure=failure,
-            examples=lambda name, language: self.contract.examples(name, language),
+            examples=self._examples,
             protected=lambda path: not self.tree.writable(path),
-            score=self._score if anew and self.checks.command else None,
-            samples=REWORK_SAMPLES if anew and self.checks.command else 1,
+            score=score,
+            samples=self.ctx.config.coding.samples if score else 1,
+            more=self.budget.allows,
+            cards=lambda path, source, told: self._cards(language_of(path), name, [source, told]),
+            asked=self.tries.get(name, 0),
+            stub=await self._before_the_run(step, name) if step.kind == "function_implement" else "",
         )
+        self.tries[name] = self.tries.get(name, 0) + len(done.calls)
+        return done
+
+    async def _before_the_run(self, step: PlanStep, name: str) -> str:
+        """The text of a symbol as it was when the run began; "" when it was not there."""
+        path = next(iter(step.target_files), "")
+        try:
+            source = await self.workspace.content_at(self.workspace.base, path)
+        except WorkspaceError:  # it is new
+            return ""
+        return symbol_source(source, language_of(path), name)
 
     async def _tested(self, step: PlanStep) -> Callers | None:
         """The tests that a header of the step is made for, where there are any."""
@@ -222,13 +282,16 @@ class StepWorker:
             self._types[item.path, item.name] = item
         return Work(True, "", _steps_of(step, laid.functions, laid.types))
 
-    async def _score(self, name: str) -> CheckScore | None:
-        """How the checks do with a candidate in place, and why they fail."""
+    async def _score(self, name: str, own: frozenset[str] = frozenset()) -> CheckScore | None:
+        """How the checks do with a candidate in place, and why they fail. With ``own`` these tests alone count, as long as
+        the others leave them to run."""
         now = await self.checks.measure()
         if now is None:
             return None
         if now.ok:
             return CheckScore(1.0)
+        if own:
+            return _by_own_tests(now, own, self.checks.best)
         total = (now.passed or 0) + (now.failed or 0)
         points = (now.passed or 0) / total if total else 0.0
         points = min(points, 0.99)  # something failed, whatever was counted
@@ -260,6 +323,25 @@ def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[
         for function in functions
     )  # fmt: skip
     return first + rest
+
+
+def _by_own_tests(now: CheckResult, own: frozenset[str], best: CheckResult | None) -> CheckScore | None:
+    """The share of ``own`` tests that pass. A version with which checks break off that came to their end before is wrong;
+    None when they never did, so that nobody knows."""
+    if now.timed_out:
+        return CheckScore(0.0, "The checks do not end with it.")
+    if not now.failed:
+        ended = best is not None and bool(best.passed or best.failed)
+        return CheckScore(0.0, f"The checks break off with it (exit code {now.exit_code}).") if ended else None
+    bad = own & {test_function(one) for one in now.failing}
+    signals = signals_from_output(now.output, now.command, now.exit_code)
+    told = [one for one in signals if any(test in one.message for test in bad)]
+    return CheckScore(1 - len(bad) / len(own), as_shown(told))
+
+
+def _unit(name: str) -> str:
+    """What is written as one piece with a function: its class, else itself."""
+    return name.rpartition(".")[0] or name
 
 
 def _of_function(result: FunctionResult) -> Work:

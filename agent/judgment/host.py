@@ -16,6 +16,10 @@ from agent.verdict.threshold import Thresholds
 class Router(Protocol):
     """Who answers a stage (``agent/models/router.py``)."""
 
+    def escalated(self, stage: str, failed: int) -> ModelTarget:
+        """Who writes after ``failed`` versions."""
+        ...
+
     def target(self, stage: str) -> ModelTarget:
         """The stage's model and limits."""
         ...

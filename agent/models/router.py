@@ -96,6 +96,14 @@ class Router:
         """Whether each model in use can answer. Never raises; loads no embedded model."""
         return [(target, await self.provider(target).check(target)) for target, _ in self.targets().values()]
 
+    def escalated(self, stage: str, failed: int) -> ModelTarget:
+        """Who writes after ``failed`` versions: the stage's own model, or ``models.escalate`` from ``escalate_after`` on."""
+        target, models = self.target(stage), self.models
+        if not models.escalate or failed < models.escalate_after:
+            return target
+        entry = entry_of(models.escalate) if target.provider == "embedded" else None
+        return msgspec.structs.replace(target, model=entry.name if entry else models.escalate, adapter="")
+
     async def preload(self, stage: str = "scope") -> None:
         """Have a stage's model loaded. Raises ModelError."""
         target = self.target(stage)

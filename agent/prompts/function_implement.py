@@ -14,6 +14,9 @@ Rules:
 - Standard headers are included for you. No main, no example, no explanation."""
 
 
+STEPS_FIRST = "Begin the body with a comment that lists the steps, then write the code for each."
+
+
 def task_context(task: str, headers: Mapping[str, str], path: str, top: str) -> str:
     """What all functions of ``path`` share, byte for byte: the task, the headers, and the types at the top of the file."""
     parts = [f"Task: {task.strip()}"] if task.strip() else []
@@ -39,18 +42,19 @@ def question(
 
     ``written`` are definitions that stand in the file already, ``examples`` what the tests say of the function, ``cards``
     advice for its kind, and ``trouble`` what the compiler or a test said of an earlier version. That version itself is never
-    shown: a small model copies it. ``order`` (from 1) varies what comes first, so that samples differ: the contract, the
-    tests, or the tests and the signature alone.
+    shown: a small model copies it. ``order`` (from 1) varies the question, so that samples
+    differ: the contract first, the tests first, the steps written down before the code, or tests and signature alone.
     """
     parts = []
     if written:
         parts.append(f"Already written in {path}:\n```c\n" + "\n\n".join(written) + "\n```")
     told = "What the tests expect:\n" + "\n".join(examples) if examples else ""
-    alone = order % 3 == 0 and bool(told)
+    alone = order % 4 == 0 and bool(told)
     declared = f"{contract.strip()}\n{signature};" if contract.strip() and not alone else f"{signature};"
     asked = f"Write the function {name} of {path}:\n```c\n{declared}\n```"
     parts += [f"Keep in mind: {card}" for card in cards]
-    parts += [told, asked] if told and order % 3 != 1 else [asked, told] if told else [asked]
+    parts += [told, asked] if told and order % 2 == 0 else [asked, told] if told else [asked]
+    parts += [STEPS_FIRST] if order % 4 == 3 else []
     if trouble:
         parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct function {name}.")
     return "\n\n".join(parts)

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agent.languages import title_of
+from agent.prompts.function_implement import STEPS_FIRST
 
 _SYMBOL_SYSTEM = """You are an expert {language} programmer. You change one piece of code at a time.
 Reply with the whole new version of that piece in one ```{fence} block, and nothing after it.
 Rules:
 - Change only what the step asks for. Keep name, parameters, comments and style.
 - No other functions, no tests, no explanation."""
+
+_WRITE_SYSTEM = """You are an expert {language} programmer. You write one piece of code that is still missing.
+Reply with the whole piece in one ```{fence} block, and nothing after it.
+Rules:
+- Keep the given names and parameters. What the tests use of it must be there.
+- Do exactly what the task, the docstring and the tests say, edge cases and messages of errors included.
+- Imports and small helpers go above it, in the same block. No tests, no example, no explanation."""
 
 _EDIT_SYSTEM = """You are an expert {language} programmer. You change files by search/replace blocks.
 Write each change like this:
@@ -30,6 +38,11 @@ def symbol_system(language: str) -> str:
     return _SYMBOL_SYSTEM.format(language=title_of(language), fence=language)
 
 
+def write_system(language: str) -> str:
+    """The instruction for a symbol without a body."""
+    return _WRITE_SYSTEM.format(language=title_of(language), fence=language)
+
+
 def edit_system(language: str) -> str:
     """The instruction for search/replace blocks."""
     return _EDIT_SYSTEM.format(language=title_of(language))
@@ -41,6 +54,23 @@ def task_context(task: str, context: str) -> str:
     if context.strip():
         parts.append(f"The code around it:\n{context.strip()}")
     return "\n\n".join(parts) + "\n\n"
+
+
+def write_question(
+    name: str, path: str, module: str, source: str, language: str, *, told: str = "", cards: Sequence[str] = (),
+    order: int = 1, trouble: str = "",
+) -> str:  # fmt: skip
+    """A symbol without a body: its ``source`` as it stands, its whole ``module``, what the tests say of it, advice, and what
+    was wrong with an earlier version, which itself is never shown: a small model copies it. ``order`` (from 1) varies
+    what comes first, so that samples differ."""
+    parts = [f"{path} is now:\n```{language}\n{module.strip()}\n```"] if module.strip() != source.strip() else []
+    parts += [f"Keep in mind: {card}" for card in cards]
+    asked = f"Write {name} of {path}:\n```{language}\n{source.rstrip()}\n```"
+    parts += [told, asked] if told and order % 2 == 0 else [asked, told] if told else [asked]
+    parts += [STEPS_FIRST] if order % 4 == 3 else []
+    if trouble:
+        parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct {name}.")
+    return "\n\n".join(parts)
 
 
 def symbol_question(

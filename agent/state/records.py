@@ -168,6 +168,9 @@ class FunctionState:
 
     started: ev.FunctionStarted
     ended: ev.FunctionImplemented | ev.FunctionFailed | None = None
+    candidates: list[ev.FunctionCandidate] = field(default_factory=list)
+    chosen: ev.CandidateChosen | None = None
+    contract: ev.ContractChecked | None = None
 
     @property
     def status(self) -> Literal["writing", "done", "failed"]:

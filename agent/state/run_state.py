@@ -332,12 +332,29 @@ def _adjusted(state: RunState, e: ev.PlanAdjusted) -> None:
 
 
 def _function_started(state: RunState, e: ev.FunctionStarted) -> None:
-    state.functions[e.symbol] = FunctionState(e)
+    known = state.functions.get(e.symbol)
+    state.functions[e.symbol] = FunctionState(e, candidates=known.candidates if known is not None else [])
     state.activity = "writing"
 
 
+def _function_of(state: RunState, symbol: str, path: str) -> FunctionState:
+    return state.functions.setdefault(symbol, FunctionState(ev.FunctionStarted(symbol, path)))
+
+
+def _function_candidate(state: RunState, e: ev.FunctionCandidate) -> None:
+    _function_of(state, e.symbol, e.path).candidates.append(e)
+
+
+def _candidate_chosen(state: RunState, e: ev.CandidateChosen) -> None:
+    _function_of(state, e.symbol, e.path).chosen = e
+
+
+def _contract_checked(state: RunState, e: ev.ContractChecked) -> None:
+    _function_of(state, e.symbol, e.path).contract = e
+
+
 def _function_ended(state: RunState, e: ev.FunctionImplemented | ev.FunctionFailed) -> None:
-    state.functions.setdefault(e.symbol, FunctionState(ev.FunctionStarted(e.symbol, e.path))).ended = e
+    _function_of(state, e.symbol, e.path).ended = e
 
 
 def _came_of(state: RunState, item: str, outcome: TextOutcome) -> None:
@@ -549,6 +566,9 @@ _HANDLERS: dict[type, Callable[..., None]] = {
     ev.PlanAdjusted: _adjusted,
     ev.FunctionStarted: _function_started,
     ev.FunctionImplemented: _function_ended,
+    ev.FunctionCandidate: _function_candidate,
+    ev.CandidateChosen: _candidate_chosen,
+    ev.ContractChecked: _contract_checked,
     ev.FunctionFailed: _function_failed,
     ev.CompileStarted: _compile_started,
     ev.CompileFinished: _compiled,

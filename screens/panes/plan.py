@@ -71,4 +71,8 @@ class PlanPane(Pane):
         elif function.attempt > 1:
             tries = f" after {plural(function.attempt, 'try', 'tries')}"
         reason = f"  {one_line(function.ended.reason)}" if isinstance(function.ended, FunctionFailed) else ""
+        if function.chosen is not None and function.chosen.of > 1:
+            tries = f", version {function.chosen.number} of {function.chosen.of}"
+        if function.contract is not None and function.contract.holds is False:
+            reason = f"  fails {one_line(', '.join(function.contract.failing))}"
         return line((f"  {glyph} ", style), one_line(function.started.symbol), (f"  {word}{tries}", MUTED), (reason, BAD))

@@ -156,6 +156,24 @@ def _default(event: ev.ViabilityVerdict | ev.RootCauseVerdict | ev.NewStepVerdic
     return " (No answer could be read, so the default applies.)" if event.defaulted else ""
 
 
+def _of_candidates(event: ev.FunctionCandidate | ev.CandidateChosen | ev.ContractChecked) -> str:
+    match event:
+        case ev.FunctionCandidate():
+            share = "nothing tells whether it is right" if event.points is None else f"{event.points:.0%} of its checks pass"
+            bugs = f", {plural(event.bugs, 'sign')} of a bug" if event.bugs else ""
+            return f"Version {event.number} of {event.symbol} compiles: {share}{bugs}{_because(event.failure)}."
+        case ev.CandidateChosen():
+            why = {"right": "its checks pass", "best": "more of its checks pass than with the others"}.get(event.why, "")
+            return f"Version {event.number} of {event.of} of {event.symbol} stays{f': {why}' if why else ''}."
+    if event.holds is None:
+        return f"No check uses {event.symbol}."
+    if event.holds:
+        return f"{event.symbol} does what its {plural(event.passing, 'check')} ask."
+    failing = ", ".join(event.failing[:4])
+    tried = f" after {plural(event.candidates, 'version')}" if event.candidates else ""
+    return f"{event.symbol} fails {failing}{tried}; {plural(event.passing, 'check')} of it pass."
+
+
 def _of_code(event: ev.Event) -> str:
     match event:
         case ev.FunctionStarted():
@@ -165,6 +183,8 @@ def _of_code(event: ev.Event) -> str:
             return f"{event.symbol} compiles after {plural(event.attempts, 'try', 'tries')}."
         case ev.FunctionFailed():
             return f"{event.symbol} was given up after {plural(event.attempts, 'try', 'tries')}{_because(event.reason)}."
+        case ev.FunctionCandidate() | ev.CandidateChosen() | ev.ContractChecked():
+            return _of_candidates(event)
         case ev.CompileStarted():
             return f"{'Linking' if event.link else 'Compiling'} {event.file}."
         case ev.CompileFinished():

@@ -26,7 +26,13 @@ class Versions:
         self._tried.append((points, {path: content(self.files, path) for path in before}))
         put_back(self.files, dict(before))
 
-    def put_best(self) -> None:
-        """Put the best version in, the earliest among equals."""
-        _, contents = max(self._tried, key=lambda one: one[0])
-        put_back(self.files, contents)
+    @property
+    def differ(self) -> bool:
+        """Whether one did better than another."""
+        return len({points for points, _ in self._tried}) > 1
+
+    def put_best(self) -> int:
+        """Put the best version in, the earliest among equals. Returns its number, from 1."""
+        number = max(range(len(self._tried)), key=lambda one: (self._tried[one][0], -one))
+        put_back(self.files, self._tried[number][1])
+        return number + 1

@@ -13,12 +13,17 @@ from agent.models.types import ModelTarget
 from agent.textfile import lines_of
 from agent.values import Diagnostic, FailureCategory
 
-TEMPERATURES = (0.0, 0.4, 0.7, 0.9, 1.0)
-"""Added to the stage's own temperature, by attempt: a retry at the same temperature would repeat itself."""
+TEMPERATURES = (0.0, 0.6, 0.9, 1.1, 1.2)
+"""Added to the stage's own temperature, by attempt: a retry at the same temperature would repeat itself. Servers cut the
+unlikely words off before they apply it, so that more than 1.0 brings other versions and no nonsense."""
 
 SHOWN_ERRORS = 4
 """Diagnostics in a retry prompt; a small model does not gain from more, and the first ones cause the rest."""
 
+
+SHOWN_LINES = 4
+SHOWN_WIDTH = 240
+"""Of a failing check in the prompt for another version."""
 
 SHOWN_CONTEXT = 600
 """Characters of what the classification knows in a retry prompt."""
@@ -193,6 +198,14 @@ def undeclared_calls(diagnostics: Sequence[Diagnostic]) -> list[str]:
     """Functions that are called and that nobody declares: had a header declared them, it would be included by now."""
     names = (found[1] for one in errors_of(diagnostics) if (found := _UNDECLARED_CALL.search(one.message)))
     return list(dict.fromkeys(names))
+
+
+def brief(failure: str) -> str:
+    """The lines of a failing check that tell what was wrong: where a tool marks them, these alone, at most
+    :data:`SHOWN_LINES`. A small model copies what it is shown, and a long report costs as much as the function."""
+    lines = [line.rstrip() for line in failure.splitlines() if line.strip()]
+    marked = [line for line in lines if re.match(r"\s*(?:>|E)\s{2,}|.*\b(?:FAIL|Assertion|Error)\b", line)] or lines
+    return "\n".join(dict.fromkeys(line[:SHOWN_WIDTH] for line in marked[:SHOWN_LINES]))
 
 
 def headline(trouble: str) -> str:

@@ -11,10 +11,20 @@ from agent.coding.open_items import source_of
 from agent.coding.replace import find_symbol, replace_symbol, symbol_source
 from agent.coding.replies.new_symbol import add_symbol
 from agent.coding.replies.search_replace import EditResult, apply_edits, parse_edits
+from agent.coding.spelled_out import with_documents
 from agent.coding.writing.best_version import Versions
-from agent.coding.writing.candidates import CompileFile, Score, compile_trouble, headline, room_for, temperature_for
+from agent.coding.writing.candidates import (
+    CheckScore,
+    CompileFile,
+    Score,
+    brief,
+    compile_trouble,
+    headline,
+    room_for,
+    temperature_for,
+)
 from agent.context import RunContext
-from agent.events import EditApplied, EditRejected
+from agent.events import CandidateChosen, EditApplied, EditRejected, FunctionCandidate
 from agent.judgment.asking import Asked
 from agent.languages import is_interface, is_module, is_unit, language_of, reader_of
 from agent.prompts import implement as words
@@ -54,6 +64,10 @@ async def implement_step(
     max_attempts: int | None = None,
     score: Score | None = None,
     samples: int = 1,
+    more: Callable[[], bool] = lambda: True,
+    cards: Callable[[str, str, str], Sequence[str]] = lambda path, source, told: (),
+    asked: int = 0,
+    stub: str = "",
 ) -> StepOutcome:
     """Carry out ``step``. It succeeds when everything it asked for was changed, parses (Python) and compiles (C); otherwise
     every file is as before.
@@ -64,6 +78,10 @@ async def implement_step(
         examples: what the tests say of a symbol, by its name and language.
         protected: paths, or a rule for them, that must stay as they are (tests).
         score: measures a version of a symbol in place; up to ``samples`` versions are tried and the best is kept.
+        more: whether the budget allows another version once one is there.
+        asked: how often the symbol was asked for before: versions are drawn with the seeds and temperatures behind these.
+        stub: the symbol as it was before anybody wrote it, shown in the place of what stands there.
+        cards: advice for a symbol without a body, by its file, source and what the tests say of it.
 
     Raises:
         ModelError: if the model cannot answer.
@@ -72,7 +90,10 @@ async def implement_step(
     guard = protected if callable(protected) else lambda path: path in protected
     contexts = (words.task_context(task, context), words.task_context(task, ""))
     worker = _Step(ctx, step, files, compile, contexts, failure, guard, attempts)
-    worker.score, worker.samples, worker.examples = score, samples, examples
+    worker.score, worker.samples, worker.examples, worker.more, worker.cards = score, samples, examples, more, cards
+    worker.asked, worker.stub = asked, stub
+    if step.kind == "function_implement":
+        worker.open_context = words.task_context(with_documents(task, LazyFiles(files)), "")
     return await worker.run()
 
 
@@ -103,6 +124,12 @@ class _Step:
         self.score: Score | None = None
         self.samples = 1
         self.examples: Callable[[str, str], Sequence[str]] = lambda name, language: ()
+        self.cards: Callable[[str, str, str], Sequence[str]] = lambda path, source, told: ()
+        self.more: Callable[[], bool] = lambda: True
+        self.asked = 0
+        self.stub = ""
+        self.open_context = ""
+        """What all symbols without a body share in their prompts; "" for a step that changes what is written."""
 
     async def run(self) -> StepOutcome:
         refused = [path for path in self.step.target_files if self.guard(path)]
@@ -153,12 +180,14 @@ class _Step:
         trouble, seen, again = "", set[str](), False
         measured = Versions(self.files)
         for attempt in range(1, self.attempts + self.samples):
+            if measured and not self.more():
+                break
             self.tried += 1
             asked = await self._ask(name, path, attempt, trouble, again)
             self.calls.append(asked.call_id)
             if asked.text.strip() in seen:
                 self.ctx.emit(EditRejected(path, "The reply is the same as one that failed before."))
-                if again and self.score is None:
+                if again and self.score is None and not self.open_context:
                     break  # it was asked again with more variety, and still finds nothing to change
                 again = True
                 continue
@@ -174,21 +203,36 @@ class _Step:
             if trouble:
                 continue
             points = await self.score(name) if self.score is not None and name else None
+            if self.score is not None and name:
+                self._tell(name, path, len(measured) + 1, points, asked.call_id)
             if points is None or points.points == 1.0:
+                self._choose(name, path, len(measured) + 1, len(measured) + 1, "only" if points is None else "right")
                 return ""
             measured.take_back(points.points, before)
             self.failure = points.failure or self.failure
             if len(measured) == self.samples:
                 break
         if measured:
-            measured.put_best()
+            best = measured.put_best()
+            self._choose(name, path, best, len(measured), "best" if measured.differ else "only")
             return ""
         return f"{name or 'The edit'} could not be made in {self.attempts} tries: {headline(trouble)}"
+
+    def _tell(self, name: str, path: str, number: int, points: CheckScore | None, call: int) -> None:
+        failure = points.failure.partition("\n")[0][:200] if points is not None else ""
+        share = points.points if points is not None else None
+        self.ctx.emit(FunctionCandidate(name, path, number, share, int(points is not None and points.faulty), failure, call))
+
+    def _choose(self, name: str, path: str, number: int, of: int, why: str) -> None:
+        if self.score is not None and name:
+            self.ctx.emit(CandidateChosen(name, path, number, of, why))
 
     async def _ask(self, name: str, path: str, attempt: int, trouble: str, again: bool) -> Asked:
         """``again`` when the model only copied what it was shown: then a Python function is shown without its body."""
         llm = self.ctx.llm("implement")
         said = self.step.description
+        if self.open_context and name and (source := self._source(path, name)):
+            return await self._ask_open(name, path, source, self.asked + attempt, trouble)
         if name:
             language = language_of(path)
             source = self._source(path, name)
@@ -218,6 +262,30 @@ class _Step:
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
             stop=("\n```\n",) if name and attempt == 1 else (),
+        )
+
+    async def _ask_open(self, name: str, path: str, source: str, attempt: int, trouble: str) -> Asked:
+        """A symbol without a body. What checks say of the version before is told every second time, so that the others are
+        drawn afresh."""
+        llm, language = self.ctx.llm("implement", attempt - 1), language_of(path)
+        told = words.tests_say(self.examples(name, language))
+        module = self.files.read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
+        cut = bool(trouble)
+        trouble = trouble or (brief(self.failure) if attempt % 2 and self.ctx.config.coding.tell_failures else "")
+        if self.stub:
+            module, source = module.replace(source, self.stub), self.stub
+        prompt = words.write_question(
+            name, path, module[:SHOWN_FILE], source, language,
+            told=told, cards=self.cards(path, source, told), order=attempt, trouble=trouble,
+        )  # fmt: skip
+        return await llm.generate(
+            system=words.write_system(language),
+            task_context=self.open_context,
+            prompt=prompt,
+            item=f"{self.step.id} {name}".strip(),
+            attempt=attempt,
+            temperature=temperature_for(attempt, llm.target.temperature),
+            stop=() if cut else ("\n```\n",),
         )
 
     def _shown(self) -> dict[str, str]:
@@ -291,7 +359,7 @@ class _Step:
         fresh = self._undefined(result) - set(self.step.target_symbols)  # the step is about to write those
         if fresh:
             return f"{', '.join(sorted(fresh))} is not defined in {result.path}. Use only names that it has, or import it."
-        if name and any(stub.name == name for stub in language.stubs(result.data)):
+        if name and any(name in (stub.name, stub.name.rpartition(".")[0]) for stub in language.stubs(result.data)):
             return f"{name} is still a stub: write the code that does what its docstring says."
         return ""
 

@@ -17,6 +17,7 @@ from agent.coding.writing.candidates import (
     CompileFile,
     FunctionResult,
     Score,
+    brief,
     bugs_in,
     compile_trouble,
     errors_of,
@@ -30,7 +31,14 @@ from agent.coding.writing.missing_helper import with_missing_helpers
 from agent.coding.writing.prompt_context import surroundings
 from agent.coding.writing.stub_insertion import with_stub
 from agent.context import RunContext
-from agent.events import EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
+from agent.events import (
+    CandidateChosen,
+    EditRejected,
+    FunctionCandidate,
+    FunctionFailed,
+    FunctionImplemented,
+    FunctionStarted,
+)
 from agent.prompts import function_implement as words
 from agent.values import FailureCategory
 
@@ -38,8 +46,8 @@ FIRST_REPLY_TOKENS = 640
 """Longest first reply: a function of fifty lines. A reply cut by it is asked again with all that the stage allows."""
 
 STOP = ("\n```\n", "\nint main(")
-"""Ends the first reply behind its code block: an explanation costs as long as the function. A retry goes without, for the
-model that opens its block with a bare fence."""
+"""Ends a reply behind its code block: an explanation costs as long as the function. A retry after a reply that could not be
+used goes without, for the model that opens its block with a bare fence."""
 
 
 async def implement_function(
@@ -58,6 +66,8 @@ async def implement_function(
     examples: Sequence[str] = (),
     cards: Sequence[str] = (),
     waiting: Waiting | None = None,
+    more: Callable[[], bool] = lambda: True,
+    asked: int = 0,
 ) -> FunctionResult:
     """Write ``wanted`` into its file. On success its new body stands there and compiles; on failure the file is as before
     (with a stub where the function was not defined at all, so that the program can still be linked).
@@ -71,6 +81,8 @@ async def implement_function(
         score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
         lock: guards the files while functions are written concurrently; the model is asked outside of it.
         kept: awaited under the lock as soon as the version to keep stands in its file.
+        asked: how often the function was asked for before: versions are drawn with the seeds and temperatures behind these.
+        more: whether the budget allows another version once one compiles.
         waiting: versions that wait for something else to be defined first. One that waits for this function's turn is
             compiled again before the model is asked; one that comes to wait ends the work without a try being spent.
 
@@ -78,7 +90,8 @@ async def implement_function(
         ModelError: if the model cannot answer.
     """
     writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept, waiting or Waiting())
-    writer.examples, writer.cards = tuple(examples), tuple(cards)
+    writer.examples, writer.cards, writer.more = tuple(examples), tuple(cards), more
+    writer.asked = asked
     return await writer.run(
         ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
         ctx.config.coding.samples if samples is None else samples,
@@ -143,6 +156,9 @@ class _Writer:
         self.kind: FailureCategory = "unknown"
         self.examples: tuple[str, ...] = ()
         self.cards: tuple[str, ...] = ()
+        self.more: Callable[[], bool] = lambda: True
+        self.unusable = False
+        self.asked = 0
         self.seen: set[str] = set()
         self.calls: list[int] = []
         self.compiled: list[Candidate] = []
@@ -180,12 +196,13 @@ class _Writer:
         if not sound:
             return False
         best = max(sound, key=lambda one: one.rank)
-        perfect = best.score == 1.0 or (self.score is None and best.warnings == 0)
-        return perfect or len(sound) >= samples
+        perfect = best.score == 1.0 or (best.score is None and best.warnings == 0)  # None: nothing can tell
+        return perfect or len(sound) >= samples or not self.more()
 
     async def _attempt(self, attempt: int) -> bool:
         """Ask once and try the reply. True when it compiled."""
         extracted = await self._ask(attempt)
+        self.unusable = not extracted.ok
         if not extracted.ok:
             self.trouble = " ".join(extracted.problems)
             self.kind = "patch_failure"
@@ -226,7 +243,7 @@ class _Writer:
 
     async def _ask(self, attempt: int) -> Extracted:
         wanted = self.wanted
-        llm = self.ctx.llm("function_implement")
+        llm = self.ctx.llm("function_implement", self.asked + attempt - 1)
         cut = "cut off" in self.trouble
         limit = llm.target.max_tokens if cut else min(llm.target.max_tokens, FIRST_REPLY_TOKENS)
         room = room_for(llm.target, limit) - len(self.task)
@@ -243,14 +260,14 @@ class _Writer:
                 written=around.written,
                 examples=self.examples,
                 cards=self.cards,
-                order=attempt,
-                trouble="\n".join(filter(None, [self.failure, self.trouble])),
+                order=self.asked + attempt,
+                trouble="\n".join(filter(None, [self._told(attempt), self.trouble])),
             ),
             item=wanted.name,
-            attempt=attempt,
-            temperature=temperature_for(attempt, llm.target.temperature),
+            attempt=self.asked + attempt,
+            temperature=temperature_for(self.asked + attempt, llm.target.temperature),
             max_tokens=limit,
-            stop=STOP if attempt == 1 else (),
+            stop=() if self.unusable else STOP,
         )
         self.calls.append(asked.call_id)
         return extract_function(asked.text, wanted.signature, known=around.known, finish=asked.finish)
@@ -284,6 +301,9 @@ class _Writer:
         points = measured.points if measured is not None else None
         signs = len(bugs) + (measured is not None and measured.faulty)
         self.compiled.append(Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, signs))
+        told = measured.failure.partition("\n")[0][:200] if measured is not None else ""
+        name, number = self.wanted.name, len(self.compiled)
+        self.ctx.emit(FunctionCandidate(name, self.wanted.path, number, points, signs, told, self._call))
         if not bugs and points in (None, 1.0):
             if self.score is None:
                 await self._keep()
@@ -312,6 +332,9 @@ class _Writer:
                 await self.trial.compiles(before)
             await self._keep()
         lines = best.text.count("\n") + 1
+        why = "right" if best.score == 1.0 else "only" if len({one.rank[0] for one in self.compiled}) == 1 else "best"
+        number, of = self.compiled.index(best) + 1, len(self.compiled)
+        self.ctx.emit(CandidateChosen(name, path, number, of, why))
         self.ctx.emit(FunctionImplemented(name, path, attempts, lines))
         return FunctionResult(
             True,
@@ -346,6 +369,16 @@ class _Writer:
             calls=tuple(self.calls),
             kind="compile_error" if first is not None else self.kind,
         )
+
+    def _told(self, attempt: int) -> str:
+        """What a check says of the last version, told every second time, so that the others are drawn afresh."""
+        tells = attempt % 2 == 1 and self.ctx.config.coding.tell_failures
+        return brief(self.failure) if self.trouble or tells else ""
+
+    @property
+    def _call(self) -> int:
+        """The log's id of the newest call."""
+        return self.calls[-1] if self.calls else 0
 
     def _reject(self, reason: str) -> None:
         self.ctx.emit(EditRejected(self.wanted.path, f"{self.wanted.name}: {reason}"))

@@ -1,0 +1,183 @@
+"""A Python file of stubs: each piece is written from the tests, they choose its version, the end tells which hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent import events as ev
+from agent.workspace.git import run_git
+from tests.fakes.script import Answer, RecordedCall
+from tests.fakes.server import ScriptedServer
+from tests.flow.test_run import of, play
+
+STUBS = '''class Stack:
+    def __init__(self, size):
+        pass
+
+    def push(self, item):
+        pass
+
+
+def double(n):
+    pass
+'''
+TESTS = '''from stack import Stack, double
+
+
+def test_push():
+    stack = Stack(1)
+    stack.push(3)
+    assert stack.items == [3]
+
+
+def test_full():
+    stack = Stack(0)
+    try:
+        stack.push(1)
+    except OverflowError as error:
+        assert str(error) == "full"
+    else:
+        assert False
+
+
+def test_double():
+    assert double(4) == 8
+'''
+STACK = """class Stack:
+    def __init__(self, size):
+        self.size = size
+        self.items = []
+
+    def push(self, item):
+        {check}self.items.append(item)
+"""
+CHECK = 'if len(self.items) == self.size:\n            raise OverflowError("full")\n        '
+TASK = "Implement stack.py as README.md describes, so that the tests in test_stack.py pass."
+
+
+def repository(place: Path) -> Path:
+    place.mkdir()
+    for name, text in {"stack.py": STUBS, "test_stack.py": TESTS, "README.md": "A stack that can be FULL_MARK.\n"}.items():
+        (place / name).write_text(text)
+    run_git(place, "init", "-q")
+    run_git(place, "add", "-A")
+    run_git(place, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "start")
+    return place
+
+
+class Writer:
+    """Writes the pieces asked for; the stack is right only from its second version on, and ``double`` never."""
+
+    def __init__(self, right: bool = True, wrong: str = "'no' * {}", first_wrong: int = 1) -> None:
+        self.right = right
+        self.wrong = wrong
+        self.first_wrong = first_wrong
+        self.prompts: dict[str, list[str]] = {"Stack": [], "double": []}
+
+    def __call__(self, call: RecordedCall) -> Answer:
+        name = "Stack" if "Write Stack of" in call.prompt else "double"
+        self.prompts[name].append(call.prompt)
+        if name == "Stack":
+            text = STACK.format(check=CHECK if len(self.prompts[name]) > self.first_wrong else "")
+        else:
+            body = "n * 2" if self.right else self.wrong.format(len(self.prompts[name]))
+            text = f"def double(n):\n    return {body}\n"
+        return Answer(f"```python\n{text}\n```")
+
+
+async def test_a_class_is_written_whole_and_the_tests_choose_among_its_versions(tmp_path: Path) -> None:
+    writer = Writer()
+    async with ScriptedServer(writer) as server:
+        finished, heard, state = await play(repository(tmp_path / "stack"), server, TASK)
+    assert (finished.status, finished.stubs_left) == ("complete", 0), finished.reason
+    assert [len(asked) for asked in writer.prompts.values()] == [2, 1]
+    first, second = writer.prompts["Stack"]
+    assert "FULL_MARK" in first and "OverflowError" in first and "assert stack.items == [3]" in first
+    assert "self.items.append" not in second, "a version that failed is never shown"
+    tried = [(one.symbol, one.points) for one in of(heard, ev.FunctionCandidate)]
+    assert tried == [("Stack", 0.5), ("Stack", 1.0), ("double", 1.0)]
+    assert [(one.symbol, one.number, one.of, one.why) for one in of(heard, ev.CandidateChosen)] == [
+        ("Stack", 2, 2, "right"), ("double", 1, 1, "right"),
+    ]  # fmt: skip
+    assert {name: function.contract and function.contract.holds for name, function in state.functions.items()} == {
+        "Stack": True, "double": True,
+    }  # fmt: skip
+
+
+async def test_the_end_says_which_function_does_not_hold_and_what_was_tried(tmp_path: Path) -> None:
+    writer = Writer(right=False)
+    sections = {"orchestrator": {"max_adjustment_rounds": 1}, "coding": {"samples": 2}}
+    async with ScriptedServer(writer) as server:
+        finished, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
+    assert finished.status == "partial"
+    told = {one.symbol: one for one in of(heard, ev.ContractChecked)}
+    assert told["Stack"].holds is True
+    assert (told["double"].holds, told["double"].failing) == (False, ("test_double",)) and told["double"].candidates >= 3
+    assert len(writer.prompts["Stack"]) == 2, "what no failing test uses is not asked for again"
+
+
+async def test_what_is_nearly_right_is_mended_by_a_small_edit_before_it_is_written_anew(tmp_path: Path) -> None:
+    writer = Writer(right=False, wrong="n + 2", first_wrong=0)
+    sections = {"coding": {"samples": 1}}
+    async with ScriptedServer(writer) as server:
+        finished, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
+    assert finished.status == "complete", finished.reason
+    assert len(writer.prompts["double"]) == 1 and of(heard, ev.RepairFinished)
+
+
+async def test_a_spent_budget_ends_the_versions_and_says_so(tmp_path: Path) -> None:
+    writer = Writer(right=False)
+    sections = {"coding": {"budget_calls": 1}}
+    async with ScriptedServer(writer) as server:
+        finished, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
+    assert finished.status == "partial" and "budget" in finished.reason
+    assert [len(asked) for asked in writer.prompts.values()] == [1, 1], "each piece is written once"
+    assert [one.text for one in of(heard, ev.Notice) if one.stage == "budget"]
+
+
+async def test_a_stronger_model_is_asked_only_after_failures_and_stands_in_its_rows(tmp_path: Path) -> None:
+    writer = Writer(right=False)
+    sections = {
+        "coding": {"samples": 2}, "orchestrator": {"max_adjustment_rounds": 1},
+        "models": {"escalate": "strong", "escalate_after": 2},
+    }  # fmt: skip
+    async with ScriptedServer(writer) as server:
+        _, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
+    asked = [(one.item, one.model) for one in of(heard, ev.CallStarted) if "double" in one.item]
+    assert "strong" not in {model for _, model in asked[:2]} and len(asked) > 2
+    assert {model for _, model in asked[2:]} == {"strong"}
+
+
+@pytest.mark.parametrize("language", ["c", "py"])
+async def test_what_is_stated_and_no_test_checks_chooses_the_version(tmp_path: Path, language: str) -> None:
+    """A document states what a function comes to; no test calls it, and nothing of the check is left in the change."""
+    repo = tmp_path / "half"
+    repo.mkdir()
+    wrong, right = "n / 2", "n > 0 ? n / 2 : 0"
+    if language == "c":
+        files = {
+            "half.h": "/* Half of n, at least 0: half(8) == 4, half(-6) == 0. */\nint half(int n);\n",
+            "half.c": '#include "half.h"\n',
+            "Makefile": "test: half.c\n\tgcc -c -o half.o half.c && echo ok\n",
+        }
+        versions = [f"```c\nint half(int n)\n{{\n    return {body};\n}}\n```" for body in (wrong, right)]
+    else:
+        doc = '    """Half of n, at least 0.\n\n    >>> half(8)\n    4\n    >>> half(-6)\n    0\n    """\n'
+        doc += "    raise NotImplementedError\n"
+        files = {"half.py": f"def half(n):\n{doc}", "test_other.py": "def test_nothing():\n    assert True\n"}
+        versions = [f"```python\ndef half(n):\n    return {body}\n```" for body in ("n // 2", "max(0, n // 2)")]
+    for name, text in files.items():
+        (repo / name).write_text(text)
+    run_git(repo, "init", "-q")
+    run_git(repo, "add", "-A")
+    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "start")
+    replies = iter([*versions, versions[-1], versions[-1]])
+    sections = {"coding": {"interface_tests": False}}
+    async with ScriptedServer(lambda call: Answer(next(replies))) as server:
+        finished, heard, _ = await play(repo, server, f"Implement half in half.{language}", sections=sections)
+    assert [one.points for one in of(heard, ev.FunctionCandidate)] == [0.5, 1.0], finished.reason
+    [diff] = of(heard, ev.DiffReady)
+    assert diff.files == (f"half.{language}",) and ("> 0" in diff.diff or "max(0" in diff.diff)
+    assert any("half(-6) → 0" in one.text for one in of(heard, ev.Notice) if one.stage == "stated_checks")

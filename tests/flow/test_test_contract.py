@@ -1,0 +1,65 @@
+"""What tests say of single functions: which concern one alone, and whom failing ones speak against."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.flow.test_contract import TestContract
+
+PYTHON = b"""from codec import decode, encode
+
+def round_trip(text):
+    return decode(encode(text))
+
+def test_encode():
+    assert encode("a") == "b"
+
+def test_decode():
+    assert decode("b") == "a"
+
+def test_both():
+    assert round_trip("a") == "a"
+"""
+C = b"""static void fill(buffer *b) { put(b, 1); }
+static void test_put(void) { assert(put(made(1), 2)); }
+static void test_get(void) { buffer *b = made(1); fill(b); assert(get(b) == 1); }
+int main(void) { test_put(); test_get(); }
+"""
+
+
+class Found:
+    """The part of a survey that a contract reads."""
+
+    def __init__(self, **sources: bytes) -> None:
+        self._sources = {name.replace("__", "."): data for name, data in sources.items()}
+
+    def sources(self) -> dict[str, bytes]:
+        return self._sources
+
+
+def contract(**sources: bytes) -> TestContract:
+    return TestContract(Found(**sources))  # type: ignore[arg-type]
+
+
+def test_tests_concern_what_they_use_also_through_helpers_of_their_file() -> None:
+    python = contract(test_codec__py=PYTHON)
+    assert python.concerning("encode") == {"test_encode", "test_both"}
+    assert python.concerning("encode", ["decode"]) == {"test_encode"}
+    c = contract(test_buffer__c=C)
+    assert c.concerning("put") == {"test_put", "test_get"} and c.concerning("put", ["get"]) == {"test_put"}
+
+
+@pytest.mark.parametrize(
+    ("failing", "blamed"),
+    [(["test_encode", "test_both"], "encode"), (["test_decode", "test_both"], "decode")],
+)
+def test_failing_tests_speak_against_what_they_use_and_passing_ones_for_it(failing: list[str], blamed: str) -> None:
+    python = contract(test_codec__py=PYTHON)
+    told = {name: python.suspicion(name, failing) or 0.0 for name in ("encode", "decode")}
+    assert max(told, key=told.__getitem__) == blamed and told[blamed] == 1.0
+
+
+def test_nothing_is_said_where_no_failing_test_is_known() -> None:
+    python = contract(test_codec__py=PYTHON)
+    assert python.suspicion("encode", ["test_elsewhere"]) is None
+    assert python.suspicion("other", ["test_encode"]) == 0.0
