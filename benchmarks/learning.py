@@ -24,6 +24,10 @@ The analysis:
 * Intervals are 95 % percentiles of 2,000 bootstrap samples of tasks, of the difference to the rule in force, paired by task.
   Labels help if it lies above zero. The first claim is 200 labels of other repositories, by recall; the second 100 labels of
   the same repository, by order. All else is told beside them, whatever comes out.
+
+Added after the answers were read: the verdicts themselves, as calibration measures them with whole tasks left out; by the
+model's words, by the rule in force, by the rule that all labels together give, and by as many best-ranked; and whether
+calibration would offer that rule.
 """
 
 from __future__ import annotations
@@ -34,7 +38,10 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from agent.learning.fit import Point, fit_rule
+import msgspec
+
+from agent.learning.calibrate import refusal
+from agent.learning.fit import Point, estimate, fit_rule
 from agent.retrieval.precision import symbol_facts
 from agent.retrieval.scope import tier_facts
 from agent.verdict.in_force import shipped_thresholds
@@ -185,6 +192,21 @@ def report(saved: Sequence[Answer], share: float, draws: int) -> None:
         found = with_earlier(answers, labels, share, start)
         if found[0]:
             _line(f"{labels} labels, same repository", found, now)
+    _verdicts(answers, start)
+
+
+def _verdicts(answers: Sequence[Answer], start: Threshold) -> None:
+    """What the verdicts are worth, and what calibration makes of the labels."""
+    score = scored_by(start)
+    points = [msgspec.structs.replace(point(a), now=score(a) >= start.threshold) for a in answers]
+    _, worth = estimate(points, "recall", start)
+    _, words = estimate([point(answer) for answer in answers], "recall", start)
+    print("  verdicts, on tasks left out:")
+    ranked = ("as many best-ranked", worth.rank)
+    for name, measure in (("the words", words.now), ("in force", worth.now), ("all labels", worth.then), ranked):
+        if measure is not None:
+            print(f"    {name:<28}keep {measure.kept:.0%}, recall {measure.recall or 0.0:.2f}")
+    print(f"    offered: {refusal(worth, 'recall') or 'yes'}")
 
 
 def _line(name: str, found: tuple[ByTask, ByTask], now: tuple[ByTask, ByTask]) -> None:

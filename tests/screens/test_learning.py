@@ -12,10 +12,14 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from agent.audit.log import known_log
 from agent.audit.reader import LogReader
+from agent.config.schema import load, user_config_path
 from agent.events import CallFinished, CallStarted, Envelope, Event, PlanMade, RunFinished, RunStarted, StageStarted
 from agent.labels.items import load_items
+from agent.labels.store import gather, store_facts, store_path
 from agent.values import PlanStep
+from agent.verdict.in_force import thresholds_of
 from agent.verdict.threshold import load_thresholds, thresholds_path
 from agent.workspace.clean_room import work_folder
 from screens.history.replay import ReplayScreen
@@ -239,6 +243,64 @@ async def test_calibrate_draws_and_applies(tmp_path: Path) -> None:
         assert f"≥ {entry.threshold:.2f}, fitted to 30 labels" in screen.query_one("#fit").plain
         assert not screen.check_action("apply", ()), "what is in force already is not offered again"
     filled.log.close()
+
+
+async def test_labels_of_all_repositories_make_a_threshold_for_all(tmp_path: Path) -> None:
+    """Each has too few tasks for a fit. Where the person wants a store, Relabel adds to it, and Thresholds reads it."""
+    user_config_path().parent.mkdir(parents=True, exist_ok=True)
+    user_config_path().write_text("[judgment]\npool = true\n")
+    places = []
+    for name in ("one", "two"):
+        filled = Filled(tmp_path / name)
+        places.append(filled.repo)
+        for task in range(3):
+            filled.run(f"{name}{task}", repo=str(filled.repo), model="m1")
+            for number in range(5):
+                text = f"Task: {name}{task}\n\n"
+                call = filled.call(f"{name}{task}", f"f{number}.c", False, 0.05 + number / 12, task_context=text)
+                if (name, task, number) != ("two", 2, 4):
+                    filled.label(call, number > 2)
+        filled.log.close()
+    gather([known_log(places[0])], store_path())
+    app = LearningApp(lambda made: RelabelScreen(made, repo=places[1]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: "you yes" in app.screen.said)
+        await pilot.press("q")
+        await until(pilot, lambda: store_facts(store_path()).labelled == 30)
+        app.push_screen(CalibrateScreen(app.services, repo=places[0]))
+        await settle(pilot)
+        assert "come from 3 tasks" in app.screen.query_one("#fit").plain
+        await pilot.press("s")
+        await settle(pilot)
+        assert "rests on 30 labels of 6 tasks" in app.screen.query_one("#fit").plain
+        assert str(store_path()) in str(app.screen.query_one("#learn-said").render())
+        await pilot.press("a", "y")
+        await settle(pilot)
+    assert not thresholds_path(places[0]).exists()
+    for place in places:
+        rule = thresholds_of(place, load(place)).get("scope", "m1")
+        assert rule is not None and rule.n == 30, "used in every repository"
+
+
+async def test_an_export_is_shown_before_it_is_written(filled: Filled) -> None:
+    for item in items(filled)[:8]:
+        filled.label(item.call_id, item.item < "f3")
+    app = relabel(filled)
+    async with app.run_test(size=(120, 50)) as pilot:
+        await settle(pilot)
+        await pilot.press("e")
+        await settle(pilot)
+        shown = app.screen.query_one("#export-preview")
+        assert "train.jsonl 8, yes 3, no 5" in str(shown.render()) and '"completion"' in str(shown.render())
+        await pilot.press("down")
+        await settle(pilot)
+        assert '"rejected"' in str(shown.render())
+        app.screen.query_one("#balance").action_change()
+        await settle(pilot)
+        assert "train.jsonl 6, yes 3, no 3" in str(shown.render())
+        assert not (filled.repo / ".clean_room" / "exports").exists()
 
 
 def record(filled: Filled, run_id: str, verdicts: dict[str, bool], *more: Event, end: bool = True) -> list[Envelope]:
