@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
+import time
 from collections.abc import Callable
 from typing import Literal
 
@@ -65,6 +66,8 @@ class Gate:
         self._overrule: Callable[[int], bool] | None = None
         self._reviewed: set[str] = set()
         self._skipped: set[str] = set()
+        self.waited = 0.0
+        """Seconds that a person was waited for."""
 
     @property
     def waiting(self) -> str:
@@ -186,9 +189,11 @@ class Gate:
     async def _wait(self, kind: str) -> str:
         self._kind = kind
         self._waiting = asyncio.get_running_loop().create_future()
+        began = time.monotonic()
         try:
             return await self._waiting
         finally:
+            self.waited += time.monotonic() - began
             self._waiting = None
             self._kind = ""
 

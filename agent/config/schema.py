@@ -130,11 +130,14 @@ class Orchestrator(Section, frozen=True):
 class Retrieval(Section, frozen=True):
     """Which files and symbols the models get to see."""
 
-    max_calls: Annotated[int, _doc("Yes/no calls of retrieval in one run; the ranked rest is denied.", ge=0)] = 120
+    seconds: Annotated[
+        float, _doc("Seconds of yes/no questions in one run's retrieval, best-ranked first; the rest is left out.", ge=0)
+    ] = 90.0
+    max_calls: Annotated[int, _doc("The most questions in that time; 0: as many as are answered in it.", ge=0)] = 0
     max_dependencies: Annotated[int, _doc("Tier 2 candidates: direct includes, imports and users.", ge=0)] = 30
     max_co_changes: Annotated[int, _doc("Tier 3 candidates: files changed together before.", ge=0)] = 20
     max_search: Annotated[int, _doc("Tier 4 candidates: found by words.", ge=0)] = 20
-    max_symbols: Annotated[int, _doc("Symbols judged at most.", ge=1)] = 60
+    max_symbols: Annotated[int, _doc("Symbols looked at, at most; how many are judged is a matter of time.", ge=1)] = 300
     min_co_change: Annotated[int, _doc("Commits two files must share to count as changed together.", ge=1)] = 2
     reserved_tokens: Annotated[int, _doc("Tokens kept free for reply and framing.", ge=64)] = 2048
     always_ask: Annotated[bool, _doc("Judge files and symbols even where all of them fit the context window.")] = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -55,19 +55,22 @@ async def assemble(
     blocks: Sequence[Block],
     facts: TaskFacts,
     budget: int,
-    groups: Sequence[Sequence[str]] = (),
+    grouping: Callable[[Sequence[str]], Awaitable[Sequence[Sequence[str]]]],
     *,
     judge: bool = True,
 ) -> Fitted:
-    """The blocks that fit. Says so in events, whatever it drops.
+    """The blocks that fit. Says so in events, whatever it drops. ``grouping`` says which of the paths belong together; it
+    is asked where not all of them fit, and only there does it change anything.
 
     Raises:
         ModelError: if the re-filter cannot be asked.
     """
+    paths = list(dict.fromkeys(block.path for block in blocks))
+    tight = judge and len(paths) > 1 and tokens_of(index, blocks) > budget
+    groups = await grouping(paths) if tight else ()
     async with ctx.stage("assembly", len(blocks)) as report:
         kept, dropped, refiltered = list(blocks), [], False
-        paths = list(dict.fromkeys(block.path for block in kept))
-        if judge and len(paths) > 1 and tokens_of(index, kept) > budget:
+        if tight:
             chosen = await _refilter(ctx, index, kept, facts, budget, groups)
             refiltered = chosen is not None
             dropped = [block.key for block in kept if chosen is not None and block.path not in chosen]

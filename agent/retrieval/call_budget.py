@@ -1,27 +1,61 @@
-"""The call budget of retrieval (``retrieval.max_calls``): who is over it is denied unasked, and that is said."""
+"""What retrieval may ask about: as much as its seconds allow (``retrieval.seconds``), the best-ranked first.
+
+Questions go out in waves. The first is small; each further one is as large as the time left allows at the pace of those
+before it, so that a server that answers dozens at once is asked about everything and a slow one about the best-ranked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
 
+FIRST_WAVE = 8
+"""Items asked about before the pace is known, and the fewest of a wave."""
+
 SCOPE_SHARE = 3
-"""Scope may spend a third of the calls: the passes over symbols need the rest."""
+"""Scope may spend a third of the time: the passes over symbols need the rest."""
 
 
 class Allowance:
-    """Counts down. ``take(items, share)`` gives the first items that may still be asked about."""
+    """Seconds and calls, counted down. ``clock`` stands still while a person is waited for.
 
-    def __init__(self, calls: int) -> None:
-        self.total = calls
-        self.left = calls
+    Args:
+        seconds: for all questions together.
+        calls: the most questions, 0 for as many as the time allows.
+    """
+
+    def __init__(self, seconds: float, calls: int, clock: Callable[[], float]) -> None:
+        self.seconds, self.calls = seconds, calls
+        self.left = seconds
+        self.asked = 0
         self.denied = 0
+        self._clock = clock
 
-    def take(self, items: Sequence[T], share: int = 1) -> list[T]:
-        """At most ``left / share`` items, in the order given, which is best first."""
-        allowed = list(items[: self.left // share])
-        self.left -= len(allowed)
-        self.denied += len(items) - len(allowed)
-        return allowed
+    async def ask(
+        self, items: Sequence[T], ask: Callable[[list[T]], Awaitable[None]], share: int = 1, *, at_once: bool = False
+    ) -> list[T]:
+        """Hands ``items`` to ``ask`` in waves, in the order given, for at most the time left divided by ``share``; or
+        ``at_once``, where a person looks over the whole. Returns those asked about; the rest is counted as denied."""
+        budget = self.left / share
+        most = len(items) if not self.calls else min(len(items), max(0, self.calls - self.asked) // share)
+        done, spent = 0, 0.0
+        while done < most and spent < budget:
+            room = int((budget - spent) * done / spent) if spent > 0 else FIRST_WAVE if not done else most
+            wave = list(items[done : most if at_once else min(most, done + max(FIRST_WAVE, room))])
+            began = self._clock()
+            await ask(wave)
+            spent += max(0.0, self._clock() - began)
+            done += len(wave)
+        self.left = max(0.0, self.left - spent)
+        self.asked += done
+        self.denied += len(items) - done
+        return list(items[:done])
+
+    def reason(self) -> str:
+        """What stands in the way of asking more, as the settings say it."""
+        over = self.calls and self.asked >= self.calls // SCOPE_SHARE and self.left > 0
+        if over:
+            return f"retrieval.max_calls allows {self.calls} yes/no calls in this run"
+        return f"the {self.seconds:g} s of retrieval.seconds were used"

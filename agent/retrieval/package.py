@@ -56,7 +56,7 @@ class ContextPackage:
         self.budget = budget
         self.groups = groups
         self.dropped = dropped
-        self.allowance = allowance or Allowance(0)
+        self.allowance = allowance
         self.calls = calls
         self.seconds = seconds
 

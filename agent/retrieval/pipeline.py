@@ -23,7 +23,7 @@ from agent.retrieval.precision import PASS1_SHARE, classify_symbols
 from agent.retrieval.rendering import blocks_of, render, texts_of
 from agent.retrieval.routing import route
 from agent.retrieval.scope import judge_scope
-from agent.retrieval.similarity import MAX_PAIRS, SHARE, group_files
+from agent.retrieval.similarity import group_files
 from agent.retrieval.task import analyse
 from agent.retrieval.types import TaskFacts
 from agent.retrieval.whole_repository import all_that_fits, take_all
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from agent.context import RunContext
     from agent.index import Index
 
+_EMBEDDED_SECONDS = 0.7
+"""A yes/no call of the embedded server on two cores takes 0.4 to 0.9 s."""
+
+_UNBOUNDED = 1_000_000
 MAX_INTENT = 200
 MAX_LISTED = 200
 """Symbols listed without a model."""
@@ -69,7 +73,9 @@ async def retrieve(
         ctx.notice("info", text, "scope")
     if not found.files:
         ctx.notice("warning", "No C or Python source file was found that fits the task.", "scope")
-    allowance = previous.allowance if previous is not None else Allowance(limits.max_calls)
+    allowance = previous.allowance if previous is not None else None
+    if allowance is None:
+        allowance = Allowance(limits.seconds, limits.max_calls, lambda: time.monotonic() - ctx.gate.waited)
     groups: tuple[tuple[str, ...], ...] = ()
     whole = await asyncio.to_thread(all_that_fits, ctx, index, facts, found.files, settled) if judge else None
     if whole is not None:
@@ -94,7 +100,14 @@ async def retrieve(
         symbols = [msgspec.structs.replace(s, detail_level=_level_by_rank(s.rank, s.library)) for s in symbols]
     blocks = await asyncio.to_thread(blocks_of, index, symbols, texts_of(index, files))
     budget = context_budget(ctx)
-    fitted = await assemble(ctx, index, blocks, facts, budget, groups, judge=judge)
+
+    async def grouping(paths: Sequence[str]) -> Sequence[Sequence[str]]:
+        nonlocal groups
+        if not limits.routing:  # else a model said whether pairs are worth asking about
+            groups = await group_files(ctx, index, [file for file in files if file.path in paths], facts, allowance)
+        return groups
+
+    fitted = await assemble(ctx, index, blocks, facts, budget, grouping, judge=judge)
     return ContextPackage(
         index, facts, files, symbols,
         text=render(index, list(fitted.blocks)), tokens=fitted.tokens, budget=budget, groups=groups,
@@ -120,18 +133,20 @@ def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[
     """The number of calls that retrieval will probably make for a task, for Home; no model is asked.
 
     Scope asks one per candidate that is not a seed, precision is taken to shrink as in the demo token_budget
-    (8 → 7 → 4) over all candidate files, and ``max_calls`` bounds it all. One more for the intent sentence.
+    (8 → 7 → 4) over all candidate files, and the time on the server at hand bounds it all. One more for the intent.
     """
     limits = config.retrieval
+    most = limits.max_calls or _UNBOUNDED
+    if config.models.provider == "embedded":
+        most = min(most, round(limits.seconds / _EMBEDDED_SECONDS))
     facts = analyse(task, index)
     files = find_candidates(index, facts, limits, plan_files).files
-    open_files = min(sum(not file.seed for file in files), limits.max_calls // SCOPE_SHARE)
-    left = limits.max_calls - open_files
-    pairs = min(MAX_PAIRS, left // SHARE) if limits.routing else 0
+    open_files = min(sum(not file.seed for file in files), most // SCOPE_SHARE)
+    left = most - open_files
     listed = {file.path for file in files}
     symbols = sum(len(candidates_of(index, entry)) for entry in index.files() if entry.path in listed)
-    first = min(symbols, limits.max_symbols, (left - pairs) // PASS1_SHARE)
-    return 1 + limits.routing + open_files + pairs + min(left - pairs, round(first * 19 / 8))
+    first = min(symbols, limits.max_symbols, left // PASS1_SHARE)
+    return 1 + limits.routing + open_files + min(left, round(first * 19 / 8))
 
 
 async def _analyse(ctx: RunContext, index: Index, task: str, judge: bool, previous: ContextPackage | None) -> TaskFacts:

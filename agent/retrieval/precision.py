@@ -13,6 +13,7 @@ from agent.judgment.binary import run_binary_judgment
 from agent.prompts import precision_pass1, precision_pass2, precision_pass3
 from agent.prompts.task_context import task_context
 from agent.retrieval.call_budget import Allowance
+from agent.retrieval.scope import UNASKED
 from agent.retrieval.types import ScopedSymbol, TaskFacts
 from agent.values import DetailLevel
 
@@ -26,7 +27,7 @@ KEEP_PRIMARY = 3
 """So many of the best-ranked are primary when a model finds none directly involved: a change always has a place."""
 
 PASS1_SHARE = 2
-"""Pass 1 may spend half of what is left, so that the later passes can be asked at all."""
+"""Pass 1 may spend half of the time left, so that the later passes can be asked at all."""
 
 _SYSTEM = {1: precision_pass1.SYSTEM, 2: precision_pass2.SYSTEM, 3: precision_pass3.SYSTEM}
 _TITLE = {1: "precision: relevant?", 2: "precision: directly involved?", 3: "precision: full source?"}
@@ -45,54 +46,56 @@ async def classify_symbols(
     levels: dict[str, tuple[DetailLevel, str]] = {
         symbol.key: ("type_context", "library symbol, no call") for symbol in symbols if symbol.library
     }
-    asked = allowance.take(project, PASS1_SHARE)
-    relevant, out = await _pass(ctx, 1, asked, facts)
+    asked, relevant, out = await _pass(ctx, 1, project, facts, allowance, PASS1_SHARE)
     kept = _keep(ctx, 1, relevant, asked, KEEP_RELEVANT)
     levels |= {symbol.key: ("excluded", "pass 1: no") for symbol in out}
-    levels |= {symbol.key: ("excluded", "over the call budget") for symbol in project[len(asked) :]}
+    levels |= {symbol.key: ("excluded", UNASKED) for symbol in project[len(asked) :]}
 
-    asked = allowance.take(kept)
-    direct, rest = await _pass(ctx, 2, asked, facts)
+    asked, direct, rest = await _pass(ctx, 2, kept, facts, allowance)
     primary = _keep(ctx, 2, direct, asked, KEEP_PRIMARY)
     levels |= {symbol.key: ("primary", "pass 2: yes" if direct else "kept by rank") for symbol in primary}
     rest = [symbol for symbol in rest if symbol not in primary]
-    levels |= {symbol.key: ("type_context", "over the call budget") for symbol in kept[len(asked) :]}
+    levels |= {symbol.key: ("type_context", UNASKED) for symbol in kept[len(asked) :]}
 
-    asked = allowance.take(rest)
-    full, signature = await _pass(ctx, 3, asked, facts)
+    asked, full, signature = await _pass(ctx, 3, rest, facts, allowance)
     levels |= {symbol.key: ("supporting", "pass 3: yes") for symbol in full}
     levels |= {symbol.key: ("type_context", "pass 3: no") for symbol in signature}
-    levels |= {symbol.key: ("type_context", "over the call budget") for symbol in rest[len(asked) :]}
+    levels |= {symbol.key: ("type_context", UNASKED) for symbol in rest[len(asked) :]}
     _note_denied(ctx, allowance, allowance.denied - denied_before)
     return [_classified(ctx, symbol, *levels[symbol.key]) for symbol in symbols]
 
 
 async def _pass(
-    ctx: RunContext, number: int, symbols: Sequence[ScopedSymbol], facts: TaskFacts
-) -> tuple[list[ScopedSymbol], list[ScopedSymbol]]:
-    """One pass: (yes, no), both in order of rank. No symbols, no calls, but the pass is still told."""
+    ctx: RunContext, number: int, symbols: Sequence[ScopedSymbol], facts: TaskFacts, allowance: Allowance, share: int = 1
+) -> tuple[list[ScopedSymbol], list[ScopedSymbol], list[ScopedSymbol]]:
+    """One pass: (asked, yes, no), all in order of rank. No symbols, no calls, but the pass is still told."""
     name = f"precision_pass{number}"
     verdicts: dict[object, bool] = {}
+
+    async def ask(wave: list[ScopedSymbol]) -> None:
+        answered, _ = await run_binary_judgment(
+            wave,
+            system_prompt=_SYSTEM[number],
+            task_context=task_context(facts.text, facts.intent),
+            llm=ctx.llm(name),
+            format_item=lambda symbol: format_symbol(symbol, edges=number == 1),
+            item_key=lambda symbol: symbol.key,
+            stage_name=name,
+            default_action=("excluded", "not primary", "type_context")[number - 1],
+            rank=lambda symbol: symbol.rank,
+            facts=lambda symbol: symbol_facts(symbol.kind, symbol.end_line - symbol.line + 1),
+        )
+        verdicts.update(answered)
+
     async with ctx.stage(name, len(symbols), _TITLE[number]) as report:
-        if symbols:
-            answered, _ = await run_binary_judgment(
-                symbols,
-                system_prompt=_SYSTEM[number],
-                task_context=task_context(facts.text, facts.intent),
-                llm=ctx.llm(name),
-                format_item=lambda symbol: format_symbol(symbol, edges=number == 1),
-                item_key=lambda symbol: symbol.key,
-                stage_name=name,
-                default_action=("excluded", "not primary", "type_context")[number - 1],
-                rank=lambda symbol: symbol.rank,
-                facts=lambda symbol: symbol_facts(symbol.kind, symbol.end_line - symbol.line + 1),
-            )
-            verdicts.update(answered)
-        yes = [symbol for symbol in symbols if verdicts.get(symbol.key, False)]
-        no = [symbol for symbol in symbols if not verdicts.get(symbol.key, False)]
-        report.counts.update(asked=len(symbols), yes=len(yes), no=len(no))
-        ctx.emit(CascadePass(number, len(symbols), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)))
-    return yes, no
+        asked = await allowance.ask(symbols, ask, share, at_once=ctx.gate.reviews)
+        yes = [symbol for symbol in asked if verdicts.get(symbol.key, False)]
+        no = [symbol for symbol in asked if not verdicts.get(symbol.key, False)]
+        report.counts.update(asked=len(asked), yes=len(yes), no=len(no))
+        if len(asked) < len(symbols):
+            report.counts["unasked"] = len(symbols) - len(asked)
+        ctx.emit(CascadePass(number, len(asked), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)))
+    return asked, yes, no
 
 
 def symbol_facts(kind: str, lines: int) -> dict[str, float]:
@@ -129,7 +132,7 @@ def _note_denied(ctx: RunContext, allowance: Allowance, denied: int) -> None:
     if denied:
         ctx.notice(
             "info",
-            f"{denied} lower-ranked symbols were decided without a call: retrieval.max_calls is {allowance.total}.",
+            f"{denied} lower-ranked symbols were decided without a call: {allowance.reason()}.",
             "precision",
         )
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from agent.context import RunContext
     from agent.events import CallFinished
 
+UNASKED = "unasked: over the budget of questions"
+"""Why a file or symbol that nobody was asked about is left out."""
+
 KEEP_FILES = 5
 """So many of the best-ranked files stay when a model says no to every one and nothing else is in scope."""
 
@@ -42,27 +45,29 @@ async def judge_scope(
         reason = file.reason if file.seed else f"{file.reason} (decided earlier in this run)"
         _settle(ctx, decided, file, included=included, judged=False, reason=reason)
     open_files = [file for file in files if not file.seed and file.path not in known]
-    asked = allowance.take(open_files, SCOPE_SHARE)
 
     def hear(file: ScopedFile, event: CallFinished) -> None:
         _settle(ctx, decided, file, included=bool(event.verdict), judged=True, reason=file.reason)
 
-    async with ctx.stage("scope", len(asked)) as report:
-        await _ask(ctx, asked, facts, hear)
+    async with ctx.stage("scope", len(open_files)) as report:
+        asked = await allowance.ask(
+            open_files, lambda wave: _ask(ctx, wave, facts, hear), SCOPE_SHARE, at_once=ctx.gate.reviews
+        )
+        unasked = len(open_files) - len(asked)
         for file in open_files[len(asked) :]:
-            _settle(ctx, decided, file, included=False, judged=False, reason="over the call budget")
-        _note_denied(ctx, len(open_files) - len(asked))
+            _settle(ctx, decided, file, included=False, judged=False, reason=UNASKED)
+        _note_denied(ctx, unasked, allowance)
         if not any(file.included for file in decided.values()):
             _keep_best(ctx, decided)
         report.counts.update(
             candidates=len(files), asked=len(asked), included=sum(file.included for file in decided.values())
         )
+        if unasked:
+            report.counts["unasked"] = unasked
     return list(decided.values())
 
 
 async def _ask(ctx: RunContext, asked: list[ScopedFile], facts: TaskFacts, hear) -> None:  # type: ignore[no-untyped-def]
-    if not asked:
-        return
     await run_binary_judgment(
         asked,
         system_prompt=words.SYSTEM,
@@ -98,14 +103,10 @@ def _settle(
     ctx.emit(FileScoped(file.path, file.tier, reason, included, judged))
 
 
-def _note_denied(ctx: RunContext, denied: int) -> None:
+def _note_denied(ctx: RunContext, denied: int, allowance: Allowance) -> None:
     if denied:
-        ctx.notice(
-            "warning",
-            f"{denied} lower-ranked files were left out unasked: retrieval.max_calls allows "
-            f"{ctx.config.retrieval.max_calls} yes/no calls in this run. Raise it to have them judged.",
-            "scope",
-        )
+        text = f"{denied} lower-ranked files were left out unasked: {allowance.reason()}. Raise it to have them judged."
+        ctx.notice("warning", text, "scope")
 
 
 def _keep_best(ctx: RunContext, decided: dict[str, ScopedFile]) -> None:

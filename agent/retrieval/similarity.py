@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from agent.context import RunContext
     from agent.index import Index
 
-MAX_PAIRS = 20
-"""Pairs asked about at most, most evidence first."""
-
 SHARE = 4
-"""Similarity may spend a quarter of the calls that scope left."""
+"""Similarity may spend a quarter of the time that is left when it is asked."""
 
 
 class FilePair(Value, frozen=True):
@@ -71,21 +68,24 @@ async def group_files(
         ModelError, Stopped: as ``run_binary_judgment``.
     """
     pairs = find_pairs(index, files, ctx.config.retrieval.min_co_change)
-    asked = allowance.take(pairs[:MAX_PAIRS], SHARE)
-    related: list[tuple[str, str, float | None]] = []
-    async with ctx.stage("similarity", len(asked)) as report:
-        if asked:
-            verdicts, _ = await run_binary_judgment(
-                asked,
-                system_prompt=words.SYSTEM,
-                task_context=task_context(facts.text, facts.intent),
-                llm=ctx.llm("similarity"),
-                format_item=lambda p: words.item(p.a, p.about_a, p.b, p.about_b, p.evidence),
-                item_key=lambda p: p.key,
-                stage_name="similarity",
-                default_action="unrelated",
-            )
-            related = [(pair.a, pair.b, None) for pair in asked if verdicts[pair.key]]
+    verdicts: dict[object, bool] = {}
+
+    async def ask(wave: list[FilePair]) -> None:
+        answered, _ = await run_binary_judgment(
+            wave,
+            system_prompt=words.SYSTEM,
+            task_context=task_context(facts.text, facts.intent),
+            llm=ctx.llm("similarity"),
+            format_item=lambda p: words.item(p.a, p.about_a, p.b, p.about_b, p.evidence),
+            item_key=lambda p: p.key,
+            stage_name="similarity",
+            default_action="unrelated",
+        )
+        verdicts.update(answered)
+
+    async with ctx.stage("similarity", len(pairs)) as report:
+        asked = await allowance.ask(pairs, ask, SHARE, at_once=ctx.gate.reviews)
+        related: list[tuple[str, str, float | None]] = [(p.a, p.b, None) for p in asked if verdicts[p.key]]
         if len(pairs) > len(asked):
             text = f"{len(asked)} of {len(pairs)} file pairs were asked about, most evidence first."
             ctx.notice("info", text, "similarity")

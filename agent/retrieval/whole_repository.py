@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 REASON = "all of it fits, not asked"
 
+MOST_SYMBOLS = 60
+"""More symbols than these are not taken without a question, even where they would fit."""
+
 
 class Whole(msgspec.Struct, frozen=True):
     """Every candidate, with its symbols and the tokens that they come to."""
@@ -69,7 +72,7 @@ def _taken(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[Scop
         return None
     chosen = [msgspec.structs.replace(file, included=True) for file in files]
     found, there = without_model.symbols_of(index, facts, chosen, limits)
-    if there > limits.max_symbols:
+    if there > MOST_SYMBOLS:
         return None
     symbols = tuple(msgspec.structs.replace(one, detail_level=_level(one), reason=REASON) for one in found)
     tokens = tokens_of(index, blocks_of(index, list(symbols), texts_of(index, chosen)))

@@ -1,12 +1,14 @@
 """Union-find, rank fusion, BM25, the call allowance: small parts with laws."""
 
+import asyncio
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.graph import group
-from agent.retrieval.call_budget import Allowance
+from agent.retrieval.call_budget import FIRST_WAVE, Allowance
 from agent.retrieval.ranking import Bm25, best_first, fuse
 from agent.retrieval.stemming import stem
 
@@ -89,14 +91,52 @@ def test_bm25_prefers_the_rare_word_in_the_short_document() -> None:
     assert Bm25({}).idf("x") >= 0
 
 
+class Pace:
+    """A server whose every question takes so many seconds, on a clock of its own."""
+
+    def __init__(self, each: float, at_once: int = 1) -> None:
+        self.now, self.each, self.at_once = 0.0, each, at_once
+        self.waves: list[int] = []
+
+    async def ask(self, wave: list[int]) -> None:
+        self.waves.append(len(wave))
+        self.now += self.each * -(-len(wave) // self.at_once)
+
+
 @given(st.integers(0, 40), st.lists(st.tuples(st.integers(0, 20), st.integers(1, 4)), max_size=6))
 @settings(max_examples=60, deadline=None)
 def test_the_allowance_is_never_overdrawn(calls: int, stages: list[tuple[int, int]]) -> None:
-    allowance = Allowance(calls)
+    pace = Pace(0.0)
+    allowance = Allowance(10.0, calls, lambda: pace.now)
     taken = denied = 0
     for count, share in stages:
         items = list(range(count))
-        allowed = allowance.take(items, share)
-        assert allowed == items[: len(allowed)]
-        taken, denied = taken + len(allowed), denied + count - len(allowed)
-    assert taken <= calls and allowance.left == calls - taken and allowance.denied == denied
+        asked = asyncio.run(allowance.ask(items, pace.ask, share))
+        assert asked == items[: len(asked)]
+        taken, denied = taken + len(asked), denied + count - len(asked)
+    assert allowance.asked == taken == sum(pace.waves) and allowance.denied == denied
+    assert not calls or taken <= calls
+
+
+@pytest.mark.parametrize(
+    ("pace", "asked"),
+    [
+        (Pace(0.01), 300),  # a fast server is asked about everything
+        (Pace(1.0), 30),  # a slow one about what its third of the time allows
+        (Pace(1.0, at_once=64), 300),  # one that answers dozens at once, again about everything
+        (Pace(100.0), FIRST_WAVE),  # and never about nothing
+    ],
+)
+def test_the_server_at_hand_decides_how_much_is_asked(pace: Pace, asked: int) -> None:
+    allowance = Allowance(90.0, 0, lambda: pace.now)
+    found = asyncio.run(allowance.ask(list(range(300)), pace.ask, 3))
+    assert found == list(range(asked)) and allowance.denied == 300 - asked
+    assert pace.waves[0] == FIRST_WAVE
+
+
+def test_nothing_is_asked_when_the_time_is_up() -> None:
+    pace = Pace(1.0)
+    allowance = Allowance(8.0, 0, lambda: pace.now)
+    assert len(asyncio.run(allowance.ask(list(range(9)), pace.ask))) == 8
+    assert asyncio.run(allowance.ask([1, 2], pace.ask)) == [] and allowance.denied == 3
+    assert "retrieval.seconds" in allowance.reason()
