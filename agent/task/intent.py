@@ -112,10 +112,21 @@ _ADD_REPAIR = re.compile(
     r"(?:add|include|provide|introduce)\s+(?:(?:an?|the|some|more)\s+)?(?:missing|forgotten|lost|absent"
     r"|proper|correct)\b", re.I
 )
+_PART = (
+    r"(?:options?|flags?|settings?|parameters?|arguments?|limits?|(?:sub)?commands?|methods?|functions?|fields?|hooks?|modes?"
+    r"|rows?|columns?|headers?|footers?|variants?|keys?|buttons?|way)"
+)
+"""What a program can be given."""
+
 _WISH = _any(
     r"\b(?:i|we|users?|people)\s+(?:would|'d)\s+(?:like|love)\b(?!.*\bfix)", r"\b(?:i|we)\s+(?:want|wish|need)\b",
     r"\b(?:users?|people|callers?|customers?|everybody)\s+(?:want|wish|ask)(?:s|ed)?\s+(?:to|for)\b",
-    r"\b(?:it\s+would|it'd)\s+be\s+(?:nice|good|great|useful|handy|helpful)\b", r"\bfeature\s+request\b", r"\bwish\s*list\b",
+    r"\b(?:would|it'd)\s+be\s+(?:\w+\s+)?(?:nice|good|great|useful|handy|helpful|welcome|convenient)\b",
+    r"\bfeature\s+request\b", r"\bwish\s*list\b",
+    r"\b(?:should|could)\s+(?:also\s+)?(?:have|offer|provide|come\s+with)\s+an?\b",
+    r"\bshould\s+(?:\w+\s+){1,4}as\s+well\s+as\b",
+    rf"\bneeds?\s+(?:an?|some)\s+(?:new\s+)?(?:\w+[\s-]){{0,2}}{_PART}\b",
+    rf"^\W*(?:an?\s+)?new\s+(?:\w+[\s-]){{0,2}}{_PART}\b",
     r"\blet\s+(?:me|us|users?|callers?|people|one)\b", r"\bplease\s+(?:support|allow|add|provide|offer)\b",
     r"\b(?:be\s+able\s+to|would\s+help|(?:must|should|has\s+to)\s+be\s+possible)\b",
     r"\bthere\s+(?:should|ought\s+to)\s+be\s+(?:an?|some)\s+(?:way|option|flag|function|method)\b",
@@ -138,7 +149,8 @@ _SHAPE = _any(
     r"\b(?:the\s+same|duplicat\w+|copied|repeated)\s+(?:code|logic|block|lines?)\b",
     r"\b(?:copy|copies|copy-?pasted?)\s+of\s+the\s+same\b",
     r"\btoo\s+(?:long|big|complex|nested)\b[^.]*\b(?:break|split|divide|cut|take)\s+(?:it|them|this|that)\b",
-    r"\bown\s+cop(?:y|ies)\s+of\b", r"\bin\s+one\s+place\b", r"^\W*(?:please\s+)?use\b.*\b(?:instead\s+of|rather\s+than)\b",
+    r"\bown\s+cop(?:y|ies)\s+of\b", r"\bshould\s+share\s+(?:one|an?|the\s+same|their)\b",
+    r"\bin\s+one\s+place\b", r"^\W*(?:please\s+)?use\b.*\b(?:instead\s+of|rather\s+than)\b",
     r"\btoo\s+(?:long|big)\s+(?:a\s+)?(?:function|file|method|class)\b", r"\bcode\s+is\s+duplicated\b", r"\bdead\s+code\b",
 )  # fmt: skip
 _DOCUMENT = re.compile(
@@ -150,7 +162,7 @@ _DOCUMENT = re.compile(
 _TEST_REQUEST = re.compile(
     rf"(?:(?:add|write|extend|create|provide|include|generate|improve"
     rf"|increase)\b(?:(?!\b(?:with|including|plus)\b)[^.]){{0,40}}?(?<!the\s)(?<!make\s)\b(?:{_TEST_WORD}|coverage\b)"
-    rf"|cover\b|test\s+(?:that|the|what|whether|all|every|how)\b|exercise\b)",
+    rf"|extend\s+the\s+suite\b|cover\b|test\s+(?:that|the|what|whether|all|every|how)\b|exercise\b)",
     re.I,
 )
 
@@ -203,6 +215,7 @@ _SYMPTOM = _any(
     r"\binstead\s+of\b",
     r"\brather\s+than\b",
     r"\bno\s+effect\b",
+    r"\b(?:memory|usage)\b[^.]*\b(?:grows?|increases?)\b",
     r"\bno\s+longer\b",
     r"\bstops?\s+working\b",
     r"\bnothing\s+happens\b",
