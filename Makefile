@@ -8,7 +8,7 @@ DEMO ?= ring_buffer
 PYTEST_WORKERS ?= 3
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: attack consumers demo test live check bench screenshots clean
+.PHONY: attack consumers demo test live check bench servers screenshots clean
 
 demo: $(VENV)/.app
 	$(BIN)/cra models pull
@@ -38,6 +38,10 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+servers: $(VENV)/.dev
+	$(BIN)/cra models pull
+	$(BIN)/python -m benchmarks.servers
 
 screenshots: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.screenshots docs/screenshots
