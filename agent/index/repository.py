@@ -113,13 +113,14 @@ class Index:
         self._updater.forget_if_limits_changed()
         listing = self._listing()
         known = self._store.known()
-        changed = self._updater.read(listing.paths, known, progress)
+        changed = self._updater.read(
+            listing.paths, known, progress, lambda: history.refresh_history(self._store, self.root)
+        )
         gone = [known[path].id for path in known.keys() - set(listing.paths)]
         with self._store.writing() as db:
             for file_id in gone:
                 remove_file(db, file_id)
         self._updater.relate(changed, rebuild=bool(gone) or any(path not in known for path in changed))
-        history.refresh_history(self._store, self.root)
         if changed and not known:
             self._store.compact()
         return self._report(listing, len(changed), len(gone), began)

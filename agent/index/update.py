@@ -41,8 +41,12 @@ class Updater:
                 db.execute("UPDATE stamps SET mtime_ns = -1")
                 db.execute("INSERT OR REPLACE INTO meta VALUES ('max_file_bytes', ?)", (limit,))
 
-    def read(self, paths: list[str], known: dict[str, Known], progress: Progress | None) -> list[str]:
-        """Reads and writes what differs from what is known, many files in one transaction; returns the changed paths."""
+    def read(
+        self, paths: list[str], known: dict[str, Known], progress: Progress | None,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> list[str]:  # fmt: skip
+        """Reads and writes what differs from what is known, many files in one transaction; returns the changed paths.
+        ``meanwhile`` is done after the workers have begun and before the first of their results is written."""
         jobs: list[Job] = []
         for path in paths:
             try:
@@ -53,15 +57,16 @@ class Updater:
             if before is None or before.mtime_ns != now.st_mtime_ns or before.size != now.st_size:
                 jobs.append((path, before.sha if before else ""))
         changed: list[str] = []
-        results = extracted(self.root, jobs, self._max_file_bytes)
-        for at in range(0, len(jobs), _BATCH):
-            with self._store.writing() as db:
-                for number, (path, _) in enumerate(jobs[at : at + _BATCH], at + 1):
-                    found = next(results)
-                    if found is not None and _take(db, found, known.get(path)):
-                        changed.append(path)
-                    if progress:
-                        progress(number, len(jobs), path)
+        with extracted(self.root, jobs, self._max_file_bytes) as results:
+            meanwhile()
+            for at in range(0, len(jobs), _BATCH):
+                with self._store.writing() as db:
+                    for number, (path, _) in enumerate(jobs[at : at + _BATCH], at + 1):
+                        found = next(results)
+                        if found is not None and _take(db, found, known.get(path)):
+                            changed.append(path)
+                        if progress:
+                            progress(number, len(jobs), path)
         return changed
 
     def relate(self, changed: list[str], *, rebuild: bool) -> None:

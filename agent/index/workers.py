@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -39,20 +40,30 @@ _results = msgspec.msgpack.Decoder(list[Extract | None])
 _COMMAND = "from agent.index.workers import serve; serve()"
 
 
-def extracted(root: Path, jobs: Sequence[Job], max_bytes: int, workers: int | None = None) -> Iterator[Extract | None]:
-    """What each job's file holds, in the order of the jobs; None where it went. ``workers``: 0 for this process alone."""
+@contextmanager
+def extracted(
+    root: Path, jobs: Sequence[Job], max_bytes: int, workers: int | None = None
+) -> Iterator[Iterator[Extract | None]]:
+    """What each job's file holds, in the order of the jobs; None where it went. ``workers``: 0 for this process alone.
+
+    The workers begin at once, so that something else can be done before the first result is taken.
+    """
     count = min(MAX_WORKERS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     count = count if workers is None else workers
     if workers is None and (count < 2 or len(jobs) < ALONE_BELOW):
         count = 0
     if not count:
-        yield from (extract(root, path, max_bytes, sha) for path, sha in jobs)
+        yield (extract(root, path, max_bytes, sha) for path, sha in jobs)
         return
     batches = [jobs[at : at + BATCH] for at in range(0, len(jobs), BATCH)]
     with _Pool(root, max_bytes, batches, min(count, len(batches))) as pool:
-        for number, batch in enumerate(batches):
-            done = pool.take(number)
-            yield from done if done is not None else (extract(root, path, max_bytes, sha) for path, sha in batch)
+        yield _taken(root, max_bytes, batches, pool)
+
+
+def _taken(root: Path, max_bytes: int, batches: Sequence[Sequence[Job]], pool: _Pool) -> Iterator[Extract | None]:
+    for number, batch in enumerate(batches):
+        done = pool.take(number)
+        yield from done if done is not None else (extract(root, path, max_bytes, sha) for path, sha in batch)
 
 
 class _Pool:

@@ -26,7 +26,7 @@ class Lines:
     """1-based line numbers of byte offsets."""
 
     def __init__(self, source: bytes) -> None:
-        lengths = [len(line) for line in source.split(b"\n")]
+        lengths = list(map(len, source.split(b"\n")))
         self._starts: list[int] = [0, *map(add, accumulate(lengths), range(1, len(lengths)))]
 
     def at(self, offset: int) -> int:
@@ -98,7 +98,7 @@ def uses(
         if heads < end:
             found.update(dict.fromkeys(pattern.findall(code[heads:end])))
     return [
-        Reference(kind="call" if call else "use", target=text_of(name), line=0, source=source)
+        Reference(kind="call" if call else "use", target=name.decode(), line=0, source=source)
         for source, found in seen.items()
         for name, call in found
         if name and (call or len(name) >= _SHORT) and not ignore(name)
