@@ -32,6 +32,7 @@ class Allowance:
         self.asked = 0
         self.denied = 0
         self._clock = clock
+        self._counted_out = False
 
     async def ask(
         self, items: Sequence[T], ask: Callable[[list[T]], Awaitable[None]], share: int = 1, *, at_once: bool = False
@@ -51,11 +52,12 @@ class Allowance:
         self.left = max(0.0, self.left - spent)
         self.asked += done
         self.denied += len(items) - done
+        if done < len(items):
+            self._counted_out = done == most
         return list(items[:done])
 
     def reason(self) -> str:
-        """What stands in the way of asking more, as the settings say it."""
-        over = self.calls and self.asked >= self.calls // SCOPE_SHARE and self.left > 0
-        if over:
+        """What last stood in the way of asking more, as the settings say it."""
+        if self._counted_out:
             return f"retrieval.max_calls allows {self.calls} yes/no calls in this run"
         return f"the {self.seconds:g} s of retrieval.seconds were used"
