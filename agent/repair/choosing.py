@@ -70,11 +70,23 @@ def alike(numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
     return list(groups.values())
 
 
-def plausible_first(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
-    """The groups in their order, those last that do something of an odd shape with more inputs than others do."""
+def implausible(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> set[int]:
+    """The first of each group that does something of an odd shape with more inputs than others do."""
     odd = {group[0]: odd_results(probes, numbers.index(group[0]) + 1) for group in groups}
     least = min(odd.values(), default=0)
-    return sorted(groups, key=lambda group: odd[group[0]] > least + len(probes) // _FEW)
+    return {number for number, count in odd.items() if count > least + len(probes) // _FEW}
+
+
+def plausible_first(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
+    """The groups in their order, the implausible ones last."""
+    odd = implausible(groups, numbers, probes)
+    return sorted(groups, key=lambda group: group[0] in odd)
+
+
+def fused(candidate: Candidate, p_yes: float | None) -> float:
+    """Evidence and the model's answer in one number: the promise of the edit times P(yes), which is taken for even where the
+    server does not tell it."""
+    return -preference(candidate)[0] * (0.5 if p_yes is None else p_yes)
 
 
 def telling(probes: Sequence[Probe], one: int, other: int) -> list[Probe]:

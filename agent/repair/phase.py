@@ -29,7 +29,7 @@ from agent.judgment.binary import run_binary_judgment
 from agent.prompts import fitting, suspect
 from agent.repair.anew import Rewriter
 from agent.repair.c_testbed import CommandBed
-from agent.repair.choosing import alike, difference, examples, plausible_first, preference
+from agent.repair.choosing import alike, difference, examples, fused, implausible, plausible_first, preference
 from agent.repair.cloze import Filler
 from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, apply_edits
@@ -330,7 +330,7 @@ class RepairPhase:
         self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
     ) -> int:
         """The number of the edit to write. Ordered by evidence, one of each behaviour; then a question for each of the best.
-        The first yes is taken, or the first at all."""
+        Among those that fit the best by evidence and P(yes) is taken; where none does, the best by evidence."""
         order = sorted(self.numbers, key=lambda number: preference(self.numbers[number].candidate))
         order, probes = order[:MOST_COMPARED], await self._compare(bed, order[:MOST_COMPARED], sources)
         groups = plausible_first(alike(order, probes), order, probes)
@@ -354,10 +354,13 @@ class RepairPhase:
         if not best:
             return take(kinds[0], "It is the best by the evidence; no edit is asked about.", len(kinds) > 1)
         verdicts: dict[int, bool] = {}
+        chances: dict[int, float] = {}
+        odd = implausible(groups, order, probes)
 
         def heard(number: int, event: CallFinished) -> None:
             verdicts[number] = bool(event.verdict)
             self._call_ids[number] = event.call_id
+            chances[number] = fused(self.numbers[number].candidate, 1.0 if event.overruled else event.p_yes)
             self.ctx.emit(CandidateJudged(number, bool(event.verdict), event.p_yes))
 
         changed = self.numbers[best[0]].candidate.function
@@ -376,9 +379,9 @@ class RepairPhase:
             on_verdict=heard,
             default_action="left to the evidence",
         )
-        yes = [number for number in best if verdicts.get(number)]
+        yes = sorted((one for one in best if verdicts.get(one)), key=lambda one: (one in odd, -chances[one]))
         if yes:
-            return take(yes[0], "It is the best by the evidence among those that were said to fit.", False)
+            return take(yes[0], "It is the best by evidence and answer among those that were said to fit.", False)
         return take(best[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
 
     async def _compare(self, bed: CheckBed, order: Sequence[int], sources: Mapping[str, bytes]) -> list[Probe]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.repair.c_testbed import CommandBed
-from agent.repair.choosing import alike, difference, examples, odd_results, plausible_first, preference, telling
+from agent.repair.choosing import alike, difference, examples, fused, odd_results, plausible_first, preference, telling
 from agent.repair.commands import read_command
 from agent.repair.edits import Candidate, Edit
 from agent.repair.inputs import near_arguments, near_texts
@@ -120,6 +120,8 @@ def test_an_edit_that_takes_code_away_is_trusted_less() -> None:
     assert preference(one(0, 30, "else ")) > preference(one(0, 2, "<=", rank=0.3))
     assert preference(one(0, 5, "", "statement-removed")) > preference(one(0, 2, "<=", rank=0.3))
     assert preference(one(0, 5, "a + 1")) < preference(one(0, 2, "<=", rank=0.3))
+    assert fused(one(0, 2, "<=", rank=0.4), 0.5) < fused(one(0, 2, "<=", rank=0.3), 0.9)
+    assert fused(one(0, 2, "<=", rank=0.4), None) == fused(one(0, 2, "<=", rank=0.4), 0.5)
 
 
 async def test_python_edits_are_compared(tmp_path: Path) -> None:
