@@ -241,14 +241,16 @@ class Loaded:
     """The parent's end of a template: a child that has loaded the project, and forks."""
 
     def __init__(self) -> None:
-        self._to = self._from = -1
+        self._to = -1
         self._lines: Any = None
+        self._child = 0
 
     def start(self, parent: Parent) -> Job | None:
         """Fork it and wait until its tests are collected. Returns what it has to do in the child, None in the parent."""
         there, self._to = os.pipe()
         back, writing = os.pipe()
-        if os.fork() == 0:
+        self._child = os.fork()
+        if self._child == 0:
             os.close(self._to)
             os.close(back)
             os.close(parent.replies)
@@ -284,6 +286,9 @@ class Loaded:
     def _end(self) -> None:
         os.close(self._to)
         self._to = -1
+        with contextlib.suppress(OSError):
+            os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
 
 
 class Template(Parent):
