@@ -40,6 +40,8 @@ class ShownCall(msgspec.Struct, gc=False):
     answer: ev.CallFinished
     """Empty until the call is :attr:`done`."""
     done: bool = False
+    broken_off: bool = False
+    """The run ended before it was answered."""
     outcome: TextOutcome | None = None
     """Of a text: what was made of it. None for a verdict, and while nothing is known."""
 

@@ -30,6 +30,9 @@ from agent.state.records import (
 )
 from agent.values import CheckResult, FailureSignal, RunStatus
 
+_IN_FLIGHT = 64
+"""More calls than are ever asked at once."""
+
 
 @dataclass(slots=True)
 class RunState:
@@ -154,13 +157,21 @@ class RunState:
 
 
 def _run_started(state: RunState, e: ev.RunStarted) -> None:
+    _break_off(state)
     state.started, state.activity = e, "indexing"
     state.finished = None  # a run that was stopped or killed goes on
     state.waiting, state.checks_running, state.diff_choice = None, "", ""
 
 
+def _break_off(state: RunState) -> None:
+    """What is in flight is not answered any more."""
+    for call in state.calls[-_IN_FLIGHT:]:
+        call.broken_off = not call.done
+
+
 def _run_finished(state: RunState, e: ev.RunFinished) -> None:
     state.finished = e
+    _break_off(state)
     state.activity, state.model_note = e.status, ""
     state.waiting = None
     state.checks_running = ""
@@ -191,7 +202,8 @@ def _model_status(state: RunState, e: ev.ModelStatus) -> None:
     else:
         state.model_note = ""
         if state.activity in ("loading model", "waiting for the model server"):
-            asked = next((call for call in reversed(state.calls[-64:]) if not call.done), None)
+            latest = reversed(state.calls[-_IN_FLIGHT:])
+            asked = next((call for call in latest if not call.done and not call.broken_off), None)
             state.activity = "judging" if asked is None else activity_of(asked.stage, asked.binary)
 
 

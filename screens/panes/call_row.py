@@ -125,7 +125,7 @@ def verdict_cell(call: ShownCall, waiting: bool = False, pending: bool | None = 
     if waiting and pending is not None:
         return f"‖ {_word(pending)}?", WARN
     if not call.done:
-        return "· asked", MUTED
+        return ("– ended" if call.broken_off else "· asked"), MUTED
     if call.answer.error:
         return "! error", BAD
     if call.verdict is None:

@@ -195,7 +195,8 @@ class CallStream(PaintedView, can_focus=True):
         on = place == self.cursor
         digits = len(str(len(self.state.calls)))
         mark = self.mark_of(call)
-        return (call.call_id, call.done, call.verdict, call.outcome, mark, on, on and self.has_focus, waiting, width, digits)
+        came = (call.done, call.broken_off, call.verdict, call.outcome)
+        return (call.call_id, came, mark, on, on and self.has_focus, waiting, width, digits)
 
     def _subtitle(self) -> str | Content:
         if self.unseen and not self.follow:

@@ -55,7 +55,7 @@ class CardView(LinesView):
                 self._before = card_body(self.texts, True, self.whole)
             self.texts, self.writing, self._heard = None, None, None
             self.scroll_to(y=0, animate=False, immediate=True)
-        state = (call.call_id, call.done, call.verdict, call.outcome, pending) if call else ()
+        state = (call.call_id, call.done, call.broken_off, call.verdict, call.outcome, pending) if call else ()
         if state != self._shown or other:
             self._shown = state
             self._reads = 0
@@ -179,6 +179,7 @@ def _verdict_lines(call: ShownCall, texts: CallTexts | None, pending: bool | Non
         how = "waits for you" + (f" · P(yes) {texts.p_yes:.2f}" if texts and texts.p_yes is not None else "")
     elif not call.done:
         how = "the model is writing" if writing else "waiting for the model"
+        how = "the run ended before it was answered" if call.broken_off else how
     elif call.answer.error:
         how = call.answer.error
     elif not call.binary:

@@ -43,7 +43,7 @@ def seconds_left(state: RunState, stage: ShownStage) -> float | None:
     took = sorted(answer.ms for answer in answers if answer.ms and not answer.cached)
     if len(took) < 3 or stage.total is None:
         return None
-    at_once = max(1, sum(not call.done for call in latest))
+    at_once = max(1, sum(not call.done and not call.broken_off for call in latest))
     return max(0, stage.total - stage.asked) * took[len(took) // 2] / 1000 / at_once
 
 

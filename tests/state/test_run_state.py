@@ -7,6 +7,7 @@ from agent.audit.history import fold
 from agent.events import Envelope
 from agent.state.run_state import RunState
 from agent.values import PlanStep
+from screens.panes.call_row import verdict_cell
 
 
 def folded(*events: ev.AnyEvent) -> RunState:
@@ -47,3 +48,14 @@ def test_the_clock_stands_still_once_a_run_has_ended() -> None:
         seconds.append(state.seconds)
     assert seconds == [0.0, 60.0, 60.0, 61.0, 91.0, 91.0]
     assert state.log[-1][0] == 95.0, "the log tells when it was"
+
+
+def test_what_was_in_flight_when_a_run_ended_waits_for_nothing() -> None:
+    events = (ev.RunStarted("Do it", "/r"), ev.CallStarted(1, "scope", "a.c"), ev.CallFinished(1, "scope", "a.c", True),
+              ev.CallStarted(2, "scope", "b.c"))  # fmt: skip
+    assert [call.broken_off for call in folded(*events).calls] == [False, False]
+    stopped = folded(*events, ev.RunFinished("stopped"))
+    assert [(call.done, call.broken_off) for call in stopped.calls] == [(True, False), (False, True)]
+    killed = folded(*events, ev.RunStarted("Do it", "/r"), ev.CallStarted(3, "scope", "b.c"))
+    assert [call.broken_off for call in killed.calls] == [False, True, False]
+    assert verdict_cell(stopped.calls[1])[0] == "– ended" and verdict_cell(killed.calls[2])[0] == "· asked"
