@@ -195,10 +195,21 @@ class StepWorker:
         return both
 
     def _own_tests(self, name: str) -> frozenset[str]:
-        """The tests that use ``name`` and nothing that is still open. Blocking."""
+        """The tests that tell of ``name`` alone: they use nothing that is still open, and nothing written before whose own
+        tests fail or do not exist. Blocking."""
         self.found.refresh_open()
-        others = {_unit(one.name) for one in self.found.functions} | {one.name for one in self.found.functions}
-        return self.contract.concerning(name, {one for one in others if one != name and _unit(one) != name})
+        other = [one.name for one in self.found.functions if name not in (one.name, _unit(one.name))]
+        still_open = {part for one in other for part in (one, _unit(one))}
+        best = self.checks.best
+        ran = best is not None and bool(best.passed or best.failed)
+        failing = {test_function(one) for one in best.failing} if best is not None else set()
+
+        def holds(one: str) -> bool:
+            tests = self.contract.concerning(one, still_open | {name})
+            return ran and bool(tests) and not tests & failing
+
+        written = {_unit(one.name) for one in self._functions.values()} - still_open - {name}
+        return self.contract.concerning(name, still_open | {one for one in written if not holds(one)})
 
     async def _type(self, wanted: OpenType) -> FunctionResult:
         return await implement_type(self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task)

@@ -181,3 +181,31 @@ async def test_what_is_stated_and_no_test_checks_chooses_the_version(tmp_path: P
     [diff] = of(heard, ev.DiffReady)
     assert diff.files == (f"half.{language}",) and ("> 0" in diff.diff or "max(0" in diff.diff)
     assert any("half(-6) → 0" in one.text for one in of(heard, ev.Notice) if one.stage == "stated_checks")
+
+
+async def test_tests_that_also_use_what_fails_do_not_speak_against_the_next_function(tmp_path: Path) -> None:
+    """``close`` is right, and every test of it also uses ``push``, which is wrong: it is written once."""
+    repo = tmp_path / "both"
+    repo.mkdir()
+    files = {
+        "both.py": "def push(items, one):\n    pass\n\n\ndef close(items):\n    pass\n",
+        "test_both.py": "from both import close, push\n\n\ndef test_push():\n    assert push([], 1) == [1]\n\n\n"
+        "def test_close():\n    assert close(push([1], 2)) == 2\n",
+    }
+    for name, text in files.items():
+        (repo / name).write_text(text)
+    run_git(repo, "init", "-q")
+    run_git(repo, "add", "-A")
+    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "start")
+    asked: list[str] = []
+
+    def write(call: RecordedCall) -> Answer:
+        name = "push" if "Write push of" in call.prompt else "close"
+        asked.append(name)
+        body = f"'no' * {len(asked)}" if name == "push" else "len(items)"
+        return Answer(f"```python\ndef {name}({'items, one' if name == 'push' else 'items'}):\n    return {body}\n```")
+
+    sections = {"orchestrator": {"max_adjustment_rounds": 0}, "coding": {"samples": 2}}
+    async with ScriptedServer(write) as server:
+        await play(repo, server, "Implement both.py so that the tests in test_both.py pass.", sections=sections)
+    assert asked == ["push", "push", "close"]
