@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from agent.config.authority import limited
 from agent.config.errors import ConfigError, expected_of, nearest
+from agent.regular_files import read_regular
 from agent.stages import GROUPS, STAGES
 from agent.workspace.trust import is_own_demo, is_trusted
 
@@ -288,7 +289,7 @@ def parse(text: str, file: str) -> dict[str, dict[str, Any]]:
     """
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(file, "", f"this is not valid TOML: {error}") from None
     return parse_values(raw, file)
 
@@ -404,7 +405,7 @@ def read_layer(path: Path) -> dict[str, dict[str, Any]]:
     if not path.is_file():
         raise ConfigError(str(path), "", "a file is needed here, and there is none: a folder, or a link to nothing")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(str(path), "", f"this file cannot be read: {error}") from None
     return parse(text, str(path))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent.coding.files import FolderFiles
 from agent.index import Index
+from agent.regular_files import read_regular
 from agent.workspace.git import WorkspaceError
 from agent.workspace.paths import PathRefused, write_atomically
 from agent.workspace.protected import is_hidden
@@ -20,7 +21,7 @@ class _Confined(FolderFiles):
     def read_bytes(self, path: str) -> bytes:
         """The file's content. Raises FileNotFoundError, also for a path that is refused."""
         try:
-            return self.workspace.resolve(path).read_bytes()
+            return read_regular(self.workspace.resolve(path))
         except PathRefused as error:
             raise FileNotFoundError(str(error)) from None
 

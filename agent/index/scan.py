@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from agent.languages import reader_of
+from agent.regular_files import LARGEST
 from agent.scratch import scratch_folder
 from agent.walking import walk
 from agent.workspace.clean_room import FOLDER
@@ -72,7 +73,7 @@ def list_files(root: Path, only: list[str] | None = None) -> FileListing:
             head, tab, name = entry.partition(b"\t")
             if tab:
                 names[os.fsdecode(name)] = head[:6].decode("ascii", "replace")
-        _add_untracked(names, git(root, "ls-files", "-z", "-o", "--exclude-standard", *limits) or b"")
+        _add_untracked(names, git(root, "ls-files", "-z", "-o", *_ignoring(root), *limits) or b"")
     else:
         loose = _ls_without_repository(root, limits)
         if loose is not None:
@@ -85,6 +86,17 @@ def list_files(root: Path, only: list[str] | None = None) -> FileListing:
         _place(root, path, mode, listing, inside)
     listing.paths.sort()
     return listing
+
+
+def _ignoring(root: Path) -> list[str]:
+    """The option to leave ignored files out. git would wait for ever for a pipe of the name ``.gitignore``, and read a huge
+    one whole."""
+    try:
+        info = (root / ".gitignore").stat()
+        plain = stat.S_ISREG(info.st_mode) and info.st_size <= LARGEST
+    except OSError:
+        plain = True
+    return ["--exclude-standard"] if plain else []
 
 
 def _add_untracked(names: dict[str, str], output: bytes) -> None:

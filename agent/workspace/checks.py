@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.regular_files import read_regular
 from agent.scratch import scratch_folder
 from agent.values import CheckResult
 from agent.walking import files_below
@@ -238,9 +239,9 @@ def _uses_pytest(root: Path) -> bool:
         return True
     try:
         project = tomllib.loads(_text(root / "pyproject.toml"))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         project = {}
-    if "pytest" in project.get("tool", {}):
+    if isinstance(tools := project.get("tool"), dict) and "pytest" in tools:
         return True
     folders = [root, *(root / name for name in ("tests", "test") if (root / name).is_dir())]
     return any(next(folder.glob(pattern), None) for folder in folders for pattern in ("test_*.py", "*_test.py")) or any(
@@ -250,7 +251,7 @@ def _uses_pytest(root: Path) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read_regular(path).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from agent.regular_files import read_regular
 from agent.workspace.paths import PathRefused, resolve_inside
 
 _FOLDERS = frozenset(
@@ -111,7 +112,7 @@ def called_by(root: Path, command: str) -> frozenset[str]:
     for pattern in ("[Mm]akefile", "GNUmakefile", "*.mk"):
         for makefile in sorted(root.glob(pattern)):
             try:
-                lines = makefile.read_text(encoding="utf-8", errors="replace").splitlines()
+                lines = read_regular(makefile).decode("utf-8", "replace").splitlines()
             except OSError:
                 continue
             words += [line for line in lines if line.startswith("\t")]

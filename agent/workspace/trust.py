@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from agent.atomic import replace_file
+from agent.regular_files import read_regular
 from agent.workspace.checks import find_test_command
 from agent.workspace.clean_room import CONFIG, FOLDER, state_directory
 from agent.workspace.demo import data_directory
@@ -91,7 +92,7 @@ def test_command(repo: Path) -> str:
     try:
         section = tomllib.loads(_config(repo).decode("utf-8")).get("testing", {})
         configured = section.get("test_command", "") if isinstance(section, dict) else ""
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
         configured = ""
     return find_test_command(repo, configured if isinstance(configured, str) else "")
 
@@ -99,7 +100,7 @@ def test_command(repo: Path) -> str:
 def _config(repo: Path) -> bytes:
     path = repo / FOLDER / CONFIG
     try:
-        return b"" if path.is_symlink() or path.parent.is_symlink() else path.read_bytes()
+        return b"" if path.is_symlink() or path.parent.is_symlink() else read_regular(path)
     except OSError:
         return b""
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.regular_files import read_regular
+
 NAME = "compile_commands.json"
 
 _USUAL = ("", "build", "out", "builddir", "cmake-build-debug", "cmake-build-release", "_build")
@@ -63,10 +65,8 @@ def _folders(folder: Path) -> list[Path]:
 
 def _entries(path: Path) -> list[object]:
     try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            return []
-        entries = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        entries = json.loads(read_regular(path, _MAX_BYTES))
+    except (OSError, ValueError, RecursionError):
         return []
     return entries if isinstance(entries, list) else []
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent.c.preprocessor.compile_commands import NAME, read_commands
 from agent.c.preprocessor.include_resolution import USUAL_FOLDERS
+from agent.regular_files import read_regular
 
 _FLAG = re.compile(r"-(?:I|isystem|iquote)\s*([^\s\"';|&)]+)")
 _HERE = re.compile(
@@ -63,8 +64,6 @@ def _folders_in(text: str) -> list[str]:
 
 def _read(path: Path, limit: int = _MAX_BYTES) -> str:
     try:
-        if path.stat().st_size > limit:
-            return ""
-        return path.read_text("utf-8", "replace")
+        return read_regular(path, limit).decode("utf-8", "replace")
     except (OSError, ValueError):
         return ""

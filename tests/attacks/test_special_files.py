@@ -1,0 +1,65 @@
+"""Pipes, devices and huge files where a repository usually has small ones: nothing waits, nothing is read whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from agent.regular_files import read_regular
+from tests.workspace.support import make_repo
+from tui.cli import cli
+
+NAMES = (
+    ".gitignore", "Makefile", "pyproject.toml", "setup.cfg", "compile_commands.json", "CMakeLists.txt", "README.md",
+    "conftest.py", "p.c", "q.py",
+)  # fmt: skip
+HUGE = 6 << 30
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _nested(path: Path) -> None:
+    path.write_text("a = " + "[" * 100_000)
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(HUGE)
+
+
+@pytest.mark.parametrize("make", [_pipe, _device, _nested, _huge])
+@pytest.mark.parametrize("words", [["index"], ["retrieve", "ring_len", "--no-model"], ["run", "Fix ring_len in a.c"]])
+def test_commands_do_not_wait_for_special_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], words: list[str]
+) -> None:
+    monkeypatch.setenv("CRA_STATE_DIR", str(tmp_path / "state"))
+    repo = make_repo(tmp_path / "repo", {"a.c": "int ring_len(void) { return 1; }\n"})
+    for name in NAMES:
+        make(repo / name)
+    monkeypatch.chdir(repo)
+    done = CliRunner().invoke(cli, words)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == (2 if words[0] == "run" else 0), done.output
+    assert "a.c" in done.output or words[0] != "retrieve"
+
+
+def test_only_regular_files_of_a_bearable_size_are_read(tmp_path: Path) -> None:
+    (tmp_path / "small").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to("small")
+    assert read_regular(tmp_path / "small") == read_regular(tmp_path / "link") == b"abc"
+    for make in (_pipe, _device, _huge):
+        make(tmp_path / make.__name__)
+        with pytest.raises(OSError, match=r"no regular file|larger than"):
+            read_regular(tmp_path / make.__name__)
+    with pytest.raises(FileNotFoundError):
+        read_regular(tmp_path / "nothing")
