@@ -26,7 +26,7 @@ from pathlib import Path
 import msgspec
 
 from agent.config.schema import Config
-from agent.models import fields
+from agent.models import reply_fields
 from agent.models.cores import physical_cores
 from agent.models.openai import OpenAIProvider
 from agent.models.store import require_model
@@ -90,7 +90,7 @@ def main() -> None:
         try:
             with SERVERS[name](options.envs, key) as base_url:
                 os.environ[KEY_ENV] = key
-                show(asyncio.run(look(base_url)))
+                show(asyncio.run(look(base_url, KEY_ENV)))
                 if not options.no_task:
                     os.environ[KEY_ENV] = key  # whoever reads a key takes it out of the environment
                     print(one_task(options.demo, base_url, options.limit), flush=True)
@@ -98,9 +98,9 @@ def main() -> None:
             print(f"could not be run: {error}", flush=True)
 
 
-async def look(base_url: str) -> Abilities:
+async def look(base_url: str, api_key_env: str = "") -> Abilities:
     """Ask a server for everything that the product would like of it."""
-    target = ModelTarget("openai", MODEL, base_url, WINDOW, max_tokens=16, api_key_env=KEY_ENV)
+    target = ModelTarget("openai", MODEL, base_url, WINDOW, max_tokens=16, api_key_env=api_key_env)
     provider = OpenAIProvider(base_url)
     able = Abilities()
     try:
@@ -118,12 +118,13 @@ async def look(base_url: str) -> Abilities:
         with contextlib.suppress(ModelError):
             gap = CompletionRequest("", "int add(int a, int b) {\n    return ", "implement", target, suffix=";\n}\n")
             able.fills = bool((await provider.complete(gap)).text)
-        able.counts_tokens = await provider.count_tokens("one two three", target) is not None
-        status, rows = await provider.client.get("/lora-adapters", KEY_ENV)
+        with contextlib.suppress(ModelError):
+            able.counts_tokens = await provider.count_tokens("one two three", target) is not None
+        status, rows = await provider.client.get("/lora-adapters", api_key_env)
         able.adapters = status == 200 and isinstance(rows, list)
         if able.seen_as in ("vllm", "sglang"):
-            _, served = await provider.client.get("/v1/models", KEY_ENV)
-            able.adapters = len(fields.tables(fields.table(served).get("data"))) > 1
+            _, served = await provider.client.get("/v1/models", api_key_env)
+            able.adapters = len(reply_fields.tables(reply_fields.table(served).get("data"))) > 1
     finally:
         await provider.aclose()
     return able

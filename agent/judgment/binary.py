@@ -167,10 +167,20 @@ class _Batch:
         async with self.llm.flight.slot():
             try:
                 asked = await self.llm.ask(question)
-                await self.llm.ctx.log.durable()
             except Exception as error:
                 self._answers[place].set_exception(error)
                 return
-            self._answers[place].set_result(asked)
             if self.llm.ctx.gate.stepping:
+                await self._hand_out(place, asked)
                 await self._applied[place].wait()  # ask ahead of the person only up to the limit
+                return
+        await self._hand_out(place, asked)  # the server answers the next meanwhile
+
+    async def _hand_out(self, place: int, asked: Asked) -> None:
+        """An answer may be used once its row is on the disk."""
+        try:
+            await self.llm.ctx.log.durable()
+        except Exception as error:
+            self._answers[place].set_exception(error)
+        else:
+            self._answers[place].set_result(asked)
