@@ -42,7 +42,7 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
     rows = agreement(items)
     if as_json:
         document = {"calls": len(items), "labels": sources, "conflicts": conflicts, "stages": rows, "store": store}
-        click.echo(msgspec.json.encode(document).decode())
+        click.echo(msgspec.json.encode(document, enc_hook=str).decode())
         return
     given = ", ".join(f"{count} {name}" for name, count in sources.items())
     click.echo(f"{len(items)} yes/no calls, {len(own)} labelled ({given})")
