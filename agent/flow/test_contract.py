@@ -21,6 +21,7 @@ from agent.workspace.protected import is_test_file
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _HELPERS_DEEP = 3
+_BY_NAME = 0.2
 
 LONGEST = 1600
 """Characters of the examples of one function in a prompt."""
@@ -73,14 +74,23 @@ class TestContract:
         return frozenset(test for test, words in self._words.items() if own in words and unwanted.isdisjoint(words))
 
     def suspicion(self, name: str, failing: Collection[str]) -> float | None:
-        """How much speaks for a fault in ``name``, from 0 to 1, given the test functions that fail: those that use it and
-        fail against those that use it and pass (the Ochiai coefficient; Abreu, Zoeteweij, van Gemund, 2007). None when no
-        test that fails is known. Blocking."""
+        """How much speaks for a fault in ``name``, from 0 on, given the tests that fail: those that use it and fail against
+        those that use it and pass (the Ochiai coefficient; Abreu, Zoeteweij, van Gemund, 2007), and a little for its name in
+        theirs. None when no test that fails is known. Blocking."""
         known = self._words.keys() & set(failing)
         if not known:
             return None
         using = self.concerning(name)
-        return len(using & known) / math.sqrt(len(known) * max(1, len(using)))
+        told = len(using & known) / math.sqrt(len(known) * max(1, len(using)))
+        return told + _BY_NAME * self._named(name, known)
+
+    def _named(self, name: str, failing: Collection[str]) -> float:
+        """How many more of the failing tests than of the others have the function in their name, as shares, at least 0:
+        helpers that use every function hide which one a test is about."""
+        own = name.rpartition(".")[2].lower()
+        named = {test for test in self._words if own in test.lower()}
+        rest = self._words.keys() - set(failing)
+        return max(0.0, len(named & set(failing)) / len(failing) - len(named & rest) / max(1, len(rest)))
 
     @cached_property
     def _words(self) -> dict[str, frozenset[str]]:

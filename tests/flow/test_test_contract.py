@@ -56,10 +56,20 @@ def test_tests_concern_what_they_use_also_through_helpers_of_their_file() -> Non
 def test_failing_tests_speak_against_what_they_use_and_passing_ones_for_it(failing: list[str], blamed: str) -> None:
     python = contract(test_codec__py=PYTHON)
     told = {name: python.suspicion(name, failing) or 0.0 for name in ("encode", "decode")}
-    assert max(told, key=told.__getitem__) == blamed and told[blamed] == 1.0
+    assert max(told, key=told.__getitem__) == blamed and told[blamed] >= 1.0
 
 
 def test_nothing_is_said_where_no_failing_test_is_known() -> None:
     python = contract(test_codec__py=PYTHON)
     assert python.suspicion("encode", ["test_elsewhere"]) is None
     assert python.suspicion("other", ["test_encode"]) == 0.0
+
+
+def test_a_helper_that_uses_everything_hides_nobody_whom_the_tests_name() -> None:
+    source = b"""static void fill(buffer *b, bool over) { if (over) overwrite(b, 1); else put(b, 1); }
+static void test_put_one(void) { buffer *b = made(1); fill(b, false); }
+static void test_overwrite_replaces_the_oldest(void) { buffer *b = made(1); fill(b, true); }
+"""
+    c = contract(test_buffer__c=source)
+    failing = ["test_overwrite_replaces_the_oldest"]
+    assert (c.suspicion("overwrite", failing) or 0) > (c.suspicion("put", failing) or 0) > 0

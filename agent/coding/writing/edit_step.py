@@ -187,8 +187,8 @@ class _Step:
             self.calls.append(asked.call_id)
             if asked.text.strip() in seen:
                 self.ctx.emit(EditRejected(path, "The reply is the same as one that failed before."))
-                if again and self.score is None and not self.open_context:
-                    break  # it was asked again with more variety, and still finds nothing to change
+                if again and (self.score is None or self.open_context):
+                    break  # it was asked again with more variety, and still has nothing else to say
                 again = True
                 continue
             seen.add(asked.text.strip())

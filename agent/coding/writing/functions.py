@@ -45,6 +45,9 @@ from agent.values import FailureCategory
 FIRST_REPLY_TOKENS = 640
 """Longest first reply: a function of fifty lines. A reply cut by it is asked again with all that the stage allows."""
 
+REPEATS = 2
+"""Replies that were there before, after which no further one is asked for: the model has nothing else to say."""
+
 STOP = ("\n```\n", "\nint main(")
 """Ends a reply behind its code block: an explanation costs as long as the function. A retry after a reply that could not be
 used goes without, for the model that opens its block with a bare fence."""
@@ -158,6 +161,7 @@ class _Writer:
         self.cards: tuple[str, ...] = ()
         self.more: Callable[[], bool] = lambda: True
         self.unusable = False
+        self.repeats = 0
         self.asked = 0
         self.seen: set[str] = set()
         self.calls: list[int] = []
@@ -174,6 +178,8 @@ class _Writer:
             await self._take_up(version)
         most = max_attempts + samples - 1
         while failures < max_attempts and attempt < most and not (self.waits_for or self._enough(samples)):
+            if self.repeats == REPEATS:
+                break
             attempt += 1
             self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, attempt, most))
             failures += not await self._attempt(attempt)
@@ -211,6 +217,7 @@ class _Writer:
         key = "\n".join([*extracted.helpers, extracted.function_text]).strip()
         if key in self.seen or extracted.function_text.strip() in self.seen:
             self._reject("The reply is the same as one that failed before; asked again with more variety.")
+            self.repeats += 1
             return False
         self.seen.add(key)
         async with self.lock:
