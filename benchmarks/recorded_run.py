@@ -3,7 +3,7 @@
     python -m benchmarks.recorded_run REPO RUN.jsonl.gz
 
 writes the newest run of REPO. The pictures of the documentation are taken from such files, made with the default model.
-The repository is called ``/home/ada/<name>`` in them.
+The repository is called ``/home/ada/RUN`` in them, and no other folder of this machine is named.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import msgspec
 
 from agent.audit.log import log_path
 from agent.audit.reader import CallTexts, LogReader
-from agent.events import Envelope
+from agent.events import Envelope, RunStarted
 from tests.screens.recorded import Recorder
 
 RECORDINGS = Path(__file__).with_name("recordings")
 
 
-def write(repo: Path, out: Path) -> int:
-    """Write the newest run of a repository. Returns how many events it has."""
+def write(repo: Path, out: Path, name: str = "") -> int:
+    """Write the newest run of a repository, which is called ``name`` in it. Returns how many events it has."""
     reader = LogReader(log_path(repo))
     run = reader.runs()[0]
     envelopes = list(reader.events(run.run_id))
@@ -31,7 +31,11 @@ def write(repo: Path, out: Path) -> int:
     texts = [text for text in map(reader.call_texts, calls) if text is not None]
     lines = [msgspec.json.encode(each) for each in (*envelopes, *texts)]
     reader.close()
-    said = b"\n".join(lines).replace(run.repo.encode(), f"/home/ada/{Path(run.repo).name}".encode())
+    said = b"\n".join(lines)
+    started = [each.event for each in envelopes if isinstance(each.event, RunStarted)]
+    places = {each.worktree: f"/home/ada/.local/work/{run.run_id}" for each in started}
+    for place, shown in {**places, run.repo: f"/home/ada/{name or Path(run.repo).name}"}.items():
+        said = said.replace(place.encode(), shown.encode()) if place else said
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(gzip.compress(said, mtime=0))
     return len(envelopes)
@@ -54,7 +58,8 @@ def main() -> None:
     parser.add_argument("repo", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    print(f"{write(options.repo, options.out)} events in {options.out}")
+    count = write(options.repo, options.out, options.out.name.partition(".")[0])
+    print(f"{count} events in {options.out}")
 
 
 if __name__ == "__main__":
