@@ -59,6 +59,7 @@ class StepWorker:
         """How often each symbol was asked for: later versions are drawn with other seeds."""
         self.contract = TestContract(found)
         self.stated = StatedChecks(parts)
+        self._shown_cards: set[str] = set()
         self.waiting = Waiting(lambda name: self.step_for(name) is not None)
         self.versions: dict[str, tuple[OpenFunction, list[Candidate]]] = {}
         """Every version of a C function that compiled in this run."""
@@ -161,7 +162,8 @@ class StepWorker:
         if not self.ctx.config.coding.cards:
             return ()
         found = fitting(cards_of(language, user_config_path().parent / "knowledge"), "\n".join(about))
-        if found:
+        if found and name not in self._shown_cards:
+            self._shown_cards.add(name)
             names = ", ".join(card.name for card in found)
             self.ctx.notice("info", f"Knowledge cards shown with {name}: {names}.", "function_implement")
         return tuple(card.text for card in found)
