@@ -198,33 +198,37 @@ def method(head: str, line: str) -> Answer:
     return Answer(f"```python\ndef {head}:\n    {line}\n```")
 
 
-def copies(call: RecordedCall) -> Answer:
-    """Answers as a small model does: a first version that is nearly right, the same again while it is shown, and another
-    once it is not."""
-    if call.body.get("max_tokens", 0) <= 32:
-        return Answer("no" if "cause" in call.system.lower() else "yes")
-    wanted = call.prompt.rsplit("\n\n", 1)[-1]
-    if "__matmul__" in wanted:
-        right = "Write Vector.__matmul__ with another body" in wanted
-        what = "a * b for a, b in zip(self.numbers, other.numbers)" if right else "self.numbers"
-        return method("__matmul__(self, other)", f"return sum({what})")
-    if "longest" in wanted:
-        right = "with another body" in wanted
-        default = ", default=0" if right else ""
-        return method("longest(self)", f"return max(self.numbers, key=abs{default})")
-    return Answer("Write the methods.")
+class Nearly:
+    """Answers as a small model does: a first version that is nearly right, and another when it is asked afresh."""
+
+    def __init__(self) -> None:
+        self.prompts: dict[str, list[str]] = {"__matmul__": [], "longest": []}
+
+    def __call__(self, call: RecordedCall) -> Answer:
+        if call.body.get("max_tokens", 0) <= 32:
+            return Answer("no" if "cause" in call.system.lower() else "yes")
+        name = next((one for one in self.prompts if f"Write Vector.{one} of" in call.prompt), "")
+        if not name:
+            return Answer("Write the methods.")
+        right = bool(self.prompts[name])
+        self.prompts[name].append(call.prompt)
+        if name == "__matmul__":
+            what = "a * b for a, b in zip(self.numbers, other.numbers)" if right else "self.numbers"
+            return method("__matmul__(self, other)", f"return sum({what})")
+        return method("longest(self)", f"return max(self.numbers, key=abs{', default=0' if right else ''})")
 
 
-async def test_python_that_fails_is_written_from_its_head_alone_where_the_old_body_is_copied(tmp_path: Path) -> None:
+async def test_python_that_fails_is_asked_for_afresh_and_never_shown(tmp_path: Path) -> None:
     root = tmp_path / "r"
     root.mkdir()
     (root / "vector.py").write_text(STUBS)
     (root / "test_vector.py").write_text(VECTOR_TEST)
-    async with ScriptedServer(copies) as server:
-        finished, heard, _ = await play(root, server, "Implement the methods of Vector that are missing in vector.py.")
+    model = Nearly()
+    async with ScriptedServer(model) as server:
+        finished, _, _ = await play(root, server, "Implement the methods of Vector that are missing in vector.py.")
     assert finished.status == "complete", finished.reason
     assert finished.tests_after is not None and finished.tests_after.passed == 2
-    assert any("the same as the old one" in event.reason for event in of(heard, ev.EditRejected))
+    assert not any("return sum(self.numbers)" in prompt for prompt in model.prompts["__matmul__"])
 
 
 SLUG = '''def slug(title):
