@@ -38,7 +38,7 @@ def shown(pilot: Pilot) -> dict[str, str]:
     return {key.display: key.word for key in pilot.app.screen.query_one(KeyFooter).keys}
 
 
-@pytest.mark.parametrize("group", ["home", "run", "replay", "relabel", "calibrate", "history", "settings"])
+@pytest.mark.parametrize("group", ["home", "run", "replay", "relabel", "calibrate", "evaluate", "history", "settings"])
 def test_a_key_means_one_thing_on_a_screen(group: str) -> None:
     keys = [key for _, actions in of_screen(group) for action in actions for key in action.keys.split(",")]
     assert len(keys) > 10 and sorted(keys) == sorted(set(keys))

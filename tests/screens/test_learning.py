@@ -25,6 +25,7 @@ from agent.workspace.clean_room import work_folder
 from screens.history.replay import ReplayScreen
 from screens.history.screen import HistoryScreen
 from screens.learning.calibrate import CalibrateScreen
+from screens.learning.evaluate import EvaluateScreen
 from screens.learning.relabel import RelabelScreen
 from tests.labels.filled import Filled
 from tests.screens.driving import services
@@ -453,7 +454,7 @@ async def test_f_keys_open_them_from_home(recorded: Filled) -> None:
             await settle(pilot)
 
 
-@pytest.mark.parametrize("which", ["relabel", "calibrate", "history", "replay"])
+@pytest.mark.parametrize("which", ["relabel", "calibrate", "evaluate", "history", "replay"])
 async def test_tiny_terminals_do_not_crash(filled: Filled, which: str) -> None:
     for item in items(filled):
         filled.label(item.call_id, item.item < "f3")
@@ -461,6 +462,7 @@ async def test_tiny_terminals_do_not_crash(filled: Filled, which: str) -> None:
     makers: dict[str, Callable[[Any], Screen[None]]] = {
         "relabel": lambda made: RelabelScreen(made, repo=filled.repo),
         "calibrate": lambda made: CalibrateScreen(made, repo=filled.repo),
+        "evaluate": lambda made: EvaluateScreen(made, repo=filled.repo),
         "history": lambda made: HistoryScreen(made, repo=filled.repo),
         "replay": lambda made: HistoryScreen(made, repo=filled.repo),
     }
