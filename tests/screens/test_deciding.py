@@ -93,7 +93,7 @@ async def test_a_run_that_goes_on_elsewhere_is_left_alone(repo: Path, toasts: li
     app = history(repo)
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await settle(pilot)
-        assert "going on, here or in another window" in facts(pilot)
+        assert "running, here or in another window" in facts(pilot)
         await pilot.press("a", "w", "d", "R", "delete")
         await settle(pilot)
         assert isinstance(app.screen, HistoryScreen) and any("Stop it first" in text for text in toasts)

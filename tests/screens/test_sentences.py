@@ -36,6 +36,8 @@ _LEAST: dict[type, dict[str, object]] = {
     ev.IncludeAdded: {"file": "a.c", "header": "stdio.h", "line": 1, "kept": False}, ev.ChecksStarted: {"command": "make"},
     ev.RecoveryDone: {"file": "a.c", "category": "logic_error", "action": "", "ok": False, "attempt_consumed": True},
     ev.EditApplied: {"path": "a.c", "kind": "replace"}, ev.EditRejected: {"path": "a.c", "reason": "no match"},
+    ev.FunctionCandidate: {"symbol": "f", "path": "a.c", "number": 1}, ev.ContractChecked: {"symbol": "f", "path": "a.c"},
+    ev.CandidateChosen: {"symbol": "f", "path": "a.c", "number": 1, "of": 2, "why": "right"},
     ev.GateWaiting: {"kind": "stage"}, ev.GateResolved: {"kind": "verdict", "action": "overrule"},
 }  # fmt: skip
 
