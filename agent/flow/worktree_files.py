@@ -13,17 +13,24 @@ from agent.workspace.protected import is_hidden
 from agent.workspace.worktree import Workspace
 
 
+class SpoiledFile(WorkspaceError, FileNotFoundError):
+    """A file of the run's place is not there, or no file that can be read. ``str()`` is a sentence for the person."""
+
+
 class _Confined(FolderFiles):
     """Files as a model may name them: what leads out of the run's place is not there."""
 
     workspace: Workspace
 
     def read_bytes(self, path: str) -> bytes:
-        """The file's content. Raises FileNotFoundError, also for a path that is refused."""
+        """The file's content. Raises SpoiledFile, also for a path that is refused."""
         try:
             return read_regular(self.workspace.resolve(path))
-        except PathRefused as error:
-            raise FileNotFoundError(str(error)) from None
+        except (PathRefused, OSError) as error:
+            raise SpoiledFile(
+                f"{path} cannot be read in the run's place ({error}): commands that the run executed may have replaced it. "
+                "What was committed before is kept."
+            ) from None
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file inside the run's place."""

@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from agent.launch import open_run
 from agent.regular_files import read_regular
-from tests.workspace.support import make_repo
+from tests.fakes.server import ScriptedServer
+from tests.flow.coder import Coder, small_ring
+from tests.flow.test_run import RING, TASK
+from tests.workspace.support import git, make_repo
 from tui.cli import cli
 
 NAMES = (
@@ -63,3 +67,17 @@ def test_only_regular_files_of_a_bearable_size_are_read(tmp_path: Path) -> None:
             read_regular(tmp_path / make.__name__)
     with pytest.raises(FileNotFoundError):
         read_regular(tmp_path / "nothing")
+
+
+async def test_a_source_that_the_checks_turn_into_a_link_ends_the_run_with_a_sentence(tmp_path: Path) -> None:
+    repo = small_ring(tmp_path / "ring")
+    (repo / "spoil.sh").write_text("ln -sf /etc/passwd ring_buffer.c\nmake test\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "Spoil")
+    async with ScriptedServer(Coder(RING)) as server:
+        models = {"provider": "openai", "base_url": server.base_url}
+        run = await open_run(TASK, repo, extra={"models": models, "testing": {"test_command": "sh spoil.sh"}})
+        done = await run.execute()
+        await run.aclose()
+    assert done.status in ("failed", "partial") and "/etc/passwd" not in done.reason
+    assert not (repo / "ring_buffer.c").is_symlink()

@@ -106,3 +106,17 @@ def test_steps_that_an_adjustment_gives_back_come_first() -> None:
 def test_a_dropped_step_is_not_left() -> None:
     found = read_progress([MADE, ev.PlanAdjusted((S1, S2), (S2,))])
     assert found is not None and [step.id for step in found.left] == ["s2"] and found.dropped == {"s1"}
+
+
+def test_a_found_edit_is_known_apart_from_the_plan() -> None:
+    edit = PlanStep("r1", "Mend f: < becomes <=", ("a.c",), ("f",))
+    told = [ev.PlanMade((S1, edit), "search"), ev.StepStarted("r1"), ev.StepFinished("r1", True, "", "c9")]
+    alone = read_progress([ev.PlanMade((edit,), "search"), *told[1:]])
+    assert alone is not None and alone.planned == () and alone.mended is not None
+    assert (alone.mended.step, alone.commit, alone.left) == (edit, "c9", ())
+    both = read_progress([ev.PlanMade((S1,)), ev.StepFinished("s1", True, "", "c1"), *told])
+    assert both is not None and both.planned == (S1,) and both.mended is not None and both.commit == "c9"
+    under_way = read_progress(told[:2])
+    assert under_way is None, "the search is made once more"
+    failed = read_progress([ev.PlanMade((S1,)), *told[:2], ev.StepFinished("r1", False, "fails")])
+    assert failed is not None and failed.mended is None and failed.searched and failed.left == (S1,)
