@@ -102,6 +102,7 @@ async def pictures(out: Path) -> None:
     await _take(out, "cascade", lambda: ReplayApp(_up_to(load("token_budget"), "PlanMade")), WIDE, _keys("1"))
     await _take(out, "run", ring("RecoveryDone"), WIDE)
     await _take(out, "compile", ring("RecoveryDone"), WIDE, _keys("2"))
+    await _take(out, "repair", lambda: ReplayApp(load("mended")), WIDE, _keys("8"))
     await _take(out, "decide", ring(live=True), WIDE, _keys("5"))
     await _take(out, "finished", ring(), WIDE)
     await _take(out, "adjust", lambda: ReplayApp(failing()), WIDE, _keys("4"))
