@@ -272,7 +272,7 @@ async def test_labels_of_all_repositories_make_a_threshold_for_all(tmp_path: Pat
         await until(pilot, lambda: store_facts(store_path()).labelled == 30)
         app.push_screen(CalibrateScreen(app.services, repo=places[0]))
         await settle(pilot)
-        assert "come from 3 tasks" in app.screen.query_one("#fit").plain
+        assert "15 labels; a fit needs 20" in app.screen.query_one("#fit").plain
         await pilot.press("s")
         await settle(pilot)
         assert "rests on 30 labels of 6 tasks" in app.screen.query_one("#fit").plain
