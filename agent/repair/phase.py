@@ -61,6 +61,9 @@ _WRITTEN_SHARE = 0.5
 _LINES_SHARE = 0.5
 """Share of what is left then that single lines get before whole functions are written."""
 
+_LOOK_FIRST = 6.0
+"""Seconds in which edits are tried by the evidence alone, before suspects are asked about: many faults are found by then."""
+
 _ABOUT = 500
 """Characters of the contract that stand above a file with a gap."""
 
@@ -180,7 +183,6 @@ class RepairPhase:
         if not suspects:
             return self._finished(Mended(False, "No function of the repository is run by the failing checks."))
         self._tell_suspects(suspects)
-        suspects = await self._judge_suspects(suspects, base.messages)
         found = await self._find(bed, sources, suspects, functions)
         if not found:
             return self._finished(Mended(False, self._how_far(suspects)))
@@ -263,6 +265,12 @@ class RepairPhase:
         self._counts = search.counts
         self.ctx.emit(CandidatesTried(seconds_left=self._left()))
         candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others)
+        search.deadline = min(first_end, time.monotonic() + _LOOK_FIRST)
+        await search.run(candidates)
+        search.deadline = first_end
+        if not search.passing:
+            suspects = await self._judge_suspects(list(suspects), self._messages)
+            candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others)
         await search.run(candidates)
         await self.ctx.gate.pass_point()
         if not search.passing and search.partial:
