@@ -35,7 +35,7 @@ def read_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         name, other, key = clash
         del used[name]
         keeps = f"ui.keys: {name} keeps its key, {_now(name, used)}"
-        said.append(f"{keeps}: {key_names(key)} already the key of {other}. Give that action another key first.")
+        said.append(f"{keeps}: {key_names(key)} is already the key of {other}. Give that action another key first.")
     return used, said
 
 

@@ -387,7 +387,7 @@ def test_breakpoints_are_read_or_refused_with_a_sentence() -> None:
     assert parse_breakpoint("relevant?", "", "").stage == parse_breakpoint("Relevant", "", "").stage == "precision_pass1"
     with pytest.raises(ValueError, match="no stage ring_push"):
         parse_breakpoint("ring_push", "", "")
-    with pytest.raises(ValueError, match="no yes/no decision"):
+    with pytest.raises(ValueError, match="not a yes/no decision"):
         parse_breakpoint("write", "", "")
     for wrong in ("soon", "0.9-0.1", "1-2"):
         with pytest.raises(ValueError, match=r"0\.4-0\.6"):

@@ -254,7 +254,7 @@ async def test_keys_that_clash_are_not_saved(repo: Path, toasts: list[str]) -> N
     async with settings(repo) as (app, pilot, screen):
         row = await _fill(screen, pilot, "keys by action", "run.step=x")
         await press(pilot, "ctrl+s")
-        assert app.screen is screen and "x is run.stop already" in toasts[-1]
+        assert app.screen is screen and "x is already the key of run.stop" in toasts[-1]
         row.query_one(Input).value = "run.step=f7"
         await pilot.pause()
         await press(pilot, "ctrl+s", "y")

@@ -51,11 +51,11 @@ async def test_keys_can_be_remapped() -> None:
         ({"run.step": "F7, Ctrl+K"}, {"run.step": "f7,ctrl+k"}, ""),
         ({"run.step": "?"}, {"run.step": "question_mark"}, ""),
         ({"run.step": ","}, {"run.step": "comma"}, ""),
-        ({"run.step": "x"}, {}, "run.step keeps its key, s: x is run.stop already"),
+        ({"run.step": "x"}, {}, "run.step keeps its key, s: x is already the key of run.stop"),
         ({"run.step": "[", "run.stop": "["}, {"run.step": "left_square_bracket"}, "[ is run.step already"),
-        ({"app.quit": "q"}, {}, "q is run.back already"),
+        ({"app.quit": "q"}, {}, "q is already the key of run.back"),
         ({"run.step": "ctrl+q"}, {}, "^q is app.quit already"),
-        ({"replay.play": "j"}, {}, "j is run.down already"),
+        ({"replay.play": "j"}, {}, "j is already the key of run.down"),
         ({"run.step": "escpe"}, {}, "Did you mean 'escape'?"),
         ({"run.step": ""}, {}, "'' is not a key"),
         ({"run.step": "strg+x"}, {}, "'strg+x' is not a key"),
@@ -73,7 +73,7 @@ async def test_a_clash_is_said_and_both_keys_do_what_they_did(toasts: list[str])
     app = ReplayApp(worked_example(), config=Config(ui=Ui(keys=keys)))
     async with app.run_test(size=(120, 36), notifications=True) as pilot:
         await pilot.pause()
-        assert any("run.pin keeps its key, t: b is run.break already" in text for text in toasts)
+        assert any("run.pin keeps its key, t: b is already the key of run.break" in text for text in toasts)
         await pilot.press("t", "c")
         await pilot.pause()
         screen = app.run_screen()
