@@ -25,6 +25,7 @@ MODES = {"decomposed": True, "monolithic": False}
 TOGGLES = tuple(f.name for f in msgspec.structs.fields(Orchestrator) if f.name.startswith("decomposed_"))
 OPEN = {
     "ring_buffer": "The ring buffer's operations do nothing yet; give each the behaviour that ring_buffer.h describes.",
+    "weather_log": "Let a series hold its last day, too, and give each report the behaviour that report.h describes.",
     "token_budget": "Let a text that fills the token budget to the last token be accepted, so that the last file is no "
     "longer silently dropped from the context window",
     "hash_table": "Write a hash table with string keys and int values, as README.md specifies, in a new header and a new "
