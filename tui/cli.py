@@ -19,7 +19,7 @@ from tui import exit_codes
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": (
         "tui.commands.demo:demo",
-        "Copy the demo NAME (ring_buffer, token_budget or hash_table), with some history, and open it.",
+        "Copy the demo NAME (ring_buffer, weather_log, token_budget or hash_table), with some history, and open it.",
     ),
     "run": ("tui.commands.run:run", "Carry out TASK on a repository."),
     "index": ("tui.commands.index:index", "Index REPO (default: here): files, symbols, references, history, search."),
