@@ -120,3 +120,23 @@ def test_calibrate_pools_repositories_and_writes_only_what_is_offered(tmp_path: 
     result = cra("calibrate", *both, "--apply")
     assert "offered: threshold" in result.stdout and result.stdout.count("written:") == 2
     assert (repos[1] / ".clean_room" / "thresholds.toml").is_file()
+
+
+def test_labels_of_several_repositories_are_gathered_and_read_together(repo: Path, tmp_path: Path) -> None:
+    other = Filled(tmp_path / "other")
+    other.run("o1", repo=str(other.repo))
+    other.label(other.call("o1", "o.c", True, 0.7), True)
+    other.log.close()
+    both = ("--repo", repo, "--repo", other.repo)
+    assert "9 yes/no calls, 9 labelled" in cra("labels", "stats", *both).stdout
+    dry = cra("labels", "export", *both, "--format", "openai-chat", "--out", tmp_path / "dry", "--dry-run")
+    assert dry.exit_code == 0 and '"messages"' in dry.stderr and "Nothing was written" in dry.stderr
+    assert not (tmp_path / "dry").exists()
+    gathered = cra("labels", "gather", *both).stdout
+    assert "9 new labels; 9 of 2 repositories in " in gathered and str(other.repo) in gathered
+    assert "0 new labels" in cra("labels", "gather", *both).stdout
+    shared = cra("labels", "stats", "--shared", "--repo", repo).stdout
+    assert "9 labelled" in shared and "your own store: 9 labels of 2 repositories" in shared
+    out = tmp_path / "shared"
+    assert cra("labels", "export", "--shared", "--repo", repo, "--out", out, "--test-fraction", "0").exit_code == 0
+    assert (out / "train.jsonl").read_text().count("\n") == 9
