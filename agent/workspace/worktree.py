@@ -121,10 +121,9 @@ class Workspace:
     async def drop_leftovers(self) -> None:
         """Remove what builds and tests left, ignored files too, so that the next check is a build from nothing.
 
-        Does nothing while files wait to be committed.
+        While files wait to be committed, only what git ignores goes.
         """
-        if not self._written:
-            await asyncio.to_thread(run_git, self.top, "clean", "-fdxq")
+        await asyncio.to_thread(run_git, self.top, "clean", "-fdXq" if self._written else "-fdxq")
 
     async def rollback(self, commit: str) -> None:
         """Put branch and files back to ``commit``; untracked files that are not ignored go.
