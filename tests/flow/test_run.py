@@ -119,7 +119,8 @@ async def test_a_wrong_function_is_found_by_its_test_and_written_anew(small: Pat
     async with ScriptedServer(Coder(RING, first={"ring_max": wrong})) as server:
         finished, heard, _ = await play(small, server, TASK)
     assert finished.status == "complete", finished.reason
-    assert of(heard, ev.FailureSignals)
+    versions = [one for one in of(heard, ev.FunctionCandidate) if one.symbol == "ring_max"]
+    assert versions[0].points < 1.0 and "test_max" in versions[0].failure and versions[-1].points == 1.0
 
 
 async def test_independent_functions_are_written_at_once_with_a_commit_each(ring: Path) -> None:

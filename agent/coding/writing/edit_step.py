@@ -219,7 +219,7 @@ class _Step:
         return f"{name or 'The edit'} could not be made in {self.attempts} tries: {headline(trouble)}"
 
     def _tell(self, name: str, path: str, number: int, points: CheckScore | None, call: int) -> None:
-        failure = points.failure.partition("\n")[0][:200] if points is not None else ""
+        failure = brief(points.failure).partition("\n")[0] if points is not None else ""
         share = points.points if points is not None else None
         self.ctx.emit(FunctionCandidate(name, path, number, share, int(points is not None and points.faulty), failure, call))
 

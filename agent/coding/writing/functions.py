@@ -308,11 +308,11 @@ class _Writer:
         points = measured.points if measured is not None else None
         signs = len(bugs) + (measured is not None and measured.faulty)
         self.compiled.append(Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, signs))
-        told = measured.failure.partition("\n")[0][:200] if measured is not None else ""
+        told = brief(measured.failure).partition("\n")[0] if measured is not None else ""
         name, number = self.wanted.name, len(self.compiled)
         self.ctx.emit(FunctionCandidate(name, self.wanted.path, number, points, signs, told, self._call))
         if not bugs and points in (None, 1.0):
-            if self.score is None:
+            if self.score is None or points == 1.0 or not warnings:  # the last one: kept before the next function comes
                 await self._keep()
             return True
         self.trial.take_back(before)
