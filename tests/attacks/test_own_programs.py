@@ -37,7 +37,8 @@ def test_no_module_of_the_repository_is_imported(tmp_path: Path, hostile: Path) 
         child = _spawn(Place(folder, "key"), tmp_path / "no.gguf", 512, ServerOptions(), log)
     assert child.stdin is not None
     child.communicate(b"\n", timeout=60)
-    assert [one.symbols is not None for one in extracted(hostile, [("a.c", "")], 10_000, workers=1) if one] == [True]
+    with extracted(hostile, [("a.c", "")], 10_000, workers=1) as read:
+        assert [one.symbols is not None for one in read if one] == [True]
     assert not (tmp_path / "ran").exists(), (tmp_path / "log").read_text()
 
 

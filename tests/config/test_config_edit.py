@@ -63,12 +63,12 @@ def test_a_new_value_goes_below_the_values_of_its_section(tmp_path: Path) -> Non
 
 def test_a_new_value_goes_below_its_commented_default_in_the_template(tmp_path: Path) -> None:
     mine = draft(tmp_path, template())
-    mine.set("coding", "samples", 4)
+    mine.set("coding", "samples", 2)
     mine.set_override("scope", Override(model="qwen3:0.6b", provider="ollama"))
     text = mine.text()
-    assert "# samples = 1\nsamples = 4\n" in text
+    assert "# samples = 4\nsamples = 2\n" in text
     assert comments(text) == comments(template())
-    assert merge(parse(text, "x")).coding.samples == 4
+    assert merge(parse(text, "x")).coding.samples == 2
     mine.unset("coding", "samples")
     mine.remove_override("scope")
     assert mine.changes == {} and mine.text() == template() and mine.diff() == ""

@@ -132,13 +132,13 @@ async def test_help_opens_and_closes() -> None:
 
 
 async def test_ctrl_c_names_the_key_that_leaves(toasts: list[str]) -> None:
-    app = CraApp(home_services(), config=Config(ui=Ui(keys={"app.quit": "f11"})))
+    app = CraApp(home_services(), config=Config(ui=Ui(keys={"app.quit": "f13"})))
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await pilot.pause()
         app.screen.query_one("#demos").focus()
         await pilot.press("ctrl+c")
         await pilot.pause()
-        assert any("Press F11 to leave" in text and "[" not in text for text in toasts)
+        assert any("Press F13 to leave" in text and "[" not in text for text in toasts)
 
 
 @pytest.mark.parametrize("theme", ["ansi-dark", "clean-room-light", "nord"])

@@ -265,7 +265,7 @@ async def test_labels_become_a_threshold_that_decides_the_next_run(budget: Path)
             await pilot.press("enter")
             session = await ended(pilot, app)
             before = next(c for c in session.state.calls if (c.stage, c.item) == ("precision_pass1", REMAINING))
-            assert (before.verdict, before.source) == (False, "parsed")
+            assert (before.verdict, before.answer.source) == (False, "parsed")
             wanted = make_screen("relabel", app.services, repo=budget, call_id=before.call_id)
             app.push_screen(wanted)
             await until(pilot, lambda: isinstance(app.screen, RelabelScreen) and app.screen.item is not None)
@@ -289,8 +289,8 @@ async def test_labels_become_a_threshold_that_decides_the_next_run(budget: Path)
             await pilot.press("enter")
             session = await ended(pilot, again)
     after = next(c for c in session.state.calls if (c.stage, c.item) == ("precision_pass1", REMAINING))
-    assert (after.verdict, after.source, after.overruled) == (True, "threshold", False)
-    assert "fitted to 37 labels" in after.explanation and "P(yes) 0.36" in after.explanation
+    assert (after.verdict, after.answer.source, after.answer.overruled) == (True, "threshold", False)
+    assert "fitted to 37 labels" in after.answer.explanation and "P(yes) 0.36" in after.answer.explanation
 
 
 def _labelled_yes(labels: LabelSession, call_id: int) -> bool:
