@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 
+from agent.brackets import to_closing_bracket
 from agent.values import Value
 
 MOST = 8
@@ -51,22 +52,10 @@ def stated_of(name: str, text: str) -> tuple[Stated, ...]:
 
 def _call_at(text: str, start: int) -> str:
     """The call that begins there, to its closing bracket; "" when it does not end on its line."""
-    depth, quote = 0, ""
-    for place in range(text.index("(", start), len(text)):
-        char = text[place]
-        if char == "\n":
-            return ""
-        if quote:
-            quote = "" if char == quote and text[place - 1] != "\\" else quote
-        elif char in "\"'":
-            quote = char
-        elif char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-            if not depth:
-                return text[start : place + 1]
-    return ""
+    line = text[start:].partition("\n")[0]
+    opening = line.index("(")
+    arguments = to_closing_bracket(line, opening)
+    return line[:opening] + arguments if arguments else ""
 
 
 def _all_literal(arguments: str) -> bool:

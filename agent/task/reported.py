@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from agent.brackets import to_closing_bracket
 from agent.values import Value
 
 _CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\(")
@@ -36,8 +37,8 @@ def reported_calls(task: str) -> list[ReportedCall]:
     """The calls with literal arguments whose right result the task tells, in its order, each once."""
     found: dict[tuple[str, str], ReportedCall] = {}
     for match in _CALL.finditer(task):
-        arguments = _closed(task, match.end() - 1)
-        if arguments is None or not _is_literal(f"({arguments[1:-1]},)" if arguments != "()" else "()"):
+        arguments = to_closing_bracket(task, match.end() - 1, _LONGEST)
+        if not arguments or not _is_literal(f"({arguments[1:-1]},)" if arguments != "()" else "()"):
             continue
         rest = task[match.end() - 1 + len(arguments) :][:_LONGEST]
         for one in _expected(match[1], arguments, rest):
@@ -64,25 +65,6 @@ def _expected(name: str, arguments: str, rest: str) -> Iterator[ReportedCall]:
         yield ReportedCall(name, arguments, wanted.strip("` "))
 
 
-def _closed(text: str, start: int) -> str | None:
-    """From an opening bracket to the one that closes it; None when none does nearby."""
-    depth, quote = 0, ""
-    for place in range(start, min(len(text), start + _LONGEST)):
-        sign = text[place]
-        if quote:
-            if sign == quote and text[place - 1] != "\\":
-                quote = ""
-        elif sign in "'\"":
-            quote = sign
-        elif sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-            if depth == 0:
-                return text[start : place + 1]
-    return None
-
-
 def _literal_at(text: str) -> str:
     """The longest literal that a text begins with, with a backtick before it; "" for none."""
     lead = "`" if text.startswith("`") else ""
@@ -91,7 +73,7 @@ def _literal_at(text: str) -> str:
         end = body.find(body[0], 1)
         found = body[: end + 1] if end > 0 else ""
     elif body[:1] in ("[", "(", "{"):
-        found = _closed(body, 0) or ""
+        found = to_closing_bracket(body, 0, _LONGEST)
     else:
         match = re.match(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|True\b|False\b|None\b|set\(\)", body)
         found = match[0] if match else ""
