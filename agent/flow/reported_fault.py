@@ -12,9 +12,10 @@ from pathlib import Path
 from agent.context import RunContext
 from agent.events import ChecksRun, EditApplied
 from agent.flow.checks import RunChecks
+from agent.language.base import FilesOfTests
 from agent.languages import is_module, reader_of
 from agent.task.intent import read_intent
-from agent.task.reported import ReportedCall, reported_calls
+from agent.task.reported import reported_calls
 from agent.walking import files_below
 from agent.workspace.checks import compare
 from agent.workspace.protected import is_hidden, is_test_file
@@ -41,11 +42,18 @@ async def show_reported_fault(
     calls = reported_calls(task)
     homes = await asyncio.to_thread(_homes, workspace.root, {one.name for one in calls}, hidden) if calls else {}
     calls = [one for one in calls if one.name in homes]
-    if not calls:
+    reader = reader_of(homes[calls[0].name]) if calls else None
+    if reader is None:
+        return False
+    path = await asyncio.to_thread(_free_path, workspace.root, calls[0].name, reader.tests)
+    text = reader.tests.reporting(
+        {one.name: homes[one.name] for one in calls},
+        [(f"{one.name}{one.arguments}", one.wanted, one.raises) for one in calls],
+        "unittest" if "unittest" in checks.command else "",
+    )
+    if not text:
         return False
     async with ctx.stage(STAGE, title="a test that shows the fault") as report:
-        path = await asyncio.to_thread(_free_path, workspace.root, calls[0].name)
-        text = _test_of(calls, homes, "unittest" in checks.command)
         workspace.write_bytes(path, text.encode())
         now = await checks.measure()
         new = set(now.failing) - set(before.failing) if now is not None else set()
@@ -66,7 +74,7 @@ async def show_reported_fault(
 
 
 def _homes(root: Path, names: set[str], hidden: Sequence[str]) -> dict[str, str]:
-    """The module, as it is imported, of each function that is defined once at the top of one."""
+    """The file of each function that is defined once, at the top of a module."""
     found: dict[str, list[str]] = {}
     for number, path in enumerate(files_below(root)):
         name = path.relative_to(root).as_posix()
@@ -80,42 +88,14 @@ def _homes(root: Path, names: set[str], hidden: Sequence[str]) -> dict[str, str]
         for symbol in reader.parse(path.read_bytes()).symbols if reader is not None else ():
             if symbol.kind == "function" and symbol.name in names and not symbol.parent:
                 found.setdefault(symbol.name, []).append(name)
-    return {name: _imported(homes[0]) for name, homes in found.items() if len(homes) == 1}
+    return {name: homes[0] for name, homes in found.items() if len(homes) == 1}
 
 
-def _imported(path: str) -> str:
-    parts = Path(path).with_suffix("").parts
-    parts = parts[1:] if parts[:1] == ("src",) else parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _free_path(root: Path, name: str) -> str:
+def _free_path(root: Path, name: str, tests: FilesOfTests) -> str:
     """Beside the tests that are there, under a name that is free."""
-    tests = [path for path in files_below(root) if path.name.startswith("test") and path.suffix == ".py"]
-    folder = min((path.parent for path in tests), key=lambda one: len(one.parts), default=root)
-    names = (f"test_reported_{name}{number or ''}.py" for number in range(100))
+    there = [path for path in files_below(root) if path.suffix == tests.suffix and is_test_file(path.name)]
+    folder = min((path.parent for path in there), key=lambda one: len(one.parts), default=root)
+    style = tests.styles[0]
+    names = (f"{style.format(f'reported_{name}{number or str()}')}{tests.suffix}" for number in range(100))
     free = next(one for one in names if not (folder / one).exists())
     return (folder / free).relative_to(root).as_posix()
-
-
-def _test_of(calls: Sequence[ReportedCall], homes: dict[str, str], as_class: bool) -> str:
-    """A file of tests, one a call, in the form that the project's runner finds."""
-    imports = sorted({f"from {homes[one.name]} import {one.name}" for one in calls})
-    raising = any(one.raises for one in calls)
-    head = ["import unittest"] if as_class else ["import pytest"] if raising else []
-    lines = ['"""What the task reports."""', "", *head, *([""] if head else []), *imports, "", ""]
-    if as_class:
-        lines += ["class Reported(unittest.TestCase):"]
-    for number, one in enumerate(calls, 1):
-        call = f"{one.name}{one.arguments}"
-        indent = "    " if as_class else ""
-        lines.append(f"{indent}def test_reported_{number}({'self' if as_class else ''}):")
-        if one.raises:
-            lines.append(f"{indent}    with {'self.assertRaises' if as_class else 'pytest.raises'}({one.raises}):")
-            lines.append(f"{indent}        {call}")
-        elif as_class:
-            lines.append(f"{indent}    self.assertEqual({call}, {one.wanted})")
-        else:
-            lines.append(f"{indent}    assert {call} == {one.wanted}")
-        lines += ["", ""] if not as_class else [""]
-    return "\n".join(lines).rstrip("\n") + "\n"

@@ -97,6 +97,12 @@ class FilesOfTests(Protocol):
         and so on; "" when the files of ``interface`` do not offer what is called."""
         ...
 
+    def reporting(self, homes: Mapping[str, str], reported: Sequence[tuple[str, str, str]], flavour: str) -> str:
+        """A file of tests, one for each of ``reported`` (a call, the literal it should come to, the exception it should
+        raise instead), called ``test_reported_1`` and so on; ``homes`` are the files of the functions. "" where this is not
+        written in the language."""
+        ...
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         """How the file at ``path`` gets at the files that it tests, as lines for a model; "" without any."""
         ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from agent.language.base import Instruction
@@ -110,6 +110,26 @@ def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str
     lines = [f"from {module} import *" for module in modules]
     lines += [f"\n\ndef test_{number}():\n    assert {call} == {result}" for number, (call, result) in enumerate(stated)]
     return "\n".join(lines) + "\n"
+
+
+def reporting(homes: Mapping[str, str], reported: Sequence[tuple[str, str, str]], flavour: str) -> str:
+    """Plain functions for pytest, a class where ``flavour`` is unittest."""
+    as_class = flavour == "unittest"
+    raising = any(exception for _, _, exception in reported)
+    head = ["import unittest", ""] if as_class else ["import pytest", ""] if raising else []
+    imports = sorted(f"from {_module(path)} import {name}" for name, path in homes.items())
+    lines = ['"""What the task reports."""', "", *head, *imports, "", ""]
+    lines += ["class Reported(unittest.TestCase):"] if as_class else []
+    indent, own, raises = ("    ", "self", "self.assertRaises") if as_class else ("", "", "pytest.raises")
+    for number, (call, result, exception) in enumerate(reported, 1):
+        lines.append(f"{indent}def test_reported_{number}({own}):")
+        if exception:
+            lines += [f"{indent}    with {raises}({exception}):", f"{indent}        {call}"]
+        else:
+            check = f"self.assertEqual({call}, {result})" if as_class else f"assert {call} == {result}"
+            lines.append(f"{indent}    {check}")
+        lines += [""] if as_class else ["", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def how_to_use(path: str, interface: Sequence[str]) -> str:

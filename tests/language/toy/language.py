@@ -56,6 +56,9 @@ class _Tests:
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
         return ""
 
+    def reporting(self, homes: Mapping[str, str], reported: Sequence[tuple[str, str, str]], flavour: str) -> str:
+        return ""
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         return ""
 
