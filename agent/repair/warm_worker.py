@@ -410,7 +410,8 @@ class PytestPlugin:
             self.job.lines.start()
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
-        """A report without the rendered traceback, which takes seconds for a deep recursion and is read by nobody here."""
+        """A report without the rendered traceback, which takes seconds for a deep recursion and is read by nobody here.
+        pytest's own hook for ``unittest.TestCase`` is tried first: it puts what the test case caught into ``call``."""
         import pytest
 
         outcome: Any = "passed"
@@ -455,8 +456,7 @@ def run_pytest(parent: Parent, arguments: list[str], cold: bool) -> None:
         if job is None:
             return
     first = pytest.hookimpl(tryfirst=True)
-    for hook in (PytestPlugin.pytest_collection, PytestPlugin.pytest_runtestloop, PytestPlugin.pytest_runtest_makereport,
-                 PytestPlugin.pytest_sessionfinish):  # fmt: skip
+    for hook in (PytestPlugin.pytest_collection, PytestPlugin.pytest_runtestloop, PytestPlugin.pytest_sessionfinish):
         first(hook)
     plugin = PytestPlugin(parent, job)
     with contextlib.suppress(BaseException):

@@ -114,14 +114,16 @@ def _texts(search: EditSearch, source: str) -> list[str]:
     return found
 
 
-async def test_unittest_behind_make(tmp_path: Path) -> None:
+@pytest.mark.parametrize("runner", ["unittest -q test_count", "pytest -q test_count.py"])
+async def test_test_cases_behind_make(tmp_path: Path, runner: str) -> None:
     (tmp_path / "count.py").write_text(COUNT)
     (tmp_path / "test_count.py").write_text(COUNT_TEST)
-    (tmp_path / "Makefile").write_text("test:\n\tpython3 -m unittest -q test_count\n")
+    (tmp_path / "Makefile").write_text(f"test:\n\tpython3 -m {runner}\n")
     bed = await python_bed(tmp_path, "make test")
-    assert bed.check.kind == "unittest"
+    assert bed.check.kind == runner.partition(" ")[0]
     try:
         await bed.open()
+        assert len(bed.baseline.failing) == 2 and len(bed.baseline.passing) == 1
         search = await searched(bed, tmp_path, "count.py")
     finally:
         await bed.close()
