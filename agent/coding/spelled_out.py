@@ -44,6 +44,9 @@ _FIELDS_OF = re.compile(r"\b(?:members|fields)\s+of\s+(`[^`]+`)\s*(?:are)?\s*:?\
 _CLAUSE_END = re.compile(r"[;.](?=\s|$)")
 _QUOTED = re.compile(r"`([^`\n]+)`")
 
+_UNSHOWN = re.compile(r"^[ ]{0,3}\[[^\]\n]+\]:[ \t]+\S+[^\n]*\n?|<!--.*?-->", re.M | re.S)
+"""What Markdown does not show: the targets of links (CommonMark, link reference definitions) and comments."""
+
 LONGEST_DOCUMENT = 6000
 """Characters taken of a document that a task names."""
 
@@ -140,8 +143,9 @@ def with_documents(task: str, files: Mapping[str, bytes]) -> str:
             text = files[name.removeprefix("./")].decode("utf-8", "replace")
         except (KeyError, ValueError, OSError):
             continue
-        if text.strip():
-            parts.append(f"{name} says:\n{text.strip()[:LONGEST_DOCUMENT]}")
+        text = _UNSHOWN.sub("", text).strip() if name.lower().endswith(".md") else text.strip()
+        if text:
+            parts.append(f"{name} says:\n{text[:LONGEST_DOCUMENT]}")
     return "\n\n".join(parts)
 
 

@@ -15,6 +15,15 @@ Rules:
 
 
 STEPS_FIRST = "Begin the body with a comment that lists the steps, then write the code for each."
+SIMPLY = "Write it in the simplest way that gives each of the expected results."
+_VARIED = ("", "", STEPS_FIRST, SIMPLY)
+"""Last words of the question, by the number of the sample."""
+
+
+def varied(order: int) -> list[str]:
+    """What ends the question of sample ``order`` (from 1), so that samples differ; [] for nothing. It stands last: all
+    before it is the same for every sample, and a server that caches prefixes reads it once."""
+    return list(filter(None, [_VARIED[(order - 1) % len(_VARIED)]]))
 
 
 def task_context(task: str, headers: Mapping[str, str], path: str, top: str) -> str:
@@ -42,19 +51,16 @@ def question(
 
     ``written`` are definitions that stand in the file already, ``examples`` what the tests say of the function, ``cards``
     advice for its kind, and ``trouble`` what the compiler or a test said of an earlier version. That version itself is never
-    shown: a small model copies it. ``order`` (from 1) varies the question, so that samples
-    differ: the contract first, the tests first, the steps written down before the code, or tests and signature alone.
+    shown: a small model copies it. ``order`` (from 1) varies the end of the question, so that samples differ.
     """
     parts = []
     if written:
         parts.append(f"Already written in {path}:\n```c\n" + "\n\n".join(written) + "\n```")
-    told = "What the tests expect:\n" + "\n".join(examples) if examples else ""
-    alone = order % 4 == 0 and bool(told)
-    declared = f"{contract.strip()}\n{signature};" if contract.strip() and not alone else f"{signature};"
-    asked = f"Write the function {name} of {path}:\n```c\n{declared}\n```"
+    declared = f"{contract.strip()}\n{signature};" if contract.strip() else f"{signature};"
     parts += [f"Keep in mind: {card}" for card in cards]
-    parts += [told, asked] if told and order % 2 == 0 else [asked, told] if told else [asked]
-    parts += [STEPS_FIRST] if order % 4 == 3 else []
+    parts.append(f"Write the function {name} of {path}:\n```c\n{declared}\n```")
+    parts += ["What the tests expect:\n" + "\n".join(examples)] if examples else []
+    parts += varied(order)
     if trouble:
         parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct function {name}.")
     return "\n\n".join(parts)

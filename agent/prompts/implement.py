@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agent.languages import title_of
-from agent.prompts.function_implement import STEPS_FIRST
+from agent.prompts.function_implement import varied
 
 _SYMBOL_SYSTEM = """You are an expert {language} programmer. You change one piece of code at a time.
 Reply with the whole new version of that piece in one ```{fence} block, and nothing after it.
@@ -62,12 +62,12 @@ def write_question(
 ) -> str:  # fmt: skip
     """A symbol without a body: its ``source`` as it stands, its whole ``module``, what the tests say of it, advice, and what
     was wrong with an earlier version, which itself is never shown: a small model copies it. ``order`` (from 1) varies
-    what comes first, so that samples differ."""
+    the end, so that samples differ."""
     parts = [f"{path} is now:\n```{language}\n{module.strip()}\n```"] if module.strip() != source.strip() else []
     parts += [f"Keep in mind: {card}" for card in cards]
-    asked = f"Write {name} of {path}:\n```{language}\n{source.rstrip()}\n```"
-    parts += [told, asked] if told and order % 2 == 0 else [asked, told] if told else [asked]
-    parts += [STEPS_FIRST] if order % 4 == 3 else []
+    parts.append(f"Write {name} of {path}:\n```{language}\n{source.rstrip()}\n```")
+    parts += [told] if told else []
+    parts += varied(order)
     if trouble:
         parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct {name}.")
     return "\n\n".join(parts)

@@ -13,9 +13,9 @@ from agent.models.types import ModelTarget
 from agent.textfile import lines_of
 from agent.values import Diagnostic, FailureCategory
 
-TEMPERATURES = (0.0, 0.6, 0.9, 1.1, 1.2)
-"""Added to the stage's own temperature, by attempt: a retry at the same temperature would repeat itself. Servers cut the
-unlikely words off before they apply it, so that more than 1.0 brings other versions and no nonsense."""
+TEMPERATURES = (0.0, 0.6, 0.8, 0.8, 0.9)
+"""Added to the stage's own temperature, by attempt: the most likely answer first, then fresh samples. About 0.8 finds a
+right one among many samples most often (Chen et al., Evaluating Large Language Models Trained on Code, 2021)."""
 
 SHOWN_ERRORS = 4
 """Diagnostics in a retry prompt; a small model does not gain from more, and the first ones cause the rest."""
@@ -145,7 +145,7 @@ class FunctionResult(msgspec.Struct, frozen=True):
 
 def temperature_for(attempt: int, base: float) -> float:
     """The sampling temperature of the ``attempt``-th try (from 1)."""
-    return min(base + TEMPERATURES[min(attempt, len(TEMPERATURES)) - 1], 1.2)
+    return min(base + TEMPERATURES[min(attempt, len(TEMPERATURES)) - 1], 1.0)
 
 
 _UNDECLARED_CALL = re.compile(r"(?:implicit declaration of|call to undeclared) function\W+(\w+)")
