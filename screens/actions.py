@@ -92,7 +92,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.incident", "i", "Last incident", "Show the pane of the last incident: a compile error, a change of plan, an"
            " overruled verdict.", "incident", short="Incident"),
     Action("run.pin", "t", "Pin the tab", "Keep this tab in front, or let the tabs follow the action.", "pin",
-           other="Let the tabs follow"),
+           other="Follow", spare=4),
     Action("run.copy", "c", "Copy", "Copy what the focused pane shows.", "copy"),
     Action("run.zoom", "z", "Enlarge", "Give the focused pane the whole screen, or take it back.", "zoom", other="Shrink"),
     Action("run.escape", "escape", "Close", "Close the enlarged pane, the filter, the pane in front; then leave a run that"

@@ -12,11 +12,23 @@ from textual.widgets import Input, Static
 from screens.lines import LinesView
 
 
+class FilterBox(Input):
+    """Where the words of a filter are typed. The footer says how to leave it."""
+
+    BINDINGS = [Binding("enter", "submit", "Keep the filter"), Binding("escape", "screen.escape", "Take it away")]
+
+
+class FindBox(Input):
+    """Where the words are typed that are looked for."""
+
+    BINDINGS = [Binding("enter", "submit", "Next place")]
+
+
 class FindLine(Horizontal):
     """Hidden until :meth:`look_in`. Enter and down go to the next place, up to the one before, escape closes it."""
 
     BINDINGS = [
-        Binding("escape", "close", "Close", show=False),
+        Binding("escape", "close", "Close"),
         Binding("down", "go(1)", "Next place", show=False),
         Binding("up", "go(-1)", "Place before", show=False),
     ]
@@ -33,7 +45,7 @@ class FindLine(Horizontal):
 
     def compose(self) -> ComposeResult:
         """The words, and at the right how many places hold them."""
-        yield Input(compact=True, select_on_focus=False)
+        yield FindBox(compact=True, select_on_focus=False)
         yield Static("", markup=False)
 
     @property

@@ -27,7 +27,8 @@ _PALETTE = 13
 
 
 class KeyedScreen(Screen[Result]):
-    """A screen with a group of actions. An action that has another word is asked about with :meth:`turned`."""
+    """A screen with a group of actions. An action that has another word is asked about with :meth:`turned`: while it would
+    do the other thing its key is in the footer, so that what was turned on is seen to be turned off."""
 
     ACTION_GROUP: ClassVar[str] = ""
 
@@ -49,7 +50,8 @@ class KeyedScreen(Screen[Result]):
         action = BY_ID.get(active.binding.id or "")
         if action is None:
             return active
-        word, show = action.word(self.turned(action.id)), action.in_footer(self.ACTION_GROUP)
+        turned = self.turned(action.id)
+        word, show = action.word(turned), action.in_footer(self.ACTION_GROUP) or (turned and bool(action.other))
         display = active.binding.key_display
         if show and isinstance(self.focused, Input | TextArea):  # letters are text there: show a key that is none
             others = [key.strip() for key in action.keys.split(",") if not _types(key.strip())]

@@ -147,6 +147,14 @@ def verdict_mark(verdict: bool) -> tuple[str, str]:
     return f"{VERDICT_GLYPHS[verdict]} {VERDICT_WORDS[verdict]}", VERDICT_STYLES[verdict]
 
 
+_FOUND_BY = {"deterministic": "facts", "model": "the model's answers", "recompile": "compiling again", "default": "default"}
+
+
+def found_by(how: str) -> str:
+    """What decided the category of a failed compile, in words."""
+    return _FOUND_BY.get(how, how)
+
+
 def stage_title(stage: str) -> str:
     """The stage's question, or what it makes, in one line."""
     return one_line(stage_of(stage).title)

@@ -101,7 +101,7 @@ class Replay:
         """One line: what is played, how far, how fast."""
         pace = SPEEDS[self.speed]
         speed = "at once" if pace == float("inf") else f"{pace:.0f}×"
-        mark = "▶ playing" if self.playing else "‖ paused"
+        mark = "▶ playing" if self.playing else "■ at its end" if self.at_end else "‖ paused"
         said = f"  event {self.position}/{len(self.envelopes)} · {duration(self.t)} of {duration(self.length)} · {speed}"
         keys = "   + − speed  . , event"
         return line(("replay ", LABEL), mark, (said, "bold"), (keys, MUTED))

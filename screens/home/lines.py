@@ -6,23 +6,27 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
+from screens.lines import wrapped
 from screens.run.session import RunSession
 from screens.runner import DemoTask, RecentRun
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, about_time, duration, line, local_time, one_line, plural
 
 _RUN_MARKS = {"complete": ("✓", GOOD), "partial": ("◐", WARN), "failed": ("✗", BAD), "stopped": ("■", WARN)}
 
-GUIDE = Content("\n").join(
-    [
-        Content.styled("What happens then", LABEL),
-        Content("1  The repository is read: files, symbols, history. No model is needed for that."),
-        Content("2  A small model answers yes/no questions one by one: which files and symbols matter."),
-        Content("3  A plan is made; code is written in a copy, compiled and tested."),
-        Content("4  You see the diff. Your own files change only when you apply it."),
-        Content(""),
-        Content("space pauses at any moment, s goes on to the next decision, y and n overrule it."),
-    ]
+_GUIDE = (
+    Content.styled("What happens then", LABEL),
+    Content("1 The repository is read: files, symbols, history. No model is needed for that."),
+    Content("2 A small model answers yes/no questions one by one: which files and symbols matter."),
+    Content("3 A plan is made; code is written in a copy, compiled and tested."),
+    Content("4 You see the diff. Your own files change only when you apply it."),
+    Content(""),
+    Content("space pauses at any moment, s goes on to the next decision, y and n overrule it."),
 )
+
+
+def guide(width: int) -> Content:
+    """What happens after the start, for so many cells."""
+    return Content("\n").join(wrapped(_GUIDE, width))
 
 
 def home_title(busy: str = "") -> Content:

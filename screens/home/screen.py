@@ -21,7 +21,7 @@ from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFini
 from screens import STYLES
 from screens.actions import bindings
 from screens.home.fetch_dialog import FetchDialog
-from screens.home.lines import GUIDE, demo_entry, earlier_run, home_title, left_run, no_runs, prediction, run_entry
+from screens.home.lines import demo_entry, earlier_run, guide, home_title, left_run, no_runs, prediction, run_entry
 from screens.home.model_box import ModelBox
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.run.session import RunSession
@@ -81,6 +81,14 @@ class TaskBox(TextArea, inherit_bindings=False):
         return True
 
 
+class Guide(Static):
+    """What happens after the start; folded lines keep their indent."""
+
+    def on_resize(self) -> None:
+        """Fold it to the width."""
+        self.update(guide(self.content_size.width))
+
+
 class HomeScreen(KeyedScreen[None]):
     """Where every task begins."""
 
@@ -126,7 +134,7 @@ class HomeScreen(KeyedScreen[None]):
                 with Horizontal(id="start-row"):
                     yield Button("Start", id="start", variant="primary", compact=True)
                     yield Static("", id="prediction", markup=False)
-                yield Static(GUIDE, id="guide", markup=False)
+                yield Guide(id="guide", markup=False)
             with Vertical(id="home-right"):
                 yield ModelBox(self.services, id="model", classes="box")
                 yield OptionList(id="demos", classes="box", markup=False, compact=True)

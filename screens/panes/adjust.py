@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from agent.events import AdjustmentStarted, NewStepVerdict, PlanAdjusted, RootCauseVerdict, ViabilityVerdict
-from agent.state.records import Adjustment
+from agent.state.records import Adjustment, StepState
 from agent.state.run_state import RunState
 from agent.values import PlanStep
 from screens.panes.base import Pane
-from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, keep_tail, line, one_line, plural
+from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, fit, line, one_line, plural
 
 _UNKNOWN = ("·", MUTED)
+_MOST_TITLE = 32
+"""Cells of a step's title in the matrix."""
 
 
 def headline(adjustment: Adjustment) -> Content:
@@ -38,7 +42,10 @@ class AdjustPane(Pane):
     wishes = {AdjustmentStarted: 2, ViabilityVerdict: 2, RootCauseVerdict: 2, NewStepVerdict: 2, PlanAdjusted: 2}
     incident = Adjustment
     headline = staticmethod(headline)
-    empty = "The plan was not adjusted. When a step fails, the questions about what to change appear here."
+    empty = (
+        "The plan stands as it was made. This pane fills when a step fails, or when checks still fail after the last step:"
+        " which steps stay, which one caused what, what is done anew."
+    )
 
     def build(self, state: RunState, width: int) -> list[Content]:
         """Failure signals, then the rounds."""
@@ -47,12 +54,13 @@ class AdjustPane(Pane):
             lines += [line(("failures", LABEL))]
             lines += [line(("  ✗ ", BAD), (s.category, STRONG), f"  {one_line(s.message)}") for s in state.signals]
         for adjustment in reversed(state.adjustments):
-            lines += [*round_lines(adjustment, width), Content("")]
-        return lines or [Content.styled(self.empty, MUTED)]
+            lines += [*round_lines(adjustment, width, state.steps), Content("")]
+        return lines or Content.styled(self.empty, MUTED).wrap(max(4, width))
 
 
-def round_lines(adjustment: Adjustment, width: int) -> list[Content]:
-    """One round: calls against the most there can be, the failures, the matrix, what became of the plan."""
+def round_lines(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) -> list[Content]:
+    """One round: calls against the most there can be, the failures, the matrix, what became of the plan; ``known`` are the
+    steps of the run by their ids."""
     started = adjustment.started
     failures = plural(len(started.failures), "failure")
     steps = [f"{len(started.remaining)} to do" if started.remaining else "", f"{len(started.executed)} done"]
@@ -66,7 +74,7 @@ def round_lines(adjustment: Adjustment, width: int) -> list[Content]:
         line((f"F{number} ", f"bold {BAD}"), one_line(text)) for number, text in enumerate(started.failures, 1)
     ]
     if started.remaining or started.executed:
-        lines += [Content(""), *_matrix(adjustment, width)]
+        lines += [Content(""), *_matrix(adjustment, width, known)]
     lines.append(Content(""))
     if adjustment.adjusted is not None:
         lines += _before_after(adjustment.adjusted)
@@ -92,14 +100,22 @@ def _calls(adjustment: Adjustment) -> list[Content]:
     return [line(("calls ", MUTED), (str(asked), STRONG), (most, MUTED))]
 
 
-def _matrix(adjustment: Adjustment, width: int) -> list[Content]:
+def _title(step: str, known: Mapping[str, StepState]) -> str:
+    """A step's id and what it is about, on one line."""
+    entry = known.get(step)
+    about = (" ".join(entry.step.target_symbols) or entry.step.description) if entry is not None else ""
+    return one_line(f"{step} {about}")
+
+
+def _matrix(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) -> list[Content]:
     """A row for each step, to be done or done already, a column for each failure."""
     cell = 4
     failures, remaining = adjustment.started.failures, adjustment.started.remaining
     steps = [*remaining, *adjustment.started.executed]
     viable = 8 if remaining else 0
     room = max(8, width - 12 - viable - cell * len(failures))
-    name = min(max(9, *(len(one_line(step)) for step in steps)), room)
+    titles = {step: _title(step, known) for step in steps}
+    name = min(max(9, *map(cell_len, titles.values())), room, _MOST_TITLE)
     asked = bool(adjustment.root_causes) or adjustment.adjusted is None
     heads = "".join(f"F{number}".rjust(cell) for number in range(1, len(failures) + 1)) if asked else ""
     above = " " * (name + 2 + viable) + "caused by" if asked else ""
@@ -107,7 +123,8 @@ def _matrix(adjustment: Adjustment, width: int) -> list[Content]:
     lines.append(line(("step".ljust(name + 2) + ("viable".ljust(viable) if viable else "") + heads, MUTED)))
     for step in steps:
         done = step not in remaining
-        row: list[tuple[str, str]] = [(keep_tail(one_line(step), name).ljust(name + 2), MUTED if done else STRONG)]
+        title = fit(Content(titles[step]), name)
+        row: list[tuple[str, str]] = [(title.plain + " " * (name + 2 - title.cell_length), MUTED if done else STRONG)]
         if viable:
             glyph, style = ("done", MUTED) if done else _mark(adjustment.viability.get(step))
             row.append((glyph.center(6).ljust(viable), style))

@@ -25,6 +25,11 @@ _LONGEST_WAIT = 2.0
 _MOST_READS = 10
 """What the log does not have yet is read again at growing intervals, for some 12 seconds after the call's last change."""
 _FOLDED = 3
+_SOURCES = {
+    "overrule": "a person overruled it", "threshold": "by the question's threshold",
+    "parsed": "by the words of the answer", "default": "not an answer, so the default was applied",
+}  # fmt: skip
+"""How a verdict came about, where no sentence says it. That of a threshold only has the figures."""
 
 
 class CardView(LinesView):
@@ -184,12 +189,7 @@ def _verdict_lines(call: ShownCall, texts: CallTexts | None, pending: bool | Non
         how = call.answer.error
     elif not call.binary:
         how = "a text, not a decision" if call.outcome is None else outcome_sentence(call.outcome)
-    source = {
-        "overrule": "a person overruled it", "threshold": "by the stage's threshold",
-        "parsed": "by the words of the answer", "default": "not an answer, so the default was applied",
-    }.get(call.answer.source or "", "")  # fmt: skip
-    if "overruled by a person" in how:
-        source = ""  # said already
+    source = _SOURCES.get(call.answer.source or "", "") if not how or call.answer.source == "threshold" else ""
     lines = [line((text, f"bold {style}"), "  ", one_line(how), (f"  {source}" if source else "", MUTED))]
     extra = []
     if call.answer.cached:

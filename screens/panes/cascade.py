@@ -126,7 +126,8 @@ class CascadePane(Pane):
                 continue
             names = "  ".join(short_symbol(symbol.symbol) for symbol in members) or "–"
             said = f"  ({meaning})" if meaning and width >= 56 else ""
-            title = line((name, f"bold {styles.get(name, LABEL)}"), (f" {len(members)}", STRONG), (said, MUTED))
+            shown, style = name.replace("_", " "), f"bold {styles.get(name, LABEL)}"
+            title = line((shown, style), (f" {len(members)}", STRONG), (said, MUTED))
             closed = title + line(f"  {names}")
             opened = self._section(lines, f"symbols {name}", title, False)
             if not opened:

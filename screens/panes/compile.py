@@ -12,10 +12,12 @@ from agent.state.run_state import RunState
 from agent.values import Diagnostic
 from screens.lines import Target
 from screens.panes.base import Pane
-from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, line, one_line, plural
+from screens.text import ACCENT, BAD, GOOD, LABEL, MUTED, STRONG, WARN, block, found_by, line, one_line, plural
 
 _NAME = re.compile(r"['‘`]([^'’`]+)['’`]")
 """A name as compilers quote it; the GNU linker opens with one sign and closes with another."""
+_REMARK = "each undeclared identifier is reported only once"
+"""What gcc adds to the first error of a name; it says nothing of the error."""
 _SHOWN = 60
 """Incidents shown, the newest; the log has them all."""
 _OPEN = 3
@@ -96,7 +98,7 @@ class CompilePane(Pane):
     def _whole(self, incident: CompileIncident, width: int, at: int) -> list[Content]:
         lines = _cause(incident, width)
         for entry in incident.classified:
-            lines += self._classified(entry, at + len(lines))
+            lines += self._classified(entry, at + len(lines), told=any(include.kept for include in incident.includes))
         lines += [row for entry in incident.includes for row in _include(entry)]
         if incident.proofs:
             lines.append(_proof(incident))
@@ -104,9 +106,11 @@ class CompilePane(Pane):
             lines.append(_cost(incident.recovery))
         return [*lines, Content("")]
 
-    def _classified(self, entry: ErrorClassified, at: int) -> list[Content]:
+    def _classified(self, entry: ErrorClassified, at: int, told: bool) -> list[Content]:
+        """The category and the rungs to it; ``told`` where the fix below says what the context would."""
         category = entry.category.replace("_", " ")
-        lines = [line(("  why    ", LABEL), (category, f"bold {WARN}"), (f"  ({one_line(entry.how)})", MUTED))]
+        how = f"  by {found_by(one_line(entry.how))}"
+        lines = [line(("  why    ", LABEL), (category, f"bold {WARN}"), (how, MUTED))]
         for number, rung in enumerate(entry.path):
             branch = "└" if number == len(entry.path) - 1 else "├"
             how, style = _HOW[rung.how], ACCENT if rung.how == "model" else MUTED
@@ -119,7 +123,7 @@ class CompilePane(Pane):
                     (f"  {how}{f' in call {rung.call_id}' if rung.call_id else ''}", style),
                 )
             )  # fmt: skip
-        if entry.context:
+        if entry.context and not told:
             lines += block(entry.context, MUTED, indent=11)[:6]
         return lines
 
@@ -141,8 +145,12 @@ def _cause(incident: CompileIncident, width: int) -> list[Content]:
     verb = "does not link" if entry.link else "does not compile"
     took = f"  {entry.ms:.0f} ms" if entry.ms else ""
     lines = [line(("  cause  ", LABEL), (what, STRONG), f" {verb}", (took, MUTED))]
-    for diagnostic in _once(entry.diagnostics):
+    found = _once(entry.diagnostics)
+    wrong = [one for one in found if one.severity in ("error", "fatal")]
+    for diagnostic in wrong or found:
         lines += _diagnostic(diagnostic, entry.file, width)
+    if wrong and len(found) > len(wrong):
+        lines.append(line((f"            and {plural(len(found) - len(wrong), 'warning')}", MUTED)))
     return lines
 
 
@@ -161,15 +169,17 @@ def _diagnostic(diagnostic: Diagnostic, file: str, width: int) -> list[Content]:
     lines = [line((f"    {place:>7} ", MUTED), (word, style), f"  {one_line(diagnostic.message)}", (option, MUTED))]
     if diagnostic.source_line.strip():
         lines.append(line(("            │ ", MUTED), diagnostic.source_line.rstrip()))
-    lines += [line(("            note  ", MUTED), (one_line(note), MUTED)) for note in diagnostic.notes]
-    if diagnostic.includes:
+    notes = [one_line(note) for note in diagnostic.notes if not note.startswith(_REMARK)]
+    lines += [line(("            note  ", MUTED), (note, MUTED)) for note in notes]
+    said = " ".join((diagnostic.message, *notes))
+    if any(f"<{header}>" not in said for header in diagnostic.includes):
         lines.append(line(("            proposed ", MUTED), ", ".join(f"<{h}>" for h in diagnostic.includes)))
     return lines
 
 
 def _include(entry: IncludeAdded) -> list[Content]:
     place = f"{one_line(entry.file)}:{entry.line}" if entry.line else one_line(entry.file)
-    head = line(("  fix    ", LABEL), place, (f"  {one_line(entry.how)}" if entry.line else "", MUTED))
+    head = line(("  fix    ", LABEL), place)
     if entry.kept:
         return [head, line((f"         + {one_line(entry.spelling)}", GOOD))]
     why = "taken out again: it did not help" if entry.line else "taken out with the version that needed it"

@@ -46,13 +46,18 @@ class DiffPane(Pane):
             names = ", ".join(map(one_line, ready.protected))
             lines.append(fit(line((f"! changes what decides whether tests pass: {names}", WARN)), width))
         counts = file_counts(ready.diff)
-        for path in ready.files:
+        for path in ready.files if len(ready.files) > 1 else ():
             added, removed = counts.get(path, (0, 0))
             lines.append(line((f"  +{added:<4}", GOOD), (f"-{removed:<4}", BAD), one_line(path)))
         lines.append(Content(""))
         if width >= SIDE_BY_SIDE:
             return lines + side_by_side(ready.diff, width)
         return lines + diff_lines(ready.diff)
+
+    @property
+    def plain(self) -> str:
+        """For the clipboard the diff itself, as ``git apply`` takes it."""
+        return self.state.diff.diff if self.state.diff is not None else super().plain
 
     def _so_far(self, state: RunState, width: int) -> list[Content]:
         """Before there is a diff: the steps that are committed already."""
@@ -88,16 +93,36 @@ def file_counts(diff: str) -> dict[str, tuple[int, int]]:
     return counts
 
 
+def _headed(hunk: _Hunk, apart: bool) -> list[Content]:
+    """What stands above a hunk: of the first of a file its path, and what git says of the file besides, then the place."""
+    lines: list[Content] = []
+    if hunk.heading:
+        remarks = [row for row in hunk.heading if not row.startswith(_NAMING)]
+        lines += [Content("")] if apart else []
+        lines.append(Content.styled(_path_in(hunk.heading), f"bold {LABEL}"))
+        lines += [Content.styled(row, MUTED) for row in remarks]
+    return [*lines, hunk.place.stylize(LABEL)] if hunk.place is not None else lines
+
+
+_NAMING = ("diff --git ", "index ", "--- ", "+++ ")
+"""Beginnings of the lines of a file's heading that only name it."""
+
+
+def _path_in(heading: list[str]) -> str:
+    """The path that a file's heading names: the new one, of a file that is deleted the old one."""
+    for row in (*heading[::-1], ""):
+        path = row[4:].split("\t")[0].strip()
+        if row.startswith(("+++ ", "--- ")) and path != "/dev/null":
+            return path[2:] if path.startswith(("a/", "b/")) else path
+    return heading[0].rpartition(" b/")[2]
+
+
 def diff_lines(diff: str) -> list[Content]:
-    """A unified diff with its signs kept; sign and ground tell what was added or taken out, colours the syntax."""
+    """A unified diff under the paths of its files, with its signs kept; sign and ground tell what was added or taken out,
+    colours the syntax."""
     lines: list[Content] = []
     for hunk in _hunks(diff):
-        if hunk.heading:
-            lines += [Content("")] if lines else []
-            lines.append(hunk.heading[0].stylize(f"bold {LABEL}"))
-            lines += [row.stylize(MUTED) for row in hunk.heading[1:]]
-        if hunk.place is not None:
-            lines.append(hunk.place.stylize(LABEL))
+        lines += _headed(hunk, bool(lines))
         for sign, row in zip(hunk.signs, hunk.coloured(), strict=True):
             lines.append(_signed(sign, row))
     return lines
@@ -112,11 +137,7 @@ def side_by_side(diff: str, width: int) -> list[Content]:
     half = (width - 3) // 2
     lines: list[Content] = []
     for hunk in _hunks(diff):
-        if hunk.heading:
-            lines += [Content("")] if lines else []
-            lines.append(fit(hunk.heading[0].stylize(f"bold {LABEL}"), width))
-        if hunk.place is not None:
-            lines.append(fit(hunk.place.stylize(LABEL), width))
+        lines += [fit(row, width) for row in _headed(hunk, bool(lines))]
         rows = hunk.coloured()
         left: list[Content] = []
         right: list[Content] = []
@@ -144,7 +165,7 @@ class _Hunk:
     """A part of a diff: the file's heading if it is its first, the place, and the rows with their signs apart."""
 
     path: str = ""
-    heading: list[Content] = field(default_factory=list)
+    heading: list[str] = field(default_factory=list)
     place: Content | None = None
     signs: list[str] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
@@ -156,12 +177,10 @@ class _Hunk:
 
 def _hunks(diff: str) -> list[_Hunk]:
     hunks: list[_Hunk] = []
-    heading: list[Content] = []
     path = ""
     for text in clean(diff.rstrip("\n")).split("\n"):
         if text.startswith("diff --git"):
-            heading = [Content(text)]
-            hunks.append(_Hunk(heading=heading))
+            hunks.append(_Hunk(heading=[text]))
         elif text.startswith("@@"):
             if not hunks or hunks[-1].place is not None:
                 hunks.append(_Hunk())
@@ -172,7 +191,7 @@ def _hunks(diff: str) -> list[_Hunk]:
         else:
             if not hunks:
                 hunks.append(_Hunk())
-            hunks[-1].heading.append(Content(text))
+            hunks[-1].heading.append(text)
             if text.startswith("+++ "):
                 path = text[4:].split("\t")[0].strip().removeprefix("b/")
     return hunks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
 from textual.content import Content
 
@@ -29,7 +30,12 @@ class LogPane(Pane):
 
     def build(self, state: RunState, width: int) -> list[Content]:
         """The newest events, oldest of them first."""
-        lines = [_entry(t, event) for t, event in state.log[-_SHOWN:]]
+        newest = state.log[-_SHOWN:]
+        after = [event for _, event in newest[1:]]
+        lines = [
+            _entry(t, event) for (t, event), following in zip_longest(newest, after)
+            if not (_is_wait(event) and _is_wait(following))
+        ]  # fmt: skip
         if len(state.log) > _SHOWN:
             hidden = len(state.log) - _SHOWN
             lines.insert(0, Content.styled(f"… {hidden} earlier events; the audit log has them all", MUTED))
@@ -43,6 +49,11 @@ class LogPane(Pane):
             for t, event in self.state.log
         )
         return "\n".join(rows) or self.empty
+
+
+def _is_wait(event: ev.Event | None) -> bool:
+    """Whether it says how long a model server has been waited for; of several in a row the last one says it all."""
+    return isinstance(event, ev.ModelStatus) and event.status == "waiting"
 
 
 def _entry(t: float, event: ev.Event) -> Content:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from agent.stages import stage_of
 from agent.state.records import ShownStage, StepState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
@@ -13,6 +14,20 @@ STEP_MARKS = {
     "pending": ("·", MUTED), "running": ("▸", WARN), "done": ("✓", GOOD), "failed": ("✗", BAD), "dropped": ("–", MUTED),
 }  # fmt: skip
 """Glyph and style of a step's status."""
+
+
+def step_mark(entry: StepState, state: RunState) -> tuple[str, str]:
+    """Glyph and style of a step; none is under way when the run is over."""
+    if entry.status == "running" and state.finished is not None:
+        return "■", WARN
+    return STEP_MARKS[entry.status]
+
+
+def stage_name(stage: ShownStage) -> str:
+    """What a phase is called: its question in the short form where it asks one."""
+    declared = stage_of(stage.name)
+    return declared.short if declared.binary else one_line(stage.title or stage.name.replace("_", " "))
+
 
 _CASCADE = ("precision_pass1", "precision_pass2", "precision_pass3")
 _ORDER = ("index", "task_analysis", "stage_routing", "scope", "similarity", "precision", "assembly", "plan")
@@ -35,7 +50,7 @@ def phase_count(stage: ShownStage, state: RunState) -> str:
         if name == "exit code":
             return f"{name} {count}"
         one = count == 1 and name.endswith("s") and not name.endswith("ss")
-        return f"{count} {name[:-1] if one else name}"
+        return f"{count:,} {name[:-1] if one else name}"
     return str(stage.asked) if stage.asked else ""
 
 
@@ -61,7 +76,7 @@ class PhasesPane(Pane):
         lines = [self._phase(stage, state, width) for stage in shown_stages(state)]
         if state.steps:
             lines += [Content(""), line((steps_done(state), MUTED))]
-            lines += [self._step(name, entry, width) for name, entry in state.steps.items()]
+            lines += [self._step(name, entry, state, width) for name, entry in state.steps.items()]
         if state.baseline is not None:
             lines += [Content(""), *self._checks(state)]
         return lines or [Content.styled(self.empty, MUTED)]
@@ -71,14 +86,12 @@ class PhasesPane(Pane):
         current = stage.name == state.current_stage and not stage.done
         count = phase_count(stage, state)
         room = max(4, width - 3 - len(count))
-        name = one_line(stage.title or stage.name)
-        short = name if len(name) <= room else name.rpartition(": ")[2]  # of "precision: direct?" the end says which
-        title = Content(short).truncate(room, ellipsis=True)
+        title = Content(stage_name(stage)).truncate(room, ellipsis=True)
         gap = " " * max(1, width - 2 - title.cell_length - len(count))
         return line((f"{glyph} ", style), title.stylize(STRONG) if current else title, gap, (count, MUTED))
 
-    def _step(self, name: str, entry: StepState, width: int) -> Content:
-        glyph, style = STEP_MARKS[entry.status]
+    def _step(self, name: str, entry: StepState, state: RunState, width: int) -> Content:
+        glyph, style = step_mark(entry, state)
         text = f"{name} {' '.join(entry.step.target_symbols) or entry.step.description}"
         title = Content(one_line(text)).truncate(max(4, width - 2), ellipsis=True)
         return line((f"{glyph} ", style), title)
@@ -112,10 +125,11 @@ def strip(state: RunState, width: int) -> Content:
     for stage in shown_stages(state):
         glyph, style = stage_mark(stage, state)
         count = phase_count(stage, state)
-        name = line((f"{glyph} ", style), one_line(stage.title or stage.name))
+        name = line((f"{glyph} ", style), stage_name(stage))
         parts.append(name + line((f" {count}", MUTED)) if count else name)
     if state.steps:
-        now = next((name for name, entry in state.steps.items() if entry.status == "running"), "")
+        over = state.finished is not None
+        now = "" if over else next((name for name, entry in state.steps.items() if entry.status == "running"), "")
         parts.append(line((steps_done(state), ""), (f" {now}" if now else "", MUTED)))
     while len(parts) > 1 and sum(part.cell_length + 3 for part in parts) > width:
         parts.pop(0)

@@ -8,9 +8,13 @@ from agent.events import FunctionFailed, FunctionImplemented, FunctionStarted, P
 from agent.state.records import FunctionState, StepState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
-from screens.panes.phases import STEP_MARKS
+from screens.panes.phases import step_mark
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural
 
+_HOW = {
+    "facts": "by facts: what is declared, named and missing", "decomposed": "by small questions",
+    "monolithic": "by the model, in one reply", "default": "by default", "search": "by the search for an edit",
+}  # fmt: skip
 _FUNCTIONS = {"writing": ("▸", WARN, "writing"), "done": ("✓", GOOD, "compiles"), "failed": ("✗", BAD, "given up")}
 
 
@@ -35,22 +39,22 @@ class PlanPane(Pane):
         head = f"{statuses.count('done')} of {plural(len(statuses) - dropped, 'step')} done"
         head += f", {dropped} dropped" if dropped else ""
         how, notes = (state.plan.how, state.plan.notes) if state.plan is not None else ("", ())
-        lines = [line((head, STRONG), (f"  {one_line(how)}", MUTED))]
+        lines = [line((head, STRONG), (f"  {_HOW.get(how, one_line(how))}", MUTED))]
         lines += [line((f"  {one_line(note)}", MUTED)) for note in notes]
         part = None
         for name, entry in state.steps.items():
             if entry.step.part != part and entry.step.part:
                 part = entry.step.part
                 lines += [Content(""), line((one_line(part), LABEL))]
-            lines += self._step(name, entry)
+            lines += self._step(name, entry, state)
         if state.functions:
             written = sum(function.status == "done" for function in state.functions.values())
             lines += [Content(""), line(("functions ", LABEL), (f"{written} of {len(state.functions)} compile", MUTED))]
             lines += [self._function(function) for function in state.functions.values()]
         return lines
 
-    def _step(self, name: str, entry: StepState) -> list[Content]:
-        glyph, style = STEP_MARKS[entry.status]
+    def _step(self, name: str, entry: StepState, state: RunState) -> list[Content]:
+        glyph, style = step_mark(entry, state)
         step = entry.step
         after = f"  after {', '.join(step.depends_on)}" if step.depends_on else ""
         gone = "  dropped" if entry.status == "dropped" else ""

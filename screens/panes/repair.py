@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from textual.content import Content
 
 from agent.events import CandidatePassed, RepairChosen, RepairStarted, SuspectsRanked
@@ -17,13 +19,19 @@ _SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "cl
 _HEAD = 26
 
 
+def short_test(name: str) -> str:
+    """A test's own name, without the module and the class that it is in."""
+    return re.split(r"::|\.", one_line(name).partition(" ")[0])[-1] or one_line(name)
+
+
 def headline(repair: RepairState) -> Content:
     """Such as ``✗ test_sum fails → 40 edits tried → ✓ mended``."""
     checks, passing = repair.started.failing, repair.counts.passing
-    failing = one_line(checks[0]).partition(" ")[0] if checks else "the checks"
+    failing = short_test(checks[0]) if checks else "the checks"
     more = f" and {len(checks) - 1} more" if len(checks) > 1 else ""
     parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), f"{failing} fails", (more, MUTED), (" → ", MUTED)]
-    parts.append(f"{plural(repair.tried, 'edit')} tried" if repair.tried else plural(len(repair.suspects), "suspect"))
+    tried = f"{repair.tried:,} {'edit' if repair.tried == 1 else 'edits'} tried"
+    parts.append(tried if repair.tried else plural(len(repair.suspects), "suspect"))
     if repair.mended is not None:
         parts += [(" → ", MUTED), ("✓ mended", GOOD) if repair.mended else ("✗ not mended", BAD)]
     elif passing:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agent import events as ev
+from agent.stages import stage_of
 from agent.values import CheckResult
-from screens.text import duration, milliseconds, one_line, plural, stage_title
+from screens.text import duration, found_by, milliseconds, one_line, plural, stage_short, stage_title
 
 _STATUS = {"loading": "is being loaded", "ready": "is ready", "unreachable": "cannot be reached"}
 _ANSWERS = {
@@ -63,17 +64,21 @@ def _of_run(event: ev.Event) -> str:
             where = f" on branch {event.branch}" if event.branch else ""
             return f"{how}{where}{f', with {event.model}' if event.model else ''}."
         case ev.StageStarted():
+            if stage_of(event.stage).binary:
+                return f"{stage_short(event.stage)} is asked of {event.total or 'nothing'}."
             name = _stage(event.stage, event.title)
             return f"{name} begins{f': {event.total} to look at' if event.total else ''}."
         case ev.StageFinished():
             counts = _counts(event.counts)
             note = f" {event.note}" if event.note else ""
-            return f"{_stage(event.stage)} is done{_took(event.ms)}{f': {counts}' if counts else ''}.{note}"
+            asked = stage_of(event.stage).binary
+            done = f"{stage_short(event.stage)} is answered" if asked else f"{_stage(event.stage)} is done"
+            return f"{done}{_took(event.ms)}{f': {counts}' if counts else ''}.{note}"
         case ev.Notice():
             return f"{f'{_stage(event.stage)}: ' if event.stage else ''}{event.text}"
         case ev.ModelStatus():
             if event.status == "waiting":
-                return event.text
+                return f"{event.text[:1].upper()}{event.text[1:].rstrip('.')}."
             name = event.text or event.model or "The model"
             return event.text if event.status == "unreachable" and event.text else f"{name} {_STATUS[event.status]}."
     return ""
@@ -192,7 +197,7 @@ def _of_code(event: ev.Event) -> str:
         case ev.ErrorClassified():
             header = f" ({event.header})" if event.header else ""
             category = _CATEGORIES.get(event.category, event.category)
-            return f"What is wrong with {event.symbol or event.file}: {category}{header}; found by {event.how}."
+            return f"What is wrong with {event.symbol or event.file}: {category}{header}; found by {found_by(event.how)}."
         case ev.IncludeAdded():
             text = event.text or f"#include <{event.header}>"
             if event.kept:

@@ -24,6 +24,9 @@ from screens.text import MUTED, fit, line
 _WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n}", 4, 1), ("", 4, 1), ("{n}", 0, 1))
 """Ways to write the tabs, the roomiest first: the key before the name, letters of the name, cells between two."""
 
+_LEAST_CAUSE = 16
+"""Cells of its cause that a headline keeps."""
+
 
 def _label(name: str, key: str, letters: int) -> tuple[str, str]:
     """Key and name of a tab."""
@@ -35,6 +38,15 @@ def _label(name: str, key: str, letters: int) -> tuple[str, str]:
 def _words(name: str) -> tuple[str, str, str]:
     pane = BY_NAME[name]
     return pane.title, pane.short, key_of(name)
+
+
+def squeezed(told: Content, width: int) -> Content:
+    """A headline ``cause → cure → outcome`` in ``width`` cells: the cause gives way, since the outcome says most."""
+    if told.cell_length <= width:
+        return told
+    cause, *rest = told.split(" → ")
+    after = Content.assemble(*((Content.styled(" → ", MUTED) + part) for part in rest))
+    return fit(fit(cause, max(_LEAST_CAUSE, width - after.cell_length)) + after, width)
 
 
 class TabPanel(Container):
@@ -145,8 +157,8 @@ class TabPanel(Container):
         view.display = self.incident is not None and not self.wide
         if view.display and self.incident is not None:
             keys = line(("i ", "bold"))
-            room = max(4, self.size.width - keys.cell_length)
-            view.update(keys + fit(headline(self.incident), room), layout=False)
+            room = max(4, self.size.width - 2 - keys.cell_length)
+            view.update(keys + squeezed(headline(self.incident), room), layout=False)
 
     def _switch(self) -> None:
         two = self.wide and not self.narrow
@@ -157,12 +169,21 @@ class TabPanel(Container):
             first, second = name == self.current, two and name == self.second
             pane.display = first or second
             pane.set_class(second, "-second")
-            pane.border_title = Content(pane.title) if second else ""
             pane.set_on_top((first or second) and not self.calls_on_top)
         if two:
             self.move_child(self._pane(self.second), after=self._pane(self.current))
+        self.name_second()
         self._show_incident()
         self._title()
+
+    def name_second(self) -> None:
+        """Of two panes the second has its name above it, since the tabs mark the first."""
+        for name in BY_NAME:
+            pane = self._pane(name)
+            if pane.has_class("-second") and not pane.has_class("-maximized"):
+                pane.border_title = Content(f" {pane.title} ")
+            elif not pane.has_class("-maximized"):
+                pane.border_title = ""
 
     def on_resize(self) -> None:
         """The titles follow the width."""

@@ -37,11 +37,11 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
             yield Static("", markup=False, id="points-title")
             yield PointList(id="points", markup=False, compact=True)
             yield Static(
-                "Stops before a decision whose stage and item match. * stands for anything; a plain word is looked for"
+                "Stops before a decision whose question and item match. * stands for anything; a plain word is looked for"
                 " anywhere in the item.",
                 markup=False, classes="explanation",
             )  # fmt: skip
-            yield Input(self.stage, placeholder="stage, such as relevant? or precision_* (empty: any)", id="stage",
+            yield Input(self.stage, placeholder="question, such as relevant? or bug? (empty: any)", id="stage",
                         compact=True)  # fmt: skip
             yield Input(self.item, placeholder="item, such as can_fit (empty: any)", id="item", compact=True)
             yield Input(
@@ -140,9 +140,9 @@ _WILD = set("*?[")
 
 
 def _names() -> Content:
-    """The stages that can be stopped at, in the words the run screen uses."""
+    """The questions that can be stopped at, in the words the run screen uses."""
     words = (stage_short(name).replace(" ", "\N{NO-BREAK SPACE}") for name in binary_stages())
-    return line(("stages  ", LABEL), ("  ".join(words), MUTED))
+    return line(("questions  ", LABEL), ("  ".join(words), MUTED))
 
 
 def _stage(word: str) -> str:
@@ -169,7 +169,7 @@ def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
         asked = said.rstrip("?").lower()
         if any(asked == stage_short(name) or fnmatch.fnmatchcase(name, stage) for name in STAGES):
             raise ValueError(f"{said} is not a yes/no decision, so the run would never stop there.")
-        raise ValueError(f"There is no stage {said}, so the run would never stop there. A file or symbol goes below it.")
+        raise ValueError(f"There is no question {said}, so the run would never stop there. A file or symbol goes below it.")
     if item and not _WILD & set(item):
         item = f"*{item}*"
     if when.lower() in ("", "always"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from agent.events import RunFinished
@@ -58,7 +59,7 @@ def ending_lines(session: RunSession, end: RunFinished, width: int = 120) -> lis
     state = session.state
     word, style, meaning = _ENDS[end.status]
     head = line((f"{word}  ", f"bold {style}"), one_line(end.reason) or meaning)
-    lines = [head, fit(line((" · ".join(_facts(state, end)), MUTED)), width)]
+    lines = [head, line((_as_many_as_fit(_facts(state, end), width), MUTED))]
     if not session.deciding:
         lines.append(line(_where(state, end)))
     first = [*_decisions(state, end), *_other_edits(session)] if session.deciding else []
@@ -66,8 +67,15 @@ def ending_lines(session: RunSession, end: RunFinished, width: int = 120) -> lis
     return [*lines, keys] if keys is not None else lines
 
 
+def _as_many_as_fit(facts: list[str], width: int) -> str:
+    """Those that fit whole, from the first on."""
+    while len(facts) > 1 and cell_len(" · ".join(facts)) > width:
+        facts = facts[:-1]
+    return " · ".join(facts)
+
+
 def _facts(state: RunState, end: RunFinished) -> list[str]:
-    """First what matters most: of what does not fit the end is cut."""
+    """What can be counted of a run, first what matters most."""
     facts = [_checks(end.tests_before, end.tests_after)]
     planned = {name for entry in state.steps.values() if entry.step.kind == "function_implement"
                for name in entry.step.target_symbols}  # fmt: skip
@@ -157,7 +165,7 @@ def _in_git(repo: str) -> bool:
 def _where(state: RunState, end: RunFinished) -> str:
     """Where the work is now."""
     branch = one_line(end.branch or state.started.branch)
-    on_branch = f"The work is on branch {branch}; take it with git merge {branch}."
+    on_branch = f"git merge {branch} takes the work."
     if state.diff_choice == "undone":
         return f"The change was taken back: your files are as they were before it. {on_branch if branch else ''}".rstrip()
     if end.applied or state.diff_choice == "applied":

@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Resize
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agent import events as ev
@@ -24,7 +25,7 @@ from agent.workspace.git import WorkspaceError
 from screens import STYLES
 from screens.actions import bindings
 from screens.dialogs import Confirm
-from screens.finding import FindLine
+from screens.finding import FilterBox, FindLine
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.lines import LinesView
 from screens.panes.base import Pane
@@ -80,7 +81,7 @@ class RunScreen(KeyedScreen[None]):
         """Status on top, three columns, prompt and footer at the bottom."""
         yield StatusBar(self.session, id="status")
         yield Static("", id="strip", markup=False)
-        yield Input(placeholder=_FILTER_HINT, id="filter", compact=True, select_on_focus=False)
+        yield FilterBox(placeholder=_FILTER_HINT, id="filter", compact=True, select_on_focus=False)
         yield FindLine(id="find")
         with Horizontal(id="columns"):
             yield PhasesPane(id="phases")
@@ -107,11 +108,11 @@ class RunScreen(KeyedScreen[None]):
         self.call_after_refresh(self._look_for_labels)
 
     def _begin(self) -> None:
-        """The state as it is; a change to decide on is in front, though it may have come while nobody looked."""
+        """The state as it is. Of a run that is over the pane that explains its end is in front, as if it had just ended."""
         self.refresh_state([])
-        if self.session.deciding and self.is_attached:
-            self.panel.show_tab("diff", self.session.now())
-            if self.narrow:
+        if self.session.state.finished is not None and self.is_attached:
+            self.panel.show_tab(explaining_pane(self.session.state), self.session.now())
+            if self.narrow and self.session.deciding:
                 self._put_calls_on_top(False)
 
     def on_unmount(self) -> None:
@@ -525,6 +526,15 @@ class RunScreen(KeyedScreen[None]):
             self.minimize()
         elif self.focused is not None:
             self.maximize(self.focused)
+
+    def watch_maximized(self, before: Widget | None, now: Widget | None) -> None:
+        """An enlarged pane has a border of its own, which names it."""
+        for pane in (before, now):
+            if isinstance(pane, Pane) and pane.name:
+                pane.border_title = Content(pane.title) if pane is now else ""
+                pane.border_subtitle = Content("z or escape shrinks") if pane is now else ""
+        self.panel.name_second()
+        self.refresh_bindings()
 
     def action_relabel(self) -> None:
         """The selected call in the relabelling screen."""

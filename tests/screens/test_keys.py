@@ -165,17 +165,17 @@ async def test_the_breakpoint_dialog_names_the_stages_and_forgets_a_fault_that_i
         await pilot.press("b")
         await pilot.pause()
         fault, stage = app.screen.query_one("#fault"), app.screen.query_one("#stage")
-        assert "relevant?" in str(fault.render()) and "no stage" not in str(fault.render())
+        assert "relevant?" in str(fault.render()) and "no question" not in str(fault.render())
         stage.value = "relevance"
         await pilot.pause()
         await pilot.press("enter")
         await pilot.pause()
         said = str(fault.render())
-        assert "no stage relevance" in said and "relevant?" in said
+        assert "no question relevance" in said and "relevant?" in said
         assert app.screen.query_one("#close").region.bottom <= 24, "the buttons are in sight"
         await pilot.press("x")
         await pilot.pause()
-        assert "no stage" not in str(fault.render())
+        assert "no question" not in str(fault.render())
         stage.value = "relevant?"
         await pilot.press("enter")
         await pilot.pause()

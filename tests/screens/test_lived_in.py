@@ -320,8 +320,13 @@ def test_the_matrix_has_the_steps_that_are_done_and_its_sum_adds_up() -> None:
 def test_both_forms_of_a_diff_show_all_of_it() -> None:
     head = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1,3 +1,3 @@\n"
     diff = head + " int a;\n-int b = buf[i];\n+int b = 0;\n+int c;\n }"
-    whole = "\n".join(row.plain for row in diff_lines(diff))
-    assert whole == diff
+    new = "diff --git a/new.c b/new.c\nnew file mode 100644\nindex 0000000..1\n--- /dev/null\n+++ b/new.c\n"
+    added = new + "@@ -0,0 +1 @@\n+int d;"
+    gone = "diff --git a/old.c b/old.c\ndeleted file mode 100644\n--- a/old.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-int e;"
+    rows = [row.plain for row in diff_lines("\n".join((diff, added, gone)))]
+    assert rows[:2] == ["a.c", "@@ -1,3 +1,3 @@"] and "\n".join(rows[2:7]) == diff.removeprefix(head)
+    assert rows[8:12] == ["new.c", "new file mode 100644", "@@ -0,0 +1 @@", "+int d;"]
+    assert rows[13:] == ["old.c", "deleted file mode 100644", "@@ -1 +0,0 @@", "-int e;"]
     rows = [row.plain for row in side_by_side(diff, 60)]
     assert any("-int b = buf[i];" in row and "+int b = 0;" in row for row in rows)
     assert all(len(row) <= 60 for row in rows)

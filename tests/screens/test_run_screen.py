@@ -385,7 +385,7 @@ def test_breakpoints_are_read_or_refused_with_a_sentence() -> None:
     assert parse_breakpoint("", "", "defaulted").defaulted
     assert parse_breakpoint("precision_*", "ring_push", "") == Breakpoint("precision_*", "*ring_push*")
     assert parse_breakpoint("relevant?", "", "").stage == parse_breakpoint("Relevant", "", "").stage == "precision_pass1"
-    with pytest.raises(ValueError, match="no stage ring_push"):
+    with pytest.raises(ValueError, match="no question ring_push"):
         parse_breakpoint("ring_push", "", "")
     with pytest.raises(ValueError, match="not a yes/no decision"):
         parse_breakpoint("write", "", "")
