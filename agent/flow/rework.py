@@ -9,12 +9,19 @@ from agent.events import FailureSignals
 from agent.flow.diagnosis import SOURCE
 from agent.flow.relevant_failures import relevant_failures, test_function, written_by
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import nearly_right, search_repair
+from agent.flow.search_repair import passes_partly, search_repair
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
 from agent.planning.signals import as_shown
 from agent.values import CheckResult, FailureSignal, PlanStep
+
+PARTLY, NEARLY = 0.3, 0.6
+"""Shares of the checks that pass from which an edit of what was written is searched for: one by rule, which costs no call,
+and one with lines that the model fills."""
+
+LONGEST_SEARCH = 60.0
+"""Seconds of one such search. Fresh versions are what else the time could be spent on."""
 
 REWORKED = 3
 """Steps done anew in one round, the most probable first."""
@@ -30,27 +37,37 @@ class Rework:
         self.parts = parts
         self.runner = runner
         self.ctx = parts.ctx
+        self._searched: set[tuple[str, bool]] = set()
 
     async def run(self) -> None:
         """Work until the checks pass, or the rounds or the budget are used up. A round that mends nothing is no reason to
         stop: the next one draws other versions."""
         budget = self.parts.budget
-        if not self.parts.outcome.steps_failed and nearly_right(self.parts.checks.best) and await self._needed():
-            await self._by_small_edits()
+        await self._by_small_edits(PARTLY)
         while self.runner.has_rounds and await self._needed() and budget.allows():
             async with self.ctx.stage("repair", title=f"repair, round {self.runner.next_round()}") as report:
                 report.note = budget.shown()
                 better = await self._failed_steps() | await self._failing_checks()
                 report.counts = {"mended": int(better)}
+            await self._by_small_edits(NEARLY, with_model=True)
         self.parts.outcome.mended = self._repaired()
 
-    async def _by_small_edits(self) -> None:
-        """Edits by rule cost no call of a model: they are tried before anything is written anew."""
+    async def _by_small_edits(self, share: float, *, with_model: bool = False) -> None:
+        """Search for an edit of what was written, once for each state of it, where ``share`` of the checks pass. Edits by
+        rule cost no call of a model, so they are tried before anything is written anew; lines that a model fills after."""
         parts = self.parts
+        if parts.outcome.steps_failed or not passes_partly(parts.checks.best, share) or not await self._needed():
+            return
+        state = (await parts.workspace.head(), with_model)
+        left = parts.budget.seconds_left
+        if state in self._searched or (with_model and left == 0):
+            return
+        self._searched.add(state)
         written = await parts.workspace.changed_files()
         await search_repair(
             self.ctx, parts.workspace, parts.found.task, parts.checks, parts.outcome,
-            hidden=parts.found.hidden, with_model=False, within=written,
+            hidden=parts.found.hidden, with_model=with_model, within=written,
+            budget_s=min(LONGEST_SEARCH, left or LONGEST_SEARCH),
         )  # fmt: skip
         await asyncio.to_thread(parts.tree.catch_up)
 

@@ -22,9 +22,6 @@ from agent.workspace.worktree import Workspace
 WRITTEN = ("function_implement", "type_definition")
 """Kinds of steps that write what is declared and open."""
 
-NEARLY = 0.6
-"""Share of the checks that pass from which an edit of what was written is searched for."""
-
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""
 
@@ -35,9 +32,9 @@ def after_writing(task: str) -> bool:
     return intent.repairs and intent.completes
 
 
-def nearly_right(best: CheckResult | None) -> bool:
-    """Whether most checks pass with what was written, so that a small edit may be all that lacks."""
-    return best is not None and not best.ok and (best.passed or 0) >= NEARLY * ((best.passed or 0) + (best.failed or 0)) > 0
+def passes_partly(best: CheckResult | None, share: float) -> bool:
+    """Whether at least ``share`` of the checks pass with what was written, so that a small edit may be all that lacks."""
+    return best is not None and not best.ok and (best.passed or 0) >= share * ((best.passed or 0) + (best.failed or 0)) > 0
 
 
 async def search_repair(
@@ -50,10 +47,13 @@ async def search_repair(
     hidden: tuple[str, ...] = (),
     with_model: bool = True,
     within: Collection[str] = (),
+    budget_s: float | None = None,
 ) -> OtherEdits | None:
     """Search for an edit that makes the failing checks pass; commit it and account for it. None when nothing was kept.
 
-    Worth while when the task is a repair, or ``within`` the files that a run wrote, and checks fail that ran at all.
+    Worth while when the task is a repair, or ``within`` the files that a run wrote, and checks fail that ran at all. What
+    the run wrote itself is not written anew by the search: the run does that. ``budget_s`` seconds at most, where that is
+    less than the configuration allows.
 
     Raises:
         ModelError: the model cannot answer. Stopped: the person stopped the run.
@@ -79,6 +79,8 @@ async def search_repair(
         with_model,
         frozenset((fault.path, fault.line) for fault in faults),
         tuple(fault.signal.message for fault in faults),
+        anew=not within,
+        budget_s=budget_s,
     )
     done = await RepairPhase(ctx, workspace, work).run()
     chosen = done.chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import math
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -83,6 +84,12 @@ class Task(msgspec.Struct, frozen=True):
     findings: tuple[str, ...] = ()
     """What sanitizers found, in sentences."""
 
+    anew: bool = True
+    """Whether whole functions may be written anew, where the configuration allows it."""
+
+    budget_s: float | None = None
+    """Seconds, where they are fewer than the configuration allows."""
+
 
 class PassingEdit(msgspec.Struct, frozen=True):
     """An edit that makes all checks pass. ``texts`` are whole files after it, ``before`` the same files without it; ``kind``
@@ -115,7 +122,9 @@ class RepairPhase:
         self.ctx = ctx
         self.workspace = workspace
         self.task = task
-        self.config = ctx.config.repair
+        configured = ctx.config.repair
+        budget = min(configured.budget_s, configured.budget_s if task.budget_s is None else math.ceil(task.budget_s))
+        self.config = msgspec.structs.replace(configured, budget_s=budget, anew=configured.anew and task.anew)
         self.numbers: dict[int, Tried] = {}
         self._began = time.monotonic()
         self._told_at = 0.0

@@ -127,6 +127,24 @@ async def test_what_is_nearly_right_is_mended_by_a_small_edit_before_it_is_writt
     assert len(writer.prompts["double"]) == 1 and of(heard, ev.RepairFinished)
 
 
+async def test_a_line_of_what_is_nearly_right_is_filled_when_fresh_versions_are_no_better(tmp_path: Path) -> None:
+    writer = Writer(right=False, wrong="abs(len(str(n)))", first_wrong=0)
+    repo = repository(tmp_path / "stack")
+    (repo / "test_stack.py").write_text(TESTS + "    assert (double(0), double(31)) == (0, 62)\n")
+    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qam", "more")
+
+    def answer(call: RecordedCall) -> Answer:
+        if call.path == "/infill":
+            return Answer("return n + n" if call.body["input_prefix"].endswith("def double(n):\n    ") else "pass")
+        return Answer("yes") if "fits" in call.prompt or "yes or no" in call.prompt else writer(call)
+
+    async with ScriptedServer(answer) as server:
+        finished, heard, _ = await play(repo, server, TASK, sections={"coding": {"samples": 1}})
+    assert finished.status == "complete", finished.reason
+    assert [one.mended for one in of(heard, ev.RepairFinished)] == [False, True]
+    assert of(heard, ev.CandidatePassed)[0].source == "cloze"
+
+
 async def test_a_spent_budget_ends_the_versions_and_says_so(tmp_path: Path) -> None:
     writer = Writer(right=False)
     sections = {"coding": {"budget_calls": 1}}
@@ -145,7 +163,7 @@ async def test_a_stronger_model_is_asked_only_after_failures_and_stands_in_its_r
     }  # fmt: skip
     async with ScriptedServer(writer) as server:
         _, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
-    asked = [(one.item, one.model) for one in of(heard, ev.CallStarted) if "double" in one.item]
+    asked = [(one.item, one.model) for one in of(heard, ev.CallStarted) if one.stage == "implement" and "double" in one.item]
     assert "strong" not in {model for _, model in asked[:2]} and len(asked) > 2
     assert {model for _, model in asked[2:]} == {"strong"}
 
