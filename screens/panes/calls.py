@@ -184,7 +184,8 @@ class CallStream(PaintedView, can_focus=True):
 
     def mark_of(self, call: ShownCall) -> str:
         """The mark before a row."""
-        return self.marked.get(call.call_id, "✎" if call.call_id in self.labelled else "")
+        labelled = call.call_id in self.labelled or call.answer.overruled
+        return "✎" if labelled else self.marked.get(call.call_id, "")
 
     def _key(self, place: int, width: int) -> tuple[object, ...]:
         """Everything that a row's looks depend on."""

@@ -155,6 +155,7 @@ class TabPanel(Container):
     def _show_incident(self) -> None:
         view = self.query_one("#incident", Static)
         view.display = self.incident is not None and not self.wide
+        self.set_class(not view.display, "-quiet")
         if view.display and self.incident is not None:
             keys = line(("i ", "bold"))
             room = max(4, self.size.width - 2 - keys.cell_length)

@@ -8,7 +8,7 @@ from textual.widget import Widget
 from agent.state.records import ShownStage
 from agent.state.run_state import RunState
 from screens.run.session import RunSession
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, about_time, clean, duration, line, one_line
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, about_time, clean, duration, line, one_line, plural
 
 _STYLES = {
     "idle": MUTED, "waiting for you": f"bold {WARN}", "complete": f"bold {GOOD}", "partial": f"bold {WARN}",
@@ -68,7 +68,7 @@ class StatusBar(Widget):
             text = f"{text.split()[0]} {one_line(state.model_note)}"
         model = one_line(state.started.model if waiting or not state.model_note else state.model_note)
         points = len(self.session.gate.breakpoints) if self.session.live else 0
-        stops = f"‖ {points} " if points else ""  # breakpoints that are set
+        stops = f"{plural(points, 'break')}  " if points else ""  # breakpoints that are set, as their key is called
         clock, name = f"  {duration(self.session.elapsed())}", f"  {model}" if width >= 100 else ""
         right = line((stops, WARN), (text, style), clock, (name, MUTED))
         repo = clean(state.repo or str(self.session.repo)).rstrip("/").rpartition("/")[2]

@@ -8,11 +8,14 @@ from agent import events as ev
 from agent.audit.history import fold
 from agent.flow.checks import _counts
 from agent.state.run_state import RunState
-from agent.values import CheckResult
+from agent.values import CheckResult, PlanStep
 from screens.panes.compile import CompilePane
-from screens.panes.phases import phase_count, stage_mark
+from screens.panes.phases import phase_count, stage_mark, strip
+from screens.panes.plan import PlanPane
 from screens.run.ending import ending_lines as outcome
 from screens.run.session import RunSession
+from tests.screens.driving import ReplayApp
+from tests.screens.recorded import failing
 from tui.report import _line
 
 BROKEN = CheckResult("make", 2, False, passed=0)
@@ -72,3 +75,28 @@ def test_the_last_line_of_a_run_has_one_sign_after_its_reason() -> None:
     assert _line(ev.RunFinished("stopped", "The person stopped the run.", 3, seconds=2)) == (
         "stopped: The person stopped the run; 3 calls in 2 s"
     )
+
+
+def test_figures_that_do_not_fit_are_left_out_whole() -> None:
+    end = ev.RunFinished("partial", calls=3, seconds=61, tests_before=BROKEN, tests_after=GOOD, stubs_left=2)
+    session = RunSession(clock=lambda: 0.0, repo=Path("."))
+    session.state = state_of(ev.RunStarted("t", ".", "cra/r"), end)
+    wide = outcome(session, end, 120)[1].plain
+    assert wide == "the checks pass now · 2 stubs left · 3 calls in 1m01s"
+    assert outcome(session, end, len(wide) - 1)[1].plain == "the checks pass now · 2 stubs left"
+
+
+def test_no_step_is_under_way_when_the_run_is_over() -> None:
+    plan = ev.PlanMade((PlanStep("s1", "Write it"), PlanStep("s2", "Test it")), "facts")
+    going = state_of(plan, ev.StepStarted("s1"))
+    over = state_of(plan, ev.StepStarted("s1"), ev.RunFinished("stopped"))
+    assert "s1" in strip(going, 80).plain and "s1" not in strip(over, 80).plain
+    marks = [[row.plain[:4] for row in PlanPane().build(state, 80) if row.plain[2:4] == "s1"] for state in (going, over)]
+    assert marks == [["▸ s1"], ["■ s1"]]
+
+
+async def test_of_a_run_opened_after_its_end_the_pane_that_explains_it_is_in_front() -> None:
+    app = ReplayApp(failing())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        assert app.run_screen().panel.current == "diff"

@@ -245,3 +245,20 @@ def test_a_recording_offers_no_keys_where_the_run_had_waited() -> None:
         session.state.waiting = waiting
         (only,) = prompt_lines(session, 80)
         assert "waited here for the person" in only.plain and "is right" not in only.plain and "go on" not in only.plain
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_what_is_open_says_how_it_is_closed(size: tuple[int, int]) -> None:
+    app = ReplayApp(ring_buffer())
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await pilot.press("1", "z")
+        await settle(pilot)
+        pane = app.run_screen().panel.pane
+        assert shown(pilot)["z"] == "Shrink" and fits(pilot) and str(pane.border_title) == "Cascade"
+        await pilot.press("z", "0", "slash")
+        await settle(pilot)
+        assert shown(pilot)["esc"] == "Take it away" and str(pane.border_title) == ""
+        await pilot.press("escape", "5", "slash")
+        await settle(pilot)
+        assert shown(pilot)["esc"] == "Close"

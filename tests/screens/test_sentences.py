@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from agent import events as ev
+from agent.audit.history import fold
 from agent.values import CheckResult
 from screens.panes.log import LogPane
 from screens.panes.sentences import sentence
@@ -92,3 +93,14 @@ async def test_the_pane_speaks_and_what_is_copied_names_the_events(size: tuple[i
         assert "ring_pop compiles" in shown
         assert "[ChecksRun] baseline=make test" in pane.plain
         assert "[FunctionImplemented]" in pane.plain and "FunctionImplemented" not in shown, "only what is copied names it"
+
+
+def test_a_wait_is_one_line_however_often_it_was_told() -> None:
+    waits = [ev.ModelStatus("waiting", text=f"waiting for the server, {seconds} s") for seconds in (10, 12, 15)]
+    state = fold(
+        ev.Envelope("r", n, float(n), event)
+        for n, event in enumerate([*waits, ev.ModelStatus("ready", "m"), waits[0], ev.Notice("info", "On it goes.")], 1)
+    )
+    said = [row.plain.split(maxsplit=1)[1] for row in LogPane().build(state, 80)]
+    assert said[:3] == ["Waiting for the server, 15 s.", "m is ready.", "Waiting for the server, 10 s."]
+    assert len(said) == 4

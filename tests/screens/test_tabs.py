@@ -7,7 +7,9 @@ from collections.abc import Callable
 from textual.pilot import Pilot
 
 from screens.panes.order import BY_NAME
-from screens.panes.tabs import TabPanel
+from screens.panes.repair import short_test
+from screens.panes.tabs import TabPanel, squeezed
+from screens.text import line
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import failing, ring_buffer
 
@@ -70,3 +72,11 @@ async def test_steps_that_were_dropped_are_not_counted_as_done_or_to_be_done() -
         assert "steps 1/4, 1 dropped" in screen.phases.plain
         await pilot.press("3")
         await _until(pilot, lambda: "1 of 4 steps done, 1 dropped" in screen.panel.pane.plain)
+
+
+def test_a_headline_gives_up_its_cause_before_its_outcome() -> None:
+    told = line(("✗ ", "bold"), "test_the_last_file_that_fills_the_budget fails", " → ", "70 edits tried", " → ", "✓ mended")
+    assert squeezed(told, 200).plain == told.plain
+    assert squeezed(told, 48).plain == "✗ test_the_last_fil… → 70 edits tried → ✓ mended"
+    assert squeezed(told, 20).cell_length <= 20
+    assert short_test("tests.test_budget.Budget.test_last") == short_test("tests/a.py::test_last") == "test_last"
