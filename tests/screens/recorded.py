@@ -221,7 +221,7 @@ def _write(r: Recorder, step: PlanStep, name: str, number: int) -> None:
             Rung("Is something used that is not defined?", "no", "model", r.call(
                 "error_classify_definition", f"ring_buffer.c:{name}", False, 0.12)),
         )  # fmt: skip
-        r.add(ev.ErrorClassified("ring_buffer.c", "logic_error", "nothing else is left", rungs, symbol=name))
+        r.add(ev.ErrorClassified("ring_buffer.c", "logic_error", "default", rungs, symbol=name))
         r.add(ev.RecoveryDone("ring_buffer.c", "logic_error", "asked again with the compiler's words", True, True, name))
         r.add(ev.FunctionStarted(name, "ring_buffer.c", 2, 3))
         r.call("function_implement", name, None, raw=body, ms=8900, attempt=2, completion_tokens=90)
