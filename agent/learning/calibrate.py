@@ -63,12 +63,15 @@ def fit_all(items: Iterable[Item], in_force: Thresholds, *, outcomes: bool = Fal
         newest.setdefault((item.stage, item.model, item.question), {})[item.judgment] = item
     fits = []
     for (stage, model, question), calls in sorted(newest.items()):
-        fits.append(_fit(stage, model, question, list(calls.values()), in_force.get(stage, model)))
+        current, shipped = in_force.get(stage, model), in_force.shipped(stage, model)
+        prior = shipped if shipped is not None and shipped.question in ("", question) else Threshold(stage, model, 0.5)
+        fits.append(_fit(stage, model, question, list(calls.values()), current, prior))
     return fits
 
 
-def _fit(stage: str, model: str, question: str, items: list[Item], current: Threshold | None) -> Fit:
-    prior = current if current is not None and current.question in ("", question) else Threshold(stage, model, 0.5)
+def _fit(stage: str, model: str, question: str, items: list[Item], current: Threshold | None, prior: Threshold) -> Fit:
+    """``prior`` ships with the model or is its bare answer. A rule in force that was fitted to these labels would bring
+    each of them in twice, and into the tasks that the fit is measured on."""
     points = [
         Point(item.task, bool(item.label), item.p_yes, item.rank, item.facts, bool(item.decided(current).verdict))
         for item in items
@@ -81,9 +84,7 @@ def _fit(stage: str, model: str, question: str, items: list[Item], current: Thre
     base = Fit(stage, model, question, len(points), yes, tasks, now, current)
     problem, missing = _problem(points, items)
     if problem:
-        return msgspec.structs.replace(
-            base, problem=problem, missing=missing, known=tuple((p.p, p.label) for p in points)
-        )
+        return msgspec.structs.replace(base, problem=problem, missing=missing, known=tuple((p.p, p.label) for p in points))
     recall, worth = estimate(points, aim, prior)
     rule = fit_rule(points, aim, prior, recall)
     scored = [(_score(rule, point), point.label) for point in points]
@@ -93,9 +94,7 @@ def _fit(stage: str, model: str, question: str, items: list[Item], current: Thre
         recall=_rounded(worth.then.recall), kept=_rounded(worth.then.kept), accuracy=_rounded(worth.then.balanced),
         gain=(round(worth.gain[0], 4), round(worth.gain[1], 4)), origin="labels", note="",
     )  # fmt: skip
-    return msgspec.structs.replace(
-        base, rule=rule, then=then, worth=worth, known=tuple(scored), refusal=refusal(worth, aim)
-    )
+    return msgspec.structs.replace(base, rule=rule, then=then, worth=worth, known=tuple(scored), refusal=refusal(worth, aim))
 
 
 def _alike(points: list[Point]) -> list[Point]:

@@ -9,6 +9,7 @@ items of one task are alike; intervals are percentiles of 1,000 bootstrap sample
 from __future__ import annotations
 
 import random
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
@@ -28,9 +29,9 @@ _AIMS = (0.9, 0.925, 0.95, 0.975, 1.0)
 """Recall asked of the labels at hand; the first that gives ``RECALL`` on the tasks left out is taken."""
 
 _FREE, _KNOWN, _DOUBTED, _FIXED = 0.01, 0.2, 8.0, 1e6
-"""Precisions of the prior: of the bias, of the weights of P(yes) and rank, of those of other facts, and of what is not
-there. Chosen on the development answers of ``benchmarks/learning.py``: facts of the default model's stages helped nobody
-there, so it takes many labels to believe one."""
+"""Precisions of the prior where it rests on no labels: of the bias, of the weights of P(yes) and rank, of those of other
+facts, and of what is not there. Chosen on the development answers of ``benchmarks/learning.py``: facts of the default
+model's stages helped nobody there, so it takes many labels to believe one."""
 
 _FOLDS = 20
 _SAMPLES = 1000
@@ -80,7 +81,8 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 def fit_rule(points: Sequence[Point], aim: Aim, prior: Threshold, recall: float = RECALL) -> Threshold:
-    """A rule and its threshold for some labelled answers; ``prior`` is the rule in force, from which few labels move little.
+    """A rule and its threshold for some labelled answers. ``prior`` was fitted to other labels or uses P(yes) alone; it
+    counts as much as the labels that it rests on, so that few labels move it little and many move it far.
 
     Both labels must occur.
     """
@@ -102,7 +104,6 @@ def _weighted(points: Sequence[Point], prior: Threshold) -> Threshold:
     ranked = all(point.rank for point in points)
     names = sorted({name for point in points for name in point.facts})
     means = [prior.bias, prior.slope, prior.rank_weight, *(prior.facts.get(name, 0.0) for name in names)]
-    precisions = [_FREE, _KNOWN, _KNOWN if ranked else _FIXED, *(_DOUBTED for _ in names)]
     labels = [point.label for point in points]
 
     def rows(use_p: bool) -> list[list[float]]:
@@ -113,12 +114,22 @@ def _weighted(points: Sequence[Point], prior: Threshold) -> Threshold:
         ]  # fmt: skip
 
     tasks = [point.task for point in points]
+    told = _information(rows(True), labels, prior.n)
+    precisions = [_FREE, _KNOWN + told[1], _KNOWN + told[2] if ranked else _FIXED]
+    precisions += [_DOUBTED + (known if name in prior.facts else 0.0) for name, known in zip(names, told[3:], strict=True)]
     weights = fit_weights(rows(True), labels, means, precisions, tasks)
     if weights[1] < 0:
         weights = fit_weights(rows(False), labels, [means[0], 0.0, *means[2:]], precisions, tasks)
     bias, slope, by_rank, *by_fact = (round(weight, 4) for weight in weights)
     facts = {name: weight for name, weight in zip(names, by_fact, strict=True) if weight}
     return msgspec.structs.replace(prior, slope=slope, bias=bias, rank_weight=by_rank if ranked else 0.0, facts=facts)
+
+
+def _information(rows: Sequence[Sequence[float]], labels: Sequence[bool], n: int) -> list[float]:
+    """What ``n`` labelled answers like these tell of each weight: the diagonal of Fisher's information, at the share of yes
+    (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, 2009, section 4.4)."""
+    share = sum(labels) / len(labels)
+    return [n * share * (1 - share) * statistics.pvariance(column) for column in zip(*rows, strict=True)]
 
 
 def _recall_cut(scored: Sequence[tuple[str, bool, float]], recall: float) -> float:

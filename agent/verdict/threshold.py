@@ -66,11 +66,17 @@ class Thresholds:
     """A look-up by stage and model; later entries win, so a person's own come after the shipped ones."""
 
     def __init__(self, entries: Iterable[Threshold]) -> None:
+        entries = list(entries)
         self.entries = {(entry.stage, entry.model): entry for entry in entries}
+        self._shipped = {(entry.stage, entry.model): entry for entry in entries if entry.origin == "shipped"}
 
     def get(self, stage: str, model: str) -> Threshold | None:
         """The threshold of a stage and model, or None: then the parsed text decides."""
         return self.entries.get((stage, model))
+
+    def shipped(self, stage: str, model: str) -> Threshold | None:
+        """The threshold that ships with the model, in force or not."""
+        return self._shipped.get((stage, model))
 
 
 def logit(p: float) -> float:

@@ -83,6 +83,19 @@ def test_what_ships_with_the_model_is_what_is_in_force(filled: Filled) -> None:
     assert fit.now == confusion(zip([bool(item.label) for item in items(filled)], by_rule, strict=True))
 
 
+def test_labels_count_once_when_their_own_rule_is_in_force(filled: Filled) -> None:
+    """The same labels give the same rule again, and it is no longer better than what is in force."""
+    shipped = Threshold("scope", "m1", 0.3, rank_weight=0.5, n=150, origin="shipped", question=question_version(SYSTEM))
+    fill(filled)
+    (first,) = fits(filled, shipped)
+    assert first.rule is not None and first.rule.origin == "labels"
+    (again,) = fits(filled, shipped, first.rule)
+    assert again.current == first.rule and again.rule is not None and not again.offered
+    assert (again.rule.slope, again.rule.rank_weight, again.rule.threshold) == (
+        first.rule.slope, first.rule.rank_weight, first.rule.threshold
+    )  # fmt: skip
+
+
 def test_another_wording_of_the_question_voids_a_threshold(filled: Filled) -> None:
     old = Threshold("scope", "m1", 0.2, question="0123456789")
     fill(filled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 
+import msgspec
 import pytest
 
 from agent.learning.calibrate import refusal
@@ -96,11 +97,18 @@ def test_facts_that_tell_are_weighed_and_others_are_not() -> None:
     assert rule.facts["near"] > 1.0 > abs(rule.facts.get("odd", 0.0)) + 0.3
 
 
-def test_few_labels_move_the_rule_in_force_little() -> None:
-    prior = Threshold("scope", "m", 0.58, rank_weight=0.5)
-    points = [Point(f"t{n}", n % 3 == 0, 0.3 + 0.04 * n, n + 1, {}, False) for n in range(6)]
-    rule = fit_rule(points, "recall", prior)
-    assert abs(rule.slope - 1.0) < 1.0 and abs(rule.rank_weight - 0.5) < 2.5
+def test_a_rule_counts_as_much_as_the_labels_it_rests_on() -> None:
+    """Labels that say the rank tells nothing, against a rule that leans on it: the weight falls with the labels at hand, and
+    the more of them the rule rests on, the less."""
+
+    def rank_weight(rests_on: int, tasks: int) -> float:
+        prior = Threshold("scope", "m", 0.58, rank_weight=3.0, n=rests_on)
+        points = judge(5, tasks=tasks, knows=1.0)
+        ranked = [msgspec.structs.replace(point, rank=n % 12 + 1) for n, point in enumerate(points)]
+        return fit_rule(ranked, "recall", prior).rank_weight
+
+    assert 3.0 > rank_weight(150, 2) > rank_weight(150, 12) > rank_weight(0, 12)
+    assert rank_weight(150, 2) > 2.5 and rank_weight(150, 40) < 1.0
 
 
 def test_the_regression_finds_the_weights_that_made_the_labels() -> None:
