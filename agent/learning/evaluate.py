@@ -24,7 +24,7 @@ from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
 from agent.gate import Gate, Stopped
 from agent.judgment.asking import Question
-from agent.labels.items import load_items
+from agent.labels.items import Item, load_items
 from agent.labels.pairs import BY_PERSONS, SOURCES, Choice, Pair, load_pairs
 from agent.learning.examples import LabelledExamples
 from agent.learning.scores import Agreeing, StageScore, agreements, score_models
@@ -136,11 +136,10 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def compare(
-    reader: LogReader, run_ids: Sequence[str], thresholds: Thresholds | None = None, *, held_out: bool = False
+    items: Sequence[Item], run_ids: Sequence[str], thresholds: Sequence[Thresholds] = (), *, held_out: bool = False
 ) -> Comparison:
-    """The scores of evaluation runs. ``thresholds`` are those that decided; ``held_out``: the questions were kept out of
-    whatever was fitted or trained."""
-    items = load_items(reader)
+    """The scores of evaluation runs among ``items``, all calls of their logs. ``thresholds`` are those that decided;
+    ``held_out``: the questions were kept out of whatever was fitted or trained."""
     asked = [item for item in items if item.run_id in run_ids]
     judgments = {item.judgment for item in asked}
     pairs = {(item.stage, item.model) for item in asked}
@@ -150,10 +149,10 @@ def compare(
     return Comparison(tuple(scores), tuple(score_models(rest)), tuple(agreements([*asked, *rest])), notes)
 
 
-def _in_sample(scores: Sequence[StageScore], thresholds: Thresholds | None) -> tuple[str, ...]:
-    rules = [thresholds.get(score.stage, score.model) for score in scores] if thresholds is not None else []
-    fitted = [f"{rule.stage} ({rule.model})" for rule in rules if rule is not None and rule.origin == "labels"]
-    notes = []
+def _in_sample(scores: Sequence[StageScore], thresholds: Sequence[Thresholds]) -> tuple[str, ...]:
+    rules = [some.get(score.stage, score.model) for score in scores for some in thresholds]
+    named = (f"{rule.stage} ({rule.model})" for rule in rules if rule is not None and rule.origin == "labels")
+    fitted, notes = list(dict.fromkeys(named)), []
     if fitted:
         notes.append(
             f"In-sample: the threshold of {', '.join(fitted)} was fitted to labels that are measured here. What to expect "
@@ -210,13 +209,20 @@ async def run_evaluation(
         finally:
             audit.close()
             await router.aclose()
-        return finished, compare(reader, [run_id], thresholds, held_out=bool(judgments))
+        return finished, compare(load_items(reader), [run_id], [thresholds], held_out=bool(judgments))
     finally:
         reader.close()
 
 
+class LabelledLog(msgspec.Struct, frozen=True):
+    """A log with labels, and the repository whose thresholds decide on its calls."""
+
+    repo: Path
+    log: Path
+
+
 class Evaluation(msgspec.Struct, frozen=True):
-    """Evaluation runs, one a model, in the order asked; ``finished`` is how the last of them ended."""
+    """Evaluation runs, one a model and log, in the order asked; ``finished`` is how the last of them ended."""
 
     runs: tuple[str, ...]
     finished: RunFinished
@@ -224,45 +230,78 @@ class Evaluation(msgspec.Struct, frozen=True):
 
 
 async def evaluate_models(
-    repo: Path, configs: Sequence[Config], *, log: Path | None = None, stages: Sequence[str] = (),
+    places: Sequence[LabelledLog], configs: Sequence[Config], *, stages: Sequence[str] = (),
     judgments: frozenset[str] = frozenset(), outcomes: bool = False,
     gate: Gate | None = None, progress: Callable[[int, int, int], None] | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Ask the labelled set of one model after another, each as a run of its own with the thresholds in force for it, and
-    compare them. The first that does not come to its end is the last that is asked; what was answered until then is
-    kept. ``log`` holds the labels and gets the calls: the repository's, if no other is named. ``progress`` hears the place
-    of the model (from 0), the questions answered and how many there are.
+    """Ask the labelled sets of one model after another, and compare them on all of them together. The questions of a log are
+    asked as a run of its own in that log, so that no prompt of a repository gets into another. The first run that does not
+    come to its end is the last; what was answered until then is kept. ``progress`` hears the place of the model (from 0),
+    the questions answered and how many there are.
 
     Raises:
         ModelError: a model cannot be asked, and no question was answered before.
-        EvaluationError, LogError, ConfigError: as :func:`run_evaluation`.
+        EvaluationError: nothing is labelled in any of the logs.
+        LogError, ConfigError: as :func:`run_evaluation`.
     """
+    counts = _counts(places, stages, judgments, outcomes=outcomes)
     runs: list[str] = []
-    fault: ModelError | None = None
-    for place, config in enumerate(configs):
-        runs.append(new_run_id())
-        try:
-            finished, _ = await run_evaluation(
-                repo, runs[-1], config, log=log, thresholds=thresholds_of(repo, config), stages=stages, gate=gate,
-                progress=partial(progress, place) if progress is not None else None, judgments=judgments,
-                outcomes=outcomes,
-            )  # fmt: skip
-        except ModelError as error:
-            fault, finished = error, RunFinished("failed", f"{error} {error.hint}".strip())
+    finished, fault = RunFinished("complete", "Nothing was asked."), None
+    for number, config in enumerate(configs):
+        before = 0
+        for place, count in counts.items():
+            runs.append(new_run_id())
+            hear = partial(_forward, progress, number, before, sum(counts.values())) if progress is not None else None
+            try:
+                finished, _ = await run_evaluation(
+                    place.repo, runs[-1], config, log=place.log, thresholds=thresholds_of(place.repo, config), stages=stages,
+                    gate=gate, progress=hear, judgments=judgments, outcomes=outcomes,
+                )  # fmt: skip
+            except ModelError as error:
+                fault, finished = error, RunFinished("failed", f"{error} {error.hint}".strip())
+            before += count
+            if finished.status != "complete":
+                break
         if finished.status != "complete":
             break
-    found = await asyncio.to_thread(_compared, repo, log or known_log(repo), runs, configs[0], bool(judgments))
+    found = await asyncio.to_thread(_compared, list(counts), runs, configs[0], bool(judgments))
     if fault is not None and not found.asked:
         raise fault
     return Evaluation(tuple(runs), finished, found)
 
 
-def _compared(repo: Path, log: Path, runs: Sequence[str], config: Config, held_out: bool) -> Comparison:
-    reader = LogReader(log)
-    try:
-        return compare(reader, runs, thresholds_of(repo, config), held_out=held_out)
-    finally:
-        reader.close()
+def _counts(
+    places: Sequence[LabelledLog], stages: Sequence[str], judgments: frozenset[str], *, outcomes: bool
+) -> dict[LabelledLog, int]:
+    """The logs that have something to ask, with how many questions that is."""
+    counts: dict[LabelledLog, int] = {}
+    missing: EvaluationError | None = None
+    for place in places:
+        reader = LogReader(place.log)
+        try:
+            counts[place] = len(labelled_set(reader, stages, judgments, outcomes=outcomes))
+        except EvaluationError as error:
+            missing = error
+        finally:
+            reader.close()
+    if not counts and missing is not None:
+        raise missing
+    return counts
+
+
+def _forward(progress: Callable[[int, int, int], None], place: int, before: int, total: int, done: int, of: int) -> None:
+    progress(place, before + done, total)
+
+
+def _compared(places: Sequence[LabelledLog], runs: Sequence[str], config: Config, held_out: bool) -> Comparison:
+    items: list[Item] = []
+    for place in places:
+        reader = LogReader(place.log)
+        try:
+            items += load_items(reader)
+        finally:
+            reader.close()
+    return compare(items, runs, [thresholds_of(place.repo, config) for place in places], held_out=held_out)
 
 
 def _title(model: str, count: int) -> str:

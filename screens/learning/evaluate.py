@@ -10,13 +10,13 @@ import msgspec
 from textual.content import Content
 from textual.events import Resize
 
-from agent.audit.log import LogError
+from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.errors import ConfigError
 from agent.config.schema import Config
 from agent.gate import Gate
 from agent.labels.queue import Filter
-from agent.learning.evaluate import Evaluation, EvaluationError, evaluate_models
+from agent.learning.evaluate import Evaluation, EvaluationError, LabelledLog, evaluate_models
 from agent.learning.subjects import AS_CONFIGURED, HeldOut, LabelledStage, Subjects, aimed, subjects
 from agent.models.types import ModelError
 from screens.actions import bindings
@@ -195,8 +195,9 @@ class EvaluateScreen(ListScreen):
         configs = [aimed(self.config, name) for name in self.models]
         try:
             self.done = await evaluate_models(
-                self.repo, configs, stages=self.stages, judgments=judgments, gate=self.gate, progress=self._heard
-            )
+                [LabelledLog(self.repo, known_log(self.repo))], configs,
+                stages=self.stages, judgments=judgments, gate=self.gate, progress=self._heard,
+            )  # fmt: skip
         except ModelError as error:
             self.fault = f"{error} {error.hint}".strip()
         except (EvaluationError, LogError, ConfigError) as error:

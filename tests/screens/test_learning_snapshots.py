@@ -13,6 +13,7 @@ from textual.screen import Screen
 from agent.audit.log import known_log
 from agent.audit.reader import LogReader
 from agent.events import CallFinished, CallStarted, DiffReady, Envelope, Event, PlanMade, RunFinished, RunStarted
+from agent.labels.items import load_items
 from agent.learning.evaluate import Evaluation, compare
 from agent.values import PlanStep
 from screens.history.screen import HistoryScreen
@@ -111,7 +112,7 @@ def test_evaluate(snap_compare: Compare, repo: Path, size: tuple[int, int]) -> N
         screen = pilot.app.screen
         assert isinstance(screen, EvaluateScreen)
         reader = LogReader(known_log(repo))
-        found = compare(reader, ["20261127-190355-9c01"])
+        found = compare(load_items(reader), ["20261127-190355-9c01"])
         reader.close()
         ended = RunFinished("stopped", "Stopped after 12 of 16 questions.")
         screen.done = Evaluation(("20261127-190355-9c01",), ended, found)

@@ -13,15 +13,16 @@ import click
 
 from agent.config.schema import PROVIDERS
 from tui import exit_codes
-from tui.commands.tables import REPO, SHARED, between, print_table, share
+from tui.commands.tables import REPOS, SHARED, between, folders, print_table, share
 
 if TYPE_CHECKING:
     from agent.config.schema import Config
+    from agent.learning.evaluate import LabelledLog
     from agent.learning.scores import StageScore
 
 
 @click.command()
-@REPO
+@REPOS
 @SHARED
 @click.option("--model", "models", multiple=True, metavar="NAME[+ADAPTER]",
               help="Model to ask, an adapter after a plus (may be repeated; default: the configured ones).")
@@ -34,34 +35,36 @@ if TYPE_CHECKING:
 @click.option("--concurrency", type=click.IntRange(1, 512), help="Questions in flight at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def evaluate(
-    repo: Path, shared: bool, models: tuple[str, ...], provider: str | None, base_url: str, stages: tuple[str, ...],
-    export_dir: Path | None, outcomes: bool, concurrency: int | None, as_json: bool,
+    repos: tuple[Path, ...], shared: bool, models: tuple[str, ...], provider: str | None, base_url: str,
+    stages: tuple[str, ...], export_dir: Path | None, outcomes: bool, concurrency: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Ask one or more models every labelled question again and measure their answers, beside what the log knows of
-    others."""
+    """Ask one or more models every labelled question again and measure their answers, beside what the logs know of others.
+    The questions of several repositories are measured together; each is asked as a run in its own repository."""
     from agent.audit.log import known_log
     from agent.audit.reader import LogReader
     from agent.config.schema import load
     from agent.labels.export import ExportError, held_out
     from agent.labels.store import store_path
+    from agent.learning.evaluate import LabelledLog
     from agent.learning.subjects import aimed
 
-    repo = repo.expanduser().resolve()
-    log = store_path() if shared else known_log(repo)
-    LogReader(log).close()
+    named = folders(repos)
+    places = [LabelledLog(named[0], store_path())] if shared else [LabelledLog(repo, known_log(repo)) for repo in named]
+    for place in places:
+        LogReader(place.log).close()
     try:
         judgments = held_out(export_dir) if export_dir is not None else frozenset()
     except ExportError as error:
         click.echo(f"cra: {error}", err=True)
         sys.exit(exit_codes.USAGE)
-    config = load(repo)
+    config = load(named[0])
     configs = [aimed(config, model, provider or "", base_url, concurrency or 0) for model in models or ("",)]
-    sys.exit(asyncio.run(_evaluate(repo, log, configs, stages, judgments, outcomes, as_json)))
+    sys.exit(asyncio.run(_evaluate(places, configs, stages, judgments, outcomes, as_json)))
 
 
 async def _evaluate(
-    repo: Path, log: Path, configs: Sequence[Config], stages: Sequence[str], judgments: frozenset[str], outcomes: bool,
-    as_json: bool,
+    places: Sequence[LabelledLog], configs: Sequence[Config], stages: Sequence[str], judgments: frozenset[str],
+    outcomes: bool, as_json: bool,
 ) -> int:  # fmt: skip
     import msgspec
 
@@ -74,7 +77,7 @@ async def _evaluate(
         loop.add_signal_handler(number, gate.stop)
     try:
         done = await evaluate_models(
-            repo, configs, log=log, stages=stages, judgments=judgments, outcomes=outcomes, gate=gate, progress=_progress
+            places, configs, stages=stages, judgments=judgments, outcomes=outcomes, gate=gate, progress=_progress
         )
     except EvaluationError as error:
         click.echo(f"cra: {error}", err=True)

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from agent.audit.log import known_log
+from agent.audit.reader import LogReader
 from tests.fakes import ScriptedServer
 from tests.labels.filled import Filled
 from tui.cli import cli
@@ -98,6 +100,32 @@ def test_evaluate_several_models_on_what_an_export_held_out(repo: Path, tmp_path
     assert agreeing["m2", "m3"] == 1.0
     wrong = cra("evaluate", "--repo", repo, "--export", tmp_path)
     assert wrong.exit_code == 2 and "no export" in wrong.stderr
+
+
+def test_evaluate_measures_repositories_together_and_keeps_each_in_its_own_log(repo: Path, tmp_path: Path) -> None:
+    other, bare = Filled(tmp_path / "other"), Filled(tmp_path / "bare")
+    other.run("o1", repo=str(other.repo))
+    for number in range(4):
+        other.label(other.call("o1", f"o{number}.c", True, 0.7, task_context="Task: another\n\n"), number < 2)
+    bare.run("b1", repo=str(bare.repo))
+    for one in (other, bare):
+        one.log.close()
+    named = [word for place in (repo, other.repo, bare.repo) for word in ("--repo", place)]
+    with ScriptedServer([("0.c", "yes"), ("2.c", "yes")]).run_in_thread() as server:
+        where = ("--provider", "openai", "--base-url", server.base_url, "--model", "m2", "--model", "m3", "--json")
+        result = cra("evaluate", *named, *where)
+        assert result.exit_code == 0 and len(server.calls) == 2 * 12, "what has no label is passed over"
+    document = json.loads(result.stdout)
+    assert [(score["model"], score["confusion"]["true_yes"], score["tasks"]) for score in document["asked"]] == [
+        ("m2", 5, 3), ("m3", 5, 3),
+    ]  # fmt: skip
+    assert sum(two["n"] for two in document["agreements"] if (two["one"], two["other"]) == ("m2", "m3")) == 12
+    first, second = LogReader(known_log(repo)), LogReader(known_log(other.repo))
+    kept = [set(reader.select("select run_id from calls where model = 'm2'")) for reader in (first, second)]
+    first.close()
+    second.close()
+    assert [len(runs) for runs in kept] == [1, 1] and not kept[0] & kept[1]
+    assert len(document["runs"]) == 4
 
 
 def test_calibrate_pools_repositories_and_writes_only_what_is_offered(tmp_path: Path) -> None:
