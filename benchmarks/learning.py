@@ -74,7 +74,7 @@ def stored_facts(answer: Answer) -> dict[str, float]:
 def all_facts(answer: Answer) -> dict[str, float]:
     """Those, and all else that the search knew of the item, each from 0 to about 1."""
     facts = answer.facts
-    found = stored_facts(answer) | {name: value for name, value in facts.items() if name.startswith("by_")}
+    found = stored_facts(answer) | {name: min(1.0, value) for name, value in facts.items() if name.startswith("by_")}
     found["search"] = min(1.0, facts.get("score", 0.0))
     if answer.stage != "scope":
         found["home"] = 1 / facts["file_rank"]

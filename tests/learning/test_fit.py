@@ -111,6 +111,17 @@ def test_a_rule_counts_as_much_as_the_labels_it_rests_on() -> None:
     assert rank_weight(150, 2) > 2.5 and rank_weight(150, 40) < 1.0
 
 
+def test_few_labels_move_the_share_of_yes_little() -> None:
+    """Twenty labels in which all that matters scores highest, against a rule that keeps half."""
+    points = [Point(f"t{n % 5}", n >= 17, 0.02 + 0.048 * n, n + 1, {}, False) for n in range(20)]
+
+    def kept(rests_on: int) -> int:
+        rule = fit_rule(points, "recall", Threshold("scope", "m", 0.5, n=rests_on))
+        return sum((rule.score(p.p, p.rank, p.facts) or 0.0) >= rule.threshold for p in points)
+
+    assert (kept(0), kept(20), kept(2000)) == (3, 6, 10)
+
+
 def test_the_regression_finds_the_weights_that_made_the_labels() -> None:
     dice = random.Random(1)
     rows = [[1.0, dice.gauss(0, 1), dice.gauss(0, 1)] for _ in range(4000)]
