@@ -37,7 +37,7 @@ from tui.clipboard import copy_text
 from tui.ending import HANGUP, end_run, forget_signals, hear_signals, let_go_of_terminal
 from tui.palette import ActionCommands
 from tui.presence import Presence
-from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT
+from tui.theme import CLEAN_ROOM, CLEAN_ROOM_LIGHT, grounds
 
 _RUN_GROUP = "run"
 _COLLECTED_AT = (5_000, 20, 20)
@@ -82,6 +82,12 @@ class CraApp(App[int]):
         self._choose_theme()
         self.own_keys, self.key_faults = read_keymap(self.config.ui.keys)
         self.set_keymap(self.own_keys)
+
+    def get_css_variables(self) -> dict[str, str]:
+        """A theme's variables, with those that the panes use besides."""
+        variables = super().get_css_variables()
+        self.theme_variables = {**variables, **grounds(variables, self.native_ansi_color)}
+        return self.theme_variables
 
     def _choose_theme(self) -> None:
         wanted = self.config.ui.theme or ("" if os.environ.get("TEXTUAL_THEME") else CLEAN_ROOM.name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from textual.color import Color
 from textual.theme import Theme
 
 CLEAN_ROOM = Theme(
@@ -34,3 +37,12 @@ CLEAN_ROOM_LIGHT = Theme(
     panel="#e5e6e3",
     dark=False,
 )
+
+
+def grounds(variables: Mapping[str, str], ansi: bool) -> dict[str, str]:
+    """What stands behind added and removed lines, from a theme's variables. A terminal's own sixteen colours cannot be
+    thinned and would hide what is written on them: there is no ground then, and sign and colour tell."""
+    names = {"added-ground": "success", "removed-ground": "error"}
+    if ansi:
+        return dict.fromkeys(names, "transparent")
+    return {name: Color.parse(variables[of]).with_alpha(0.12).hex for name, of in names.items()}

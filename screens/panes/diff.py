@@ -201,6 +201,6 @@ def _signed(sign: str, row: Content) -> Content:
     style = {"+": GOOD, "-": BAD, "\\": MUTED}.get(sign, "")
     if sign == "\\":
         return Content.styled(sign + row.plain, MUTED)
-    ground = {"+": "on $success 12%", "-": "on $error 12%"}.get(sign, "")
+    ground = {"+": "on $added-ground", "-": "on $removed-ground"}.get(sign, "")
     shown = Content.styled(sign, style) + row if style else Content(sign) + row
     return shown.stylize_before(ground) if ground else shown

@@ -133,8 +133,9 @@ def _next_steps(session: RunSession) -> Keys:
     if may_undo(session):
         keys.append(("U", ("undo: take the change out of your files again", "undo the apply", "undo")))
     if may_retry(session):
-        again = "go on where it stopped" if session.resumable else "try again; the verdicts are reused"
-        keys.append(("R", (again, "go on" if session.resumable else "try again")))
+        short = "go on" if session.resumable else "try again"
+        reused = "try again; the verdicts are reused" if session.state.calls else short
+        keys.append(("R", ("go on where it stopped" if session.resumable else reused, short)))
         keys.append(("m", ("choose another model", "another model", "model")))
     if session.deciding or may_retry(session):
         pane = BY_NAME[explaining_pane(session.state)]

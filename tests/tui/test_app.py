@@ -151,6 +151,20 @@ async def test_themes(theme: str) -> None:
         await pilot.pause()
 
 
+@pytest.mark.parametrize("theme", ["ansi-dark", "clean-room-light"])
+async def test_added_and_removed_lines_can_be_read_in_every_theme(theme: str) -> None:
+    app = ReplayApp(ring_buffer(), config=Config(ui=Ui(theme=theme)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("5")
+        await pilot.pause()
+        pane = app.run_screen().panel.pane
+        signed = [strip for strip in map(pane.render_line, range(pane.size.height)) if strip.text[:1] in ("+", "-")]
+        assert len(signed) > 5
+        for segment in (part for strip in signed for part in strip if part.text.strip() and part.style):
+            ground = segment.style.bgcolor
+            assert ground is not None and ground.is_default if app.native_ansi_color else ground != segment.style.color
+
+
 async def test_an_unknown_theme_is_named(toasts: list[str]) -> None:
     app = CraApp(home_services(), config=Config(ui=Ui(theme="no-such")))
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
