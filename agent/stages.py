@@ -229,6 +229,14 @@ def stage_of(name: str) -> Stage:
     return STAGES.get(name) or Stage(name, short=name.replace("_", " ")[:10], title=name.replace("_", " ").capitalize())
 
 
+def stage_named(word: str) -> str:
+    """The stage that a word stands for: its own name, or its question as screens show it, with or without the question mark.
+    Any other word comes back as it is."""
+    said = " ".join(word.lower().split())
+    as_shown = {stage.short.rstrip("?"): name for name, stage in STAGES.items()} | {s.short: n for n, s in STAGES.items()}
+    return word if word in STAGES or word in GROUPS else as_shown.get(said, word)
+
+
 def activity_of(name: str, binary: bool) -> Activity:
     """What is going on while a call is out. ``binary`` is the call's own: an unknown stage may ask yes or no."""
     return "judging" if binary else stage_of(name).activity

@@ -11,7 +11,7 @@ import pytest
 
 import agent
 import agent.prompts
-from agent.stages import GROUPS, STAGES, Stage, binary_stages, stage_of
+from agent.stages import GROUPS, STAGES, Stage, binary_stages, stage_named, stage_of
 
 SOURCES = [path for path in Path(agent.__file__).parent.rglob("*.py") if path.name != "stages.py"]
 
@@ -53,3 +53,10 @@ def test_every_prompt_belongs_to_a_stage() -> None:
 def test_an_unknown_stage_is_text_under_its_own_name() -> None:
     tomorrow = stage_of("a_stage_of_tomorrow")
     assert (tomorrow.binary, tomorrow.title) == (False, "A stage of tomorrow")
+
+
+def test_a_question_is_named_as_screens_show_it_or_as_files_do() -> None:
+    for name, stage in STAGES.items():
+        assert stage_named(stage.short) == stage_named(stage.short.upper()) == stage_named(name) == name
+        assert not stage.binary or stage_named(stage.short.rstrip("?")) == name
+    assert (stage_named("precision"), stage_named("no such"), stage_named("")) == ("precision", "no such", "")

@@ -14,7 +14,7 @@ from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent.gate import Breakpoint
-from agent.stages import STAGES, binary_stages
+from agent.stages import STAGES, binary_stages, stage_named
 from screens import STYLES
 from screens.text import LABEL, MUTED, WARN, line, stage_short
 
@@ -119,7 +119,7 @@ class BreakpointDialog(ModalScreen["list[Breakpoint]"]):
             point = parse_breakpoint(stage, item, when)
         except ValueError as error:
             self.query_one("#fault", Static).update(line((str(error), WARN)) + Content("\n") + _names())
-            self.query_one("#stage" if not _stops_at(_stage(stage)) else "#when").focus()
+            self.query_one("#stage" if not _stops_at(stage_named(stage)) else "#when").focus()
             return
         self.dismiss([*(other for other in self.points if other != point), point])
 
@@ -145,12 +145,6 @@ def _names() -> Content:
     return line(("questions  ", LABEL), ("  ".join(words), MUTED))
 
 
-def _stage(word: str) -> str:
-    """The stage that a word of the run screen stands for, with or without its question mark; anything else as it is."""
-    plain = " ".join(word.lower().split()).rstrip("?")
-    return next((name for name in binary_stages() if stage_short(name).rstrip("?") == plain), word)
-
-
 def _stops_at(pattern: str) -> bool:
     """Whether a yes/no stage is meant, for only those wait: an empty pattern stands for all."""
     return not pattern or any(fnmatch.fnmatchcase(name, pattern) for name in binary_stages())
@@ -164,7 +158,7 @@ def parse_breakpoint(stage: str, item: str, when: str) -> Breakpoint:
     Raises:
         ValueError: when no stage is called so, or the condition cannot be read; its text says what is expected.
     """
-    said, stage = stage, _stage(stage)
+    said, stage = stage, stage_named(stage)
     if not _stops_at(stage):
         asked = said.rstrip("?").lower()
         if any(asked == stage_short(name) or fnmatch.fnmatchcase(name, stage) for name in STAGES):

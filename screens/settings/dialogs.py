@@ -1,4 +1,4 @@
-"""Questions of the settings screen: one stage's own model, and whether a shown diff is to be saved."""
+"""Questions of the settings screen: one question's own model, and whether a shown diff is to be saved."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from textual.widgets import Button, Input, Select, Static
 from agent.config.errors import ConfigError, nearest
 from agent.config.schema import PROVIDERS, Models, Override, check_value
 from agent.models.router import Router
-from agent.stages import GROUPS, STAGES, stage_of
+from agent.stages import GROUPS, STAGES, stage_named, stage_of
 from screens import STYLES
 from screens.lines import LinesView
-from screens.text import BAD, GOOD, LABEL, MUTED, clean, line
+from screens.text import BAD, GOOD, LABEL, MUTED, clean, line, stage_short
 
 _PROVIDERS = ("", *PROVIDERS)
 _TEXTS = (
     ("model", "model", "name as the server knows it; empty: the role's model"),
     ("base_url", "address", "empty: as in [models], or the provider's usual one"),
     ("context_window", "window", "tokens in all; empty: as in [models]"),
-    ("max_tokens", "longest reply", "tokens; empty: 16 for yes/no stages, else as in [models]"),
+    ("max_tokens", "longest reply", "tokens; empty: 16 for yes/no questions, else as in [models]"),
 )
 
 
 def about_stage(name: str) -> str:
-    """What a stage or group is, in one line."""
+    """What a question, or a group of them, is, in one line; of an unknown word what can be named."""
     if name in GROUPS:
-        return "a group: " + ", ".join(stage for stage, known in STAGES.items() if known.group == name)
+        return "all of: " + "  ".join(known.short for known in STAGES.values() if known.group == name)
     if name in STAGES:
         known = stage_of(name)
-        return f"a stage of the {known.role} model" + (", answered with yes or no" if known.binary else "")
-    return "stages: " + ", ".join((*GROUPS, *STAGES))
+        how = "with yes or no" if known.binary else "with a text"
+        return f"{known.title.rstrip('.')}: answered {how}, by the {known.role} model"
+    return f"A question by its name in the list, such as relevant?, or a group of them: {', '.join(GROUPS)}."
 
 
 def read_override(stage: str, given: dict[str, str], models: Models) -> Override:
@@ -50,15 +51,15 @@ def read_override(stage: str, given: dict[str, str], models: Models) -> Override
     known = (*GROUPS, *STAGES)
     if stage not in known:
         close = nearest(stage, known)
-        raise ValueError(f"There is no stage {stage!r}." + (f" Did you mean {close!r}?" if close else "") if stage else
-                         "Name a stage or a group of stages.")  # fmt: skip
+        raise ValueError(f"There is no question {stage!r}." + (f" Did you mean {close!r}?" if close else "") if stage else
+                         "Name a question or a group of questions.")  # fmt: skip
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(Override):
         text = given.get(field.name, "").strip()
         if text:
             values[field.name] = _value(field.name, field.type, text)
     if not values:
-        raise ValueError("Give at least a model, a provider or a limit; without one the stage needs no row.")
+        raise ValueError("Give at least a model, a provider or a limit; without one the question needs no row.")
     made = Override(**values)
     try:
         Router(msgspec.structs.replace(models, overrides={**models.overrides, stage: made}))
@@ -76,7 +77,7 @@ def _value(name: str, kind: Any, text: str) -> Any:
 
 
 class OverrideDialog(ModalScreen["tuple[str, Override] | None"]):
-    """One stage's own model. Says while one types what is wrong or what will happen."""
+    """One question's own model. Says while one types what is wrong or what will happen."""
 
     CSS_PATH = [STYLES / "dialogs.tcss", STYLES / "settings.tcss"]
     BINDINGS = [
@@ -91,11 +92,12 @@ class OverrideDialog(ModalScreen["tuple[str, Override] | None"]):
     def compose(self) -> ComposeResult:
         """Stage, provider and the texts; under them what is wrong."""
         with Vertical(classes="dialog"):
-            title = f"The model of {self.stage}" if self.stage else "A stage's own model"
+            title = f"The model of {stage_short(self.stage)}" if self.stage else "A model of its own for a question"
             yield Static(title, markup=False, classes="question")
             if not self.stage:
-                yield Input(placeholder="stage or group, such as precision", id="stage", compact=True,
-                            suggester=SuggestFromList((*GROUPS, *STAGES)))  # fmt: skip
+                names = (*GROUPS, *(stage.short for stage in STAGES.values()), *STAGES)
+                yield Input(placeholder="question or group, such as relevant?", id="stage", compact=True,
+                            suggester=SuggestFromList(names))  # fmt: skip
             yield Static("", markup=False, id="about-stage", classes="explanation")
             with Horizontal(classes="labelled"):
                 yield Static("provider", classes="label", markup=False)
@@ -117,7 +119,7 @@ class OverrideDialog(ModalScreen["tuple[str, Override] | None"]):
         self._look()
 
     def _stage(self) -> str:
-        return self.stage or self.query_one("#stage", Input).value.strip()
+        return self.stage or stage_named(self.query_one("#stage", Input).value.strip())
 
     def _read(self) -> Override:
         given = {name: self.query_one(f"#{name}", Input).value for name, _, _ in _TEXTS}
@@ -134,7 +136,7 @@ class OverrideDialog(ModalScreen["tuple[str, Override] | None"]):
         try:
             self._read()
         except ValueError as error:
-            fault.update(line((f"✗ {error}", BAD)))
+            fault.update(line((f"✗ {error}", BAD)) if self._stage() else "")
         else:
             fault.update(line(("✓ this can be kept; it is written when you save", GOOD)))
 

@@ -13,6 +13,7 @@ from screens.panes.compile import CompilePane
 from screens.panes.phases import phase_count, stage_mark, strip
 from screens.panes.plan import PlanPane
 from screens.run.ending import ending_lines as outcome
+from screens.run.screen import RunScreen
 from screens.run.session import RunSession
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import failing
@@ -98,5 +99,8 @@ def test_no_step_is_under_way_when_the_run_is_over() -> None:
 async def test_of_a_run_opened_after_its_end_the_pane_that_explains_it_is_in_front() -> None:
     app = ReplayApp(failing())
     async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.pause()
-        assert app.run_screen().panel.current == "diff"
+        for _ in range(200):
+            if isinstance(app.screen, RunScreen) and app.run_screen().panel.current == "diff":
+                return
+            await pilot.pause(0.01)
+        raise AssertionError("another pane stayed in front")
