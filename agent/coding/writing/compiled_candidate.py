@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.c.declarations.functions import find_definition
+import msgspec
+
+from agent.c.declarations.functions import definitions, find_definition
 from agent.c.writing.extract import Extracted
 from agent.c.writing.insertion import place_function
+from agent.c.writing.slips.promoted_warnings import without_promoted_warnings
 from agent.coding.c_context import reachable_headers
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
@@ -14,6 +17,9 @@ from agent.coding.replies.search_replace import changed_lines
 from agent.coding.writing.candidates import Compiled, CompileFile, CompileReport, errors_of
 from agent.context import RunContext
 from agent.events import EditApplied, IncludeAdded
+
+MENDED = 3
+"""Compiles of one version after warnings in it were set right, at most: one hides another."""
 
 
 class CandidateTrial:
@@ -25,6 +31,7 @@ class CandidateTrial:
         self.files = files
         self.compile = compile
         self.last: CompileReport = Compiled(False)
+        self._includes: list[tuple[str, str]] = []
 
     @property
     def source(self) -> bytes:
@@ -38,6 +45,7 @@ class CandidateTrial:
 
     def put(self, extracted: Extracted) -> None:
         """Write a version into the file, and tell of it."""
+        self._includes = []
         path, before = self.wanted.path, self.source
         placed = place_function(before, self.wanted.name, extracted)
         self.files.write_bytes(path, placed)
@@ -45,9 +53,45 @@ class CandidateTrial:
         self.ctx.emit(EditApplied(path, "function", self.wanted.name, added, removed))
 
     async def compiles(self, before: Mapping[str, bytes]) -> bool:
-        """Whether the version that stands there compiles, or whatever fails is not its fault."""
-        self.last = await self.compile(self.wanted.path, self.wanted.name, self.wanted.signature)
+        """Whether the version that stands there compiles, or whatever fails is not its fault. Warnings in it that the
+        project's flags turn into errors are set right where that is certain."""
+        await self._compile()
+        for _ in range(MENDED):
+            if self.last.ok or not self._without_warnings(before):
+                break
+            await self._compile()
         return self.last.ok or await self._is_not_to_blame(before)
+
+    def standing(self, extracted: Extracted) -> Extracted:
+        """``extracted`` as it stands in the file: with the warnings in it set right."""
+        source = self.source
+        found = {one.name: source[one.start : one.end].decode("utf-8", "replace") for one in definitions(source)}
+        helpers = []
+        for text in extracted.helpers:
+            name = next((one.name for one in definitions(text.encode())), "")
+            helpers.append(found.get(name, text))
+        text = found.get(self.wanted.name, extracted.function_text)
+        return msgspec.structs.replace(extracted, function_text=text.replace("\r\n", "\n"), helpers=tuple(helpers))
+
+    async def _compile(self) -> None:
+        self.last = await self.compile(self.wanted.path, self.wanted.name, self.wanted.signature)
+        self._includes += [one for one in self.last.includes if one not in self._includes]
+
+    def _without_warnings(self, before: Mapping[str, bytes]) -> bool:
+        """Set right what warnings, taken as errors, say of the functions that are new in the file."""
+        path, source = self.wanted.path, self.source
+        new = [one for one in definitions(source) if source[one.start : one.end] not in before.get(path, b"")]
+        lines = {line for one in new for line in range(one.line, source[: one.end].count(b"\n") + 2)}
+        name = path.rsplit("/", 1)[-1]
+        if any(not one.file.endswith(name) for one in errors_of(self.last.diagnostics)):
+            return False
+        mended, told = without_promoted_warnings(source, self.last.diagnostics, lines)
+        if not told:
+            return False
+        self.files.write_bytes(path, mended)
+        self.ctx.emit(EditApplied(path, "warning", self.wanted.name, len(told), len(told)))
+        self.ctx.notice("info", f"{self.wanted.name}: {' '.join(told)}", "function_implement")
+        return True
 
     async def _is_not_to_blame(self, before: Mapping[str, bytes]) -> bool:
         """Whether all errors lie outside the new code and were there before it: nothing that a new version could mend."""
@@ -73,7 +117,7 @@ class CandidateTrial:
     def take_back(self, before: Mapping[str, bytes]) -> None:
         """Undo a version, and with it the include lines that were put in for it."""
         self._write(before)
-        for path, header in self.last.includes:
+        for path, header in self._includes:
             self.ctx.emit(IncludeAdded(path, header, 0, kept=False, symbol=self.wanted.name))
 
     def _write(self, contents: Mapping[str, bytes]) -> None:

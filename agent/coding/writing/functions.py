@@ -307,7 +307,8 @@ class _Writer:
         said = warning_trouble(bugs, self.trial.source) if bugs else ""
         points = measured.points if measured is not None else None
         signs = len(bugs) + (measured is not None and measured.faulty)
-        self.compiled.append(Candidate(extracted.function_text, extracted.helpers, points, len(warnings), attempt, signs))
+        stands = self.trial.standing(extracted)
+        self.compiled.append(Candidate(stands.function_text, stands.helpers, points, len(warnings), attempt, signs))
         told = brief(measured.failure).partition("\n")[0] if measured is not None else ""
         name, number = self.wanted.name, len(self.compiled)
         self.ctx.emit(FunctionCandidate(name, self.wanted.path, number, points, signs, told, self._call))

@@ -254,7 +254,8 @@ def _blocks(d: Diagnostic, names: Sequence[re.Pattern[str]], lines: set[str], de
     """Whether a new complaint speaks against the include."""
     kind = symptom_of(d).kind
     message = plain_quotes(d.message)
-    error = d.severity in ("error", "fatal")
+    warned = _HARMLESS.match(d.option.removeprefix("error="))  # -Werror makes no other thing of it
+    error = d.severity in ("error", "fatal") and not warned
     if error and kind in _CLASH and (any(n.search(message) for n in names) or _mentions(message, declared)):
         return True
     if d.file.startswith(("/usr/include", "/usr/lib")) and error:
@@ -262,7 +263,7 @@ def _blocks(d: Diagnostic, names: Sequence[re.Pattern[str]], lines: set[str], de
     if d.source_line and d.source_line.strip() in lines:
         if error:
             return kind not in _NAMED and kind != "argument"
-        harmless = bool(_HARMLESS.match(d.option)) and "(*)" not in message  # a function where a value was meant
+        harmless = bool(warned) and "(*)" not in message  # a function where a value was meant
         return not harmless and kind not in _NAMED and kind != "argument"
     return error and kind not in _NAMED and any(n.search(message) for n in names)
 

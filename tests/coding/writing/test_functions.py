@@ -35,6 +35,26 @@ def wanted(root: Path) -> OpenFunction:
     return found
 
 
+async def test_warnings_that_the_flags_forbid_are_set_right_without_asking_again(tmp_path: Path) -> None:
+    project(tmp_path / "repo")
+    files = FolderFiles(tmp_path / "repo")
+    reply = GOOD.replace("r->count == 8", "int spare = is_full(r->count), last = 8;\n    if (spare || r->count >= last")
+    reply = "int is_full(size_t n)\n{\n    int most = 8;\n    return n >= most;\n}\n\n" + reply.replace("if (int", "int")
+
+    async def strict(path: str, symbol: str = "", signature: str = "") -> Compiled:
+        flags = ("-Wall", "-Wextra", "-Werror", "-Wmissing-declarations")
+        done = await compile_object(Compiler.find(), files.root / path, cwd=files.root, flags=flags)
+        return Compiled(done.ok, done.diagnostics)
+
+    async with ScriptedServer(f"```c\n{reply}\n```") as server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(ctx, wanted(files.root), files=files, compile=strict)
+    assert result.ok and len(server.calls) == 1, result.reason
+    text = files.read_bytes("src/ring.c").decode()
+    assert "static int is_full" in text and "(int)r->count >= last" in text and "(int)n >= most" in text
+    [version] = result.versions
+    assert version.text in text and version.helpers[0] in text
+
+
 async def test_a_good_reply_replaces_the_stub_and_nothing_else(tmp_path: Path) -> None:
     project(tmp_path / "repo")
     files = FolderFiles(tmp_path / "repo")

@@ -49,6 +49,15 @@ async def test_includes_are_fixed_without_the_toggle_and_consume_no_attempt(tmp_
     assert [e.ok for e in only(events, CompileFinished)] == [False, True]
 
 
+async def test_a_header_is_kept_where_it_brings_to_light_a_warning_that_is_an_error(tmp_path: Path) -> None:
+    loop = "    int n = 0;\n    for (int i = 0; i < strlen(s); i++)\n        n += s[i];\n    return n;\n"
+    write(tmp_path, a_c=f"int f(const char *s);\nint f(const char *s)\n{{\n{loop}}}\n")
+    (tmp_path / "Makefile").write_text("CFLAGS = -Wall -Wextra -Werror\na.o: a.c\n\t$(CC) $(CFLAGS) -c a.c\n")
+    result, _ = await recovered(tmp_path)
+    assert result.includes == (("a.c", "string.h"),) and not result.ok
+    assert {one.option.removeprefix("error=") for one in result.diagnostics} == {"sign-compare"}
+
+
 async def test_two_headers_and_a_logic_error_in_one_function(tmp_path: Path) -> None:
     write(tmp_path, a_c="int f(char *s)\n{\n    puts(s);\n    return strlen(s) + contents;\n}\n")
     result, events = await recovered(tmp_path, decomposed=True)
