@@ -18,6 +18,7 @@ from agent.repair.edits import Candidate, Edit
 from agent.repair.functions import functions_of
 from agent.repair.inputs import LONGEST, near_texts
 from agent.repair.localize import Place, Trace
+from agent.repair.synthesis import FORCING
 from agent.repair.testbed import Baseline, NoBed, Probe, Trial, probes_of
 from agent.repair.workers import Reply, WarmWorker, WorkerLost, Workers
 from agent.values import CheckResult
@@ -158,6 +159,7 @@ class CommandBed:
         path, name = candidates[0][0].path, candidates[0][0].function
         left = list(range(len(candidates)))
         found: dict[int, Trial] = {}
+        halt = None if any(one.operator in FORCING for one, _ in candidates) else self._halt  # all that they mend counts
         worker = await self.workers.free.get()
         try:
             for _ in range(6):
@@ -166,9 +168,7 @@ class CommandBed:
                 text = await asyncio.to_thread(self._schema, path, name, [candidates[place][0].edits for place in left])
                 runs = [{c_schema.VARIABLE: str(number)} for number in range(len(left) + 1)]
                 files = {path: text.decode("utf-8", "surrogateescape")}
-                replies = await worker.ask_runs(
-                    files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit, halt=self._halt
-                )
+                replies = await worker.ask_runs(files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit, halt=halt)
                 bad = c_schema.refused(replies[0].output, path)
                 if bad:
                     if 0 in bad or not bad <= set(range(1, len(left) + 1)):
@@ -204,8 +204,8 @@ class CommandBed:
             start, texts = begun
             inputs = near_texts(texts)
             then = [
-                {"words": [start.program, *start.arguments], "cwd": start.folder, "stdin": one, "limit": PROGRAM_SECONDS,
-                 "env": {c_schema.VARIABLE: str(number)}}
+                {"words": [start.program, *start.arguments], "cwd": start.folder, "stdin": one.text,
+                 "limit": PROGRAM_SECONDS, "env": {c_schema.VARIABLE: str(number)}}
                 for number in range(len(same) + 1) for one in inputs
             ]  # fmt: skip
             replies = await worker.ask_then(files=files, limit=BUILD_SECONDS, then=then)
@@ -219,7 +219,7 @@ class CommandBed:
         rows[0] = told[0]
         for number, place in enumerate(same, 1):
             rows[place + 1] = told[number]
-        return probes_of([f"input {one.strip()!r}" for one in inputs], rows, len(texts))
+        return probes_of(inputs, [f"input {one.text.strip()!r}" for one in inputs], rows)
 
     async def _starts(self, worker: WarmWorker, files: Mapping[str, str]) -> tuple[c_schema.Start, list[str]] | None:
         """(how the program is started, what it reads) when the checks run; None when it reads no file as its input."""

@@ -37,7 +37,7 @@ static void cra_note(int file, int line) {
   extern long write(int, const void *, unsigned long);
   static int fd = -2; static int context = -1; static unsigned char seen[LINES];
   int record[2]; int n = line < LINES ? line : 0;
-  if (file > 0) { if (context != cra_context) { for (int i = 0; i < LINES; i++) seen[i] = 0; context = cra_context; }
+  if (file > 0) { if (context != cra_context) { int i; for (i = 0; i < LINES; i++) seen[i] = 0; context = cra_context; }
     if (seen[n]) return; seen[n] = 1; } else cra_context++;
   if (fd == -2) { char name[512]; char *folder = getenv("CRA_TRACE"); int at = 0, p = getpid(), q = 1000000000;
     if (folder) { while (folder[at] && at < 480) { name[at] = folder[at]; at++; } name[at++] = '/';
@@ -48,7 +48,8 @@ static void cra_note(int file, int line) {
 
 
 def instrumented(path: str, source: bytes, number: int) -> bytes:
-    """The text with every statement recorded. ``number`` (from 1) stands for the file; a test file is recorded negative."""
+    """The text with every statement recorded. ``number`` (from 1) stands for the file; a test file is recorded negative.
+    A file without statements stays as it is: a function that nothing calls is an error under ``-Werror``."""
     sign = -number if is_test_file(path) else number
     parts: list[tuple[int, bytes]] = []
     for function in functions_of(path, source):
@@ -63,6 +64,8 @@ def instrumented(path: str, source: bytes, number: int) -> bytes:
             elif _is_body(node):
                 parts.append((node.start_byte, b"{ " + note))
                 parts.append((node.end_byte, b" }"))
+    if not parts:
+        return source
     for at, text in sorted(parts, key=lambda one: one[0], reverse=True):
         source = source[:at] + text + source[at:]
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND

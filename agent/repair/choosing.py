@@ -13,7 +13,6 @@ _FEW = 40
 """One in so many inputs may come out odd without telling anything."""
 
 
-
 _TAKES_AWAY = frozenset({"statement-removed", "guard-removed", "fixed-condition"})
 _TAKEN_AWAY = 0.6
 """Weight of an edit that takes away what the code does: most of those that pass weak checks are wrong (Qi, Long, Achour and

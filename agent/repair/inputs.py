@@ -1,6 +1,8 @@
 """Inputs near those that tests use: a value changed a little, left out, doubled or exchanged.
 
-The same inputs come out for the same tests: chance is seeded.
+The same inputs come out for the same tests: chance is seeded. What all inputs of the tests have in common (sorted, not
+negative, not empty) is taken for what the code may rely on, and is kept: likely preconditions in the sense of Ernst,
+Cockrell, Griswold and Notkin (IEEE Transactions on Software Engineering, 2001).
 """
 
 from __future__ import annotations
@@ -8,27 +10,93 @@ from __future__ import annotations
 import ast
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import msgspec
 
 MOST = 80
 LONGEST = 300
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[A-Za-z]+|[^\sA-Za-z\d]|[ \t]+|\n")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_TELLING = 3
+"""From so many inputs on, what they have in common is taken for a precondition."""
 
 
-def near_arguments(calls: Sequence[str]) -> list[str]:
+class Input(msgspec.Struct, frozen=True):
+    """An input as text. ``origin`` is the place of the seen input that it was made from; a seen one is its own."""
+
+    text: str
+    origin: int
+
+
+def near_arguments(calls: Sequence[str]) -> list[Input]:
     """Calls as tuples of arguments in literals: those that were seen, then neighbours of them."""
-    found = dict.fromkeys(calls)
-    chance = random.Random(7)
     values = [ast.literal_eval(call) for call in calls]
+    return _around(calls, lambda place, chance: repr(_near(values[place], chance)), ast.literal_eval)
+
+
+def near_texts(texts: Sequence[str]) -> list[Input]:
+    """Texts that a program may read: those that were seen, then neighbours of them by their numbers, words and signs."""
+
+    def near(place: int, chance: random.Random) -> str:
+        tokens = _TOKEN.findall(texts[place])
+        for _ in range(chance.choice((1, 1, 2))):
+            tokens = _with_one_changed(tokens, chance)
+        return "".join(tokens)
+
+    return _around(texts, near, _lines_of_numbers)
+
+
+def _around(
+    seen: Sequence[str], near: Callable[[int, random.Random], str], value_of: Callable[[str], Sequence[Any]]
+) -> list[Input]:
+    found = {text: place for place, text in enumerate(dict.fromkeys(seen))}
+    kept = _common([value_of(text) for text in found]) if len(found) >= _TELLING else ()
+    places = [seen.index(text) for text in found]
+    chance = random.Random(7)
     for _ in range(6 * MOST):
-        if not values or len(found) >= MOST:
+        if not found or len(found) >= MOST:
             break
-        text = repr(_near(chance.choice(values), chance))
-        if len(text) <= LONGEST:
-            found.setdefault(text)
-    return list(found)[:MOST]
+        place = chance.randrange(len(places))
+        text = near(places[place], chance)
+        if len(text) <= LONGEST and _keeps(value_of(text), kept):
+            found.setdefault(text, place)
+    return [Input(text, place) for text, place in found.items()][:MOST]
+
+
+def _common(inputs: Sequence[Sequence[Any]]) -> tuple[frozenset[str], ...]:
+    """What the values at each place of all inputs have in common; nothing where the inputs differ in length."""
+    if len({len(one) for one in inputs}) != 1:
+        return ()
+    return tuple(frozenset.intersection(*map(_properties, values)) for values in zip(*inputs, strict=True))
+
+
+def _keeps(values: Sequence[Any], kept: Sequence[frozenset[str]]) -> bool:
+    if not kept:
+        return True
+    return len(values) == len(kept) and all(one <= _properties(value) for one, value in zip(kept, values, strict=True))
+
+
+def _properties(value: Any) -> frozenset[str]:
+    """What may be a precondition of a value."""
+    if isinstance(value, (int, float)):
+        return frozenset({"not negative"} if value >= 0 else ())
+    if not isinstance(value, (list, tuple, str)):
+        return frozenset()
+    found = {f"length {len(value)}"} | ({"not empty"} if value else set())
+    if value and all(isinstance(one, (int, float)) for one in value):
+        found |= {"not negative"} if min(value) >= 0 else set()
+    try:
+        ordered = list(value) == sorted(value), list(value) == sorted(value, reverse=True)
+    except TypeError:
+        ordered = False, False
+    return frozenset(found | ({"ascending"} if ordered[0] else set()) | ({"descending"} if ordered[1] else set()))
+
+
+def _lines_of_numbers(text: str) -> list[Any]:
+    """The numbers of each line; its first word where it holds none."""
+    return [[float(one) for one in _NUMBER.findall(line)] or line.split()[:1] for line in text.splitlines()]
 
 
 def _near(arguments: tuple[Any, ...], chance: random.Random) -> tuple[Any, ...]:
@@ -91,22 +159,6 @@ def _changed(items: list[Any], chance: random.Random, other: Any) -> list[Any]:
     return items
 
 
-def near_texts(texts: Sequence[str]) -> list[str]:
-    """Texts that a program may read: those that were seen, then neighbours of them by their numbers, words and signs."""
-    found = dict.fromkeys(texts)
-    chance = random.Random(7)
-    for _ in range(6 * MOST):
-        if not texts or len(found) >= MOST:
-            break
-        tokens = _TOKEN.findall(chance.choice(texts))
-        for _ in range(chance.choice((1, 1, 2))):
-            tokens = _with_one_changed(tokens, chance)
-        text = "".join(tokens)
-        if len(text) <= LONGEST:
-            found.setdefault(text)
-    return list(found)[:MOST]
-
-
 def _with_one_changed(tokens: list[str], chance: random.Random) -> list[str]:
     places = [place for place, token in enumerate(tokens) if token.strip()]
     if not places:
@@ -137,5 +189,3 @@ def _near_number(text: str, chance: random.Random) -> str:
         return str(chance.choice((value + 1, value - 1, 0.0, -value)))
     number = int(text)
     return str(chance.choice((number + 1, number - 1, 0, -number, 10 * number, number + 10)))
-
-

@@ -36,7 +36,9 @@ from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import Candidate, apply_edits
 from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
+from agent.repair.operators import Told
 from agent.repair.search import SETTLE_SECONDS, Counts, EditSearch, Tried, candidates_of
+from agent.repair.synthesis import OPERATOR, made_conditions
 from agent.repair.testbed import CheckBed, NoBed, Probe, PythonBed
 from agent.repair.workers import Workers
 from agent.walking import files_below
@@ -266,6 +268,7 @@ class RepairPhase:
         others: dict[str, list[str]] = {}
         for one in functions:
             others.setdefault(one.path, []).append(one.name)
+        told = Told(tuple(self._messages.values()), f"{self.task.text}\n{self._contract(suspects[0].function)}")
         written = self.task.with_model and (self.config.cloze or self.config.anew)
         end = self._began + self.config.budget_s
         first_end = end - _WRITTEN_SHARE * self.config.budget_s if written else end
@@ -273,18 +276,21 @@ class RepairPhase:
         search = EditSearch(bed, sources, first_end, self._tell, width)
         self._counts = search.counts
         self.ctx.emit(CandidatesTried(seconds_left=self._left()))
-        candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others)
+        candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others, told)
         search.deadline = min(first_end, time.monotonic() + _LOOK_FIRST)
         await search.run(candidates)
         search.deadline = first_end
         if not search.passing:
             suspects = await self._judge_suspects(list(suspects), self._messages)
-            candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others)
+            candidates = await asyncio.to_thread(candidates_of, suspects, self.config.operators_off, others, told)
         await search.run(candidates)
         await self.ctx.gate.pass_point()
         if not search.passing and search.partial:
             self._source = "pairs"
             await search.run(search.combined())
+        if not search.passing and search.forced and OPERATOR not in self.config.operators_off:
+            self._source = "conditions"
+            await search.run(await asyncio.to_thread(made_conditions, functions, search.forced))
         if not search.passing and self.task.with_model:
             search.deadline = end
             await self._written(search, suspects[:3], end)

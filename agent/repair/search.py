@@ -11,7 +11,8 @@ import msgspec
 from agent.repair.edits import Candidate, Edit, apply_edits, normal_text
 from agent.repair.functions import parses
 from agent.repair.localize import Suspect
-from agent.repair.operators import Site, changes
+from agent.repair.operators import Site, Told, changes
+from agent.repair.synthesis import FORCING, Forced
 from agent.repair.testbed import CheckBed, Trial
 
 SETTLE_SECONDS = 3.0
@@ -46,13 +47,17 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 def candidates_of(
-    suspects: Sequence[Suspect], off: Iterable[str] = (), others: Mapping[str, Sequence[str]] | None = None
+    suspects: Sequence[Suspect],
+    off: Iterable[str] = (),
+    others: Mapping[str, Sequence[str]] | None = None,
+    told: Told | None = None,
 ) -> list[Candidate]:
-    """All edits that the operators propose for the suspects, the most promising first, each text once."""
+    """All edits that the operators propose for the suspects, the most promising first, each text once. ``others`` are the
+    names of each file's functions."""
     found: list[Candidate] = []
     for suspect in suspects:
         function = suspect.function
-        site = Site(function, (others or {}).get(function.path, ()))
+        site = Site(function, (others or {}).get(function.path, ()), told)
         for operator, change in changes(site, off):
             score = score_of_line(suspect, change.line)
             edits = tuple(Edit(function.path, *part) for part in change.parts)
@@ -95,6 +100,7 @@ class EditSearch:
         self.counts = Counts()
         self.passing: list[Tried] = []
         self.partial: list[Tried] = []
+        self.forced: list[Forced] = []
         self._seen: set[tuple[str, bytes]] = set()
         self._first_at = 0.0
         self._first_tried = 0
@@ -170,6 +176,8 @@ class EditSearch:
         counts.unbuilt += not trial.built
         counts.cut += trial.cut
         found = Tried(candidate, trial)
+        if trial.fixed and candidate.operator in FORCING:
+            self.forced.append(Forced(candidate, trial.fixed))
         if trial.ok:
             counts.passing += 1
             self.passing.append(found)

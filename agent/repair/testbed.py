@@ -16,7 +16,7 @@ import msgspec
 
 from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate
-from agent.repair.inputs import near_arguments
+from agent.repair.inputs import Input, near_arguments
 from agent.repair.localize import Place, Trace
 from agent.repair.workers import Reply, WorkerLost, Workers
 from agent.walking import files_below
@@ -70,11 +70,13 @@ class Trial(msgspec.Struct, frozen=True):
 
 class Probe(msgspec.Struct, frozen=True):
     """One input and what comes of it: ``results`` of the code as it is, then of each candidate, in words; "" for unknown.
-    ``seen``: a check uses this input, so that whatever passes does the right thing with it."""
+    ``seen``: a check uses this input, so that whatever passes does the right thing with it. ``origin`` is the place of the
+    input of a check that this one is a neighbour of."""
 
     input: str
     results: tuple[str, ...]
     seen: bool = False
+    origin: int = 0
 
 
 class CheckBed(Protocol):
@@ -265,27 +267,29 @@ class PythonBed:
             inputs = near_arguments(heard.calls)
             if not inputs:
                 return []
-            request = {"live": True, "watched": watched, "inputs": inputs, "tests": [], "limit": PROBE_SECONDS}
+            texts = [one.text for one in inputs]
+            request = {"live": True, "watched": watched, "inputs": texts, "tests": [], "limit": PROBE_SECONDS}
             versions = [{}, *(dict(files) for _, files in candidates)]
             told = await asyncio.gather(*(self.workers.ask(files=files, **request) for files in versions))
         except WorkerLost:
             await self.workers.start(self.check, self.python, self.budget)
             return []
         name = watched[1]
-        shown = [f"{name}{text[:-2] + ')' if text.endswith(',)') else text}" for text in inputs]
-        return probes_of(shown, [reply.calls for reply in told], len(heard.calls))
+        shown = [f"{name}{text[:-2] + ')' if text.endswith(',)') else text}" for text in texts]
+        return probes_of(inputs, shown, [reply.calls for reply in told])
 
     async def close(self) -> None:
         """End the workers."""
         await self.workers.close()
 
 
-def probes_of(inputs: Sequence[str], told: Sequence[Sequence[str]], seen: int) -> list[Probe]:
-    """``told`` holds the results of each version, fewer of one that ended early. The first ``seen`` inputs are of checks."""
+def probes_of(inputs: Sequence[Input], shown: Sequence[str], told: Sequence[Sequence[str]]) -> list[Probe]:
+    """``shown`` tells each input in words; ``told`` holds the results of each version, fewer of one that ended early."""
     return [
-        Probe(text, tuple(one[place] if place < len(one) else "" for one in told), place < seen)
-        for place, text in enumerate(inputs)
-    ]
+        Probe(text, tuple(one[place] if place < len(one) else "" for one in told), place == inputs[place].origin,
+              inputs[place].origin)
+        for place, text in enumerate(shown)
+    ]  # fmt: skip
 
 
 def _said(outcome: str) -> str:

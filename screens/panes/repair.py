@@ -14,7 +14,8 @@ from screens.panes.diff import diff_lines
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, bar, block, line, one_line, plural, probability, verdict_mark
 
 _MOST_SHOWN = 12
-_SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "cloze": "lines filled in by the model",
+_SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "conditions": "conditions made from parts",
+            "cloze": "lines filled in by the model",
             "anew": "functions written anew"}  # fmt: skip
 _HEAD = 26
 

@@ -12,7 +12,7 @@ from agent.repair.c_testbed import CommandBed
 from agent.repair.choosing import alike, difference, examples, fused, odd_results, plausible_first, preference, telling
 from agent.repair.commands import read_command
 from agent.repair.edits import Candidate, Edit
-from agent.repair.inputs import near_arguments, near_texts
+from agent.repair.inputs import Input, near_arguments, near_texts
 from agent.repair.live_calls import answers, literal
 from agent.repair.testbed import Probe
 from agent.repair.workers import Workers
@@ -44,18 +44,34 @@ def edited(path: str, source: str, old: str, new: str, function: str) -> tuple[C
 def test_neighbours_of_arguments_are_of_the_same_types() -> None:
     calls = ["(3, [1, 2], 'ab')", "(0, [], '')"]
     found = near_arguments(calls)
-    assert found[:2] == calls and len(found) > 30 and found == near_arguments(calls)
-    for text in found:
-        number, items, word = ast.literal_eval(text)
+    assert found[:2] == [Input(calls[0], 0), Input(calls[1], 1)]
+    assert len(found) > 30 and found == near_arguments(calls) and {one.origin for one in found} == {0, 1}
+    for one in found:
+        number, items, word = ast.literal_eval(one.text)
         assert isinstance(number, int) and isinstance(items, list) and isinstance(word, str)
-    assert near_arguments([]) == [] and near_arguments(["()"]) == ["()"]
+    assert near_arguments([]) == [] and near_arguments(["()"]) == [Input("()", 0)]
+
+
+def test_neighbours_keep_what_all_inputs_have_in_common() -> None:
+    found = near_arguments(["([1, 4, 9], 4)", "([2, 3], 7)", "([5], 0)"])
+    assert len(found) > 20
+    for one in found:
+        items, wanted = ast.literal_eval(one.text)
+        assert items == sorted(items) and items and min(items) >= 0 and wanted >= 0
+    texts = near_texts(["90 80 70\n85\n", "60 50 40\n45\n", "99 50 1\n0\n"])
+    assert len(texts) > 20
+    for one in texts:
+        limits, score = (list(map(float, line.split())) for line in one.text.splitlines())
+        assert limits == sorted(limits, reverse=True) and len(limits) == 3 and len(score) == 1 and min(limits + score) >= 0
+    few = [ast.literal_eval(one.text)[0] for one in near_arguments(["([1, 2],)", "([1, 2, 3],)"])]
+    assert any(items != sorted(items) for items in few)  # two inputs tell too little
 
 
 def test_neighbours_of_a_text_keep_its_shape() -> None:
     found = near_texts(["4 17\nabc\n"])
     assert len(found) > 20
-    assert all(text.count("\n") == 2 for text in found)
-    assert any(text.startswith("17 4\n") for text in found)
+    assert all(one.text.count("\n") == 2 for one in found)
+    assert any(one.text.startswith("17 4\n") for one in found)
 
 
 def test_what_is_written_down_of_values() -> None:
@@ -190,4 +206,4 @@ async def test_what_is_not_plain_is_not_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("calls", [["(1, 2)"], ["('x',)"], ["({'a': [1]}, None)"]])
 def test_neighbours_differ_from_what_was_seen(calls: list[str]) -> None:
-    assert set(near_arguments(calls)) - set(calls)
+    assert {one.text for one in near_arguments(calls)} - set(calls)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from agent.repair.c_testbed import CommandBed
+from agent.repair.c_trace import instrumented
 from agent.repair.commands import read_command
 from agent.repair.functions import functions_of
 from agent.repair.localize import Trace, clusters, line_scores, rank_functions
@@ -131,3 +133,35 @@ async def test_an_instrumented_build_that_fails_is_said(tmp_path: Path) -> None:
         await bed.close()
     assert traces == []
     assert note.endswith("functions are ranked by names and by what the checks say.")
+
+
+STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-Wmissing-declarations", "-Wstrict-prototypes", "-Wshadow",
+          "-Wconversion"]  # fmt: skip
+BRANCHES = b"""struct s { int a; };
+int f(struct s *p);
+int f(struct s *p)
+{
+  int i;
+  switch (p->a) {
+  case 1:
+  case 2: { int q = 3; return q; }
+  default: break;
+  }
+  for (i = 0; i < 3; i++)
+    if (i) p->a += i; else return 2;
+  do p->a--; while (p->a > 0);
+  return 1;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("source", [BRANCHES, b"#include <stddef.h>\nextern int kept;\n"], ids=["branches", "no statement"])
+def test_an_instrumented_file_has_no_warning_of_its_own(tmp_path: Path, compiler: str, source: bytes) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    (tmp_path / "f.c").write_bytes(instrumented("f.c", source, 1))
+    for standard in ("c89", "c99"):
+        words = [compiler, f"-std={standard}", *STRICT, "-c", "f.c", "-o", "f.o"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ import pytest
 
 from agent.repair.edits import Edit, apply_edits, normal_text
 from agent.repair.functions import functions_of, parses
-from agent.repair.operators import OPERATORS, Site
+from agent.repair.operators import OPERATORS, Site, Told
 
 PYTHON = [
     ("comparison", "def f(a, b):\n    return a < b\n", "def f(a, b):\n    return a <= b\n"),
@@ -76,6 +76,15 @@ PYTHON = [
     ("own-attribute", "def f(self, n):\n    self.n = 1\n    return n\n",
      "def f(self, n):\n    self.n = 1\n    return self.n\n"),
     ("power", "def f(a, b):\n    return a - b\n", "def f(a, b):\n    return a - b ** 2\n"),
+    ("names-exchanged", "def f(a, b, c):\n    if a < b and b < c:\n        return b\n",
+     "def f(a, b, c):\n    if a < c and c < b:\n        return b\n"),
+    ("branch-added",
+     "def f(a, b):\n    if a < b:\n        low = a\n    else:\n        low = 0\n    return low\n",
+     "def f(a, b):\n    if a < b:\n        low = a\n    elif b < a:\n        low = b\n    else:\n        low = 0\n"
+     "    return low\n"),
+    ("expected-text", "def f(n):\n    return f'{n} pieces in stok'\n", "def f(n):\n    return f'{n} pieces in stock'\n"),
+    ("told-number", "def f(n):\n    return n > 100\n", "def f(n):\n    return n > 255\n"),
+    ("told-modulus", "def f(n):\n    return n + 1\n", "def f(n):\n    return (n + 1) % 255\n"),
     ("exception", "def f(a):\n    try:\n        return a[0]\n    except KeyError:\n        return 0\n",
      "def f(a):\n    try:\n        return a[0]\n    except IndexError:\n        return 0\n"),
 ]  # fmt: skip
@@ -112,18 +121,26 @@ C = [
     ("character", "int f(int c) { return c - 0; }", "int f(int c) { return c - '0'; }"),
     ("early-exit", "int f(int n) { while (n) { if (n > 3) break; n--; } return n; }",
      "int f(int n) { while (n) { if (n > 3) continue; n--; } return n; }"),
+    ("tested-at-end", "void f(int n) { while (n) { n = g(); } }", "void f(int n) { do { n = g(); } while (n); }"),
+    ("tested-at-end", "void f(int n) { do g(); while (n); }", "void f(int n) { while (n) g(); }"),
+    ("branch-added", "int f(int a, int b) {\n  if (a < b) return a;\n  return 0;\n}",
+     "int f(int a, int b) {\n  if (a < b) return a; else if (b < a) return b;\n  return 0;\n}"),
+    ("expected-text", 'void f(int n) { printf("%d pieces in stok\\n", n); }',
+     'void f(int n) { printf("%d pieces in stock\\n", n); }'),
+    ("told-modulus", "int f(int n) { n = n - 7; return n; }", "int f(int n) { n = n % 255 + 7; return n; }"),
     ("statement-moved", "void f(void) {\n  a();\n  b();\n}", "void f(void) {\n  b();\n  a();\n}"),
     ("unchecked-null", "int f(struct s *p) { if (p->n) return 1; return 0; }",
      "int f(struct s *p) { if (p && p->n) return 1; return 0; }"),
 ]  # fmt: skip
 
+TOLD = Told(('FAIL stock: expected "3 pieces in stock", got "3 pieces in stok"',), "Values go up to 255.")
 CASES = [("a.py", *row) for row in PYTHON] + [("a.c", *row) for row in C]
 
 
 def proposals(path: str, source: str, name: str) -> list[bytes]:
     """The whole texts that one operator proposes for the first function."""
     raw = source.encode()
-    site = Site(functions_of(path, raw)[0], ("other",))
+    site = Site(functions_of(path, raw)[0], ("other",), TOLD)
     return [apply_edits(raw, tuple(Edit(path, *part) for part in change.parts)) for change in OPERATORS[name].generate(site)]
 
 
@@ -155,3 +172,13 @@ def test_what_is_not_changed_keeps_its_spelling() -> None:
 def test_overlapping_edits_are_refused() -> None:
     with pytest.raises(ValueError, match="overlap"):
         apply_edits(b"abc", (Edit("a", 0, 2, "x"), Edit("a", 1, 3, "y")))
+
+
+def test_a_text_is_taken_from_a_check_only_where_all_the_rest_agrees() -> None:
+    source = b"def f():\n    return 'left side'\n"
+    said = "assert 'the left side' == 'the right side'", "assert 'left side' == 'top'", "it's 'left side' and 'big box'"
+    told = Told(said)
+    site = Site(functions_of("a.py", source)[0], (), told)
+    found = {part[2] for change in OPERATORS["expected-text"].generate(site) for part in change.parts}
+    assert found == {"right side", "top", "big box"}
+    assert not list(OPERATORS["expected-text"].generate(Site(functions_of("a.py", source)[0])))

@@ -1,9 +1,9 @@
 """Edit operators: each proposes small changes of one kind to a function. Add one with :func:`registry.operator`."""
 
-from agent.repair.operators import c_only, conditions, expressions, names, python_only, statements
-from agent.repair.operators.registry import OPERATORS, EditParts, Operator, Site, changes, operator
+from agent.repair.operators import c_only, conditions, expressions, names, python_only, statements, told
+from agent.repair.operators.registry import OPERATORS, EditParts, Operator, Site, Told, changes, operator
 
 __all__ = [
-    "OPERATORS", "EditParts", "Operator", "Site", "c_only", "changes", "conditions", "expressions", "names", "operator",
-    "python_only", "statements",
+    "OPERATORS", "EditParts", "Operator", "Site", "Told", "c_only", "changes", "conditions", "expressions", "names",
+    "operator", "python_only", "statements", "told",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import tree_sitter
@@ -10,18 +11,20 @@ from agent.repair.operators.expressions import compared
 from agent.repair.operators.registry import EditParts, Site, operator
 
 _MOST_ATOMS = 14
+_MOST_NAMES = 7
 _PLAIN_RESULTS = {"integer", "number_literal", "true", "false", "none", "null", "list", "string", "identifier",
                   "string_literal", "dictionary", "tuple", "unary_operator", "unary_expression"}  # fmt: skip
 
 
-def _signs(site: Site) -> tuple[str, str]:
+def connective_signs(site: Site) -> tuple[str, str]:
+    """How the language writes ``and`` and ``or``."""
     return ("and", "or") if site.python else ("&&", "||")
 
 
 @operator("connective", "and for or, or the other way round", weight=0.8)
 def connective(site: Site) -> Iterator[EditParts]:
     """``&&`` and ``||`` in C; ``&`` and ``|`` in a C condition become logical."""
-    both, either = _signs(site)
+    both, either = connective_signs(site)
     for one in site.binaries:
         if one.text in (both, either):
             yield site.sign(one, either if one.text == both else both)
@@ -42,7 +45,7 @@ def negation(site: Site) -> Iterator[EditParts]:
             yield site.replace(node, site.text(argument))
     for test in site.conditions:
         yield site.replace(test, f"not {site.grouped(test)}" if site.python else f"!{_closed(site, test)}", 0.8)
-    both, either = _signs(site)
+    both, either = connective_signs(site)
     for one in site.binaries:
         if one.text in (both, either):
             for part in (one.left, one.right):
@@ -74,7 +77,7 @@ def atoms(site: Site) -> list[str]:
 @operator("condition-part", "a condition made stricter or weaker by another one", weight=0.4)
 def condition_part(site: Site) -> Iterator[EditParts]:
     """``c and x`` or ``c or x``, x from the function's own conditions and names."""
-    both, either = _signs(site)
+    both, either = connective_signs(site)
     known = atoms(site)
     for test in site.conditions:
         text = site.text(test)
@@ -98,7 +101,7 @@ def _is_comparison(site: Site, node: tree_sitter.Node) -> bool:
 @operator("unchecked-null", "a name that may be null is looked at before what it points to", weight=0.6)
 def unchecked_null(site: Site) -> Iterator[EditParts]:
     """In front of a condition that reads ``x.y`` or ``x->y``: ``x is None or``, ``x is not None and``."""
-    both, either = _signs(site)
+    both, either = connective_signs(site)
     for test in site.conditions:
         objects = []
         for node in site.of("attribute", "field_expression", "subscript", "subscript_expression", "pointer_expression"):
@@ -218,3 +221,61 @@ def missing_else(site: Site) -> Iterator[EditParts]:
             body, before = one.child_by_field_name("consequence"), block[place - 1]
             if body is not None and before.type == "if_statement":
                 yield EditParts(((one.start_byte, body.start_byte, "else "),), site.line(one), 0.8)
+
+
+@operator("tested-at-end", "a loop tested at its end, or the other way round", ("c",), weight=0.4)
+def tested_at_end(site: Site) -> Iterator[EditParts]:
+    """``while (c) s`` becomes ``do s while (c);``, and back."""
+    for node in site.of("while_statement"):
+        test, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
+        if test is not None and body is not None and site.text(body) != ";":
+            tail = body.end_byte, body.end_byte, f" while {site.text(test)};"
+            yield EditParts(((node.start_byte, body.start_byte, "do "), tail), site.line(node))
+    for node in site.of("do_statement"):
+        test, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
+        if test is not None and body is not None:
+            head = (node.start_byte, body.start_byte, f"while {site.text(test)} ")
+            yield EditParts((head, (body.end_byte, node.end_byte, "")), site.line(node))
+
+
+def _exchanged(text: str, one: str, other: str) -> str:
+    """Two names in each other's places, everywhere."""
+    swap = {one: other, other: one}
+    return re.sub(r"(?<![\w.])[A-Za-z_]\w*", lambda match: swap.get(match[0], match[0]), text)
+
+
+def _name_pairs(site: Site, text: str) -> list[tuple[str, str]]:
+    """Pairs of variables of which the text names at least one."""
+    used = set(re.findall(r"[A-Za-z_]\w*", text))
+    names = site.variables[:_MOST_NAMES]
+    return [(one, other) for place, one in enumerate(names) for other in names[place + 1 :] if {one, other} & used]
+
+
+@operator("names-exchanged", "two names in each other's places, in a whole condition or branch", weight=0.35)
+def names_exchanged(site: Site) -> Iterator[EditParts]:
+    """``a < b and b < c`` becomes ``a < c and c < b``."""
+    for test in site.conditions:
+        text = site.text(test)
+        for one, other in _name_pairs(site, text):
+            yield site.replace(test, _exchanged(text, one, other))
+
+
+@operator("branch-added", "a case that is missing, after the pattern of its neighbour with two names exchanged", weight=0.3)
+def branch_added(site: Site) -> Iterator[EditParts]:
+    """``if a < b: x = a`` is followed by ``elif b < a: x = b``, in front of the other branches."""
+    for node in site.of("if_statement", "elif_clause"):
+        test, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+        if test is None or body is None or (not site.begins_line(node) and node.type == "elif_clause"):
+            continue
+        text, done = site.text(test), site.text(body)
+        for one, other in _name_pairs(site, text):
+            new = _exchanged(text, one, other)
+            if new == text:
+                continue
+            if site.python:
+                branch = f"\n{site.indent(node)}elif {new}:\n{site.indent(body)}{_exchanged(done, one, other)}"
+                if site.line(body) > site.line(node):
+                    yield EditParts(((body.end_byte, body.end_byte, branch),), site.line(node))
+            else:
+                branch = f" else if {new} {_exchanged(done, one, other)}"
+                yield EditParts(((body.end_byte, body.end_byte, branch),), site.line(node))

@@ -94,16 +94,27 @@ class CallNode(msgspec.Struct, frozen=True):
     receiver: str
 
 
+class Told(msgspec.Struct, frozen=True):
+    """What is known beside the code: ``said`` by the failing checks, a message each; ``wanted``, the words of the task and
+    of the contract."""
+
+    said: tuple[str, ...] = ()
+    wanted: str = ""
+
+
 class Site:
     """A function with what operators ask of it, read once."""
 
-    def __init__(self, function: Function, others: Iterable[str] = ()) -> None:
+    def __init__(self, function: Function, others: Iterable[str] = (), told: Told | None = None) -> None:
         self.function = function
         self.language = function.language
         self.source = function.source
         self.body = function.body
         self.others = tuple(others)
         """Names of the file's other functions."""
+
+        self.said = told.said if told is not None else ()
+        self.wanted = f"{told.wanted}\n{function.contract}" if told is not None else ""
 
     @property
     def python(self) -> bool:
