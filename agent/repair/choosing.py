@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from agent.repair.edits import Candidate
@@ -11,6 +12,9 @@ from agent.repair.testbed import Probe
 _MOST_SHOWN = 3
 _FEW = 40
 """One in so many inputs may come out odd without telling anything."""
+
+_DISORDER = ("raises", "does not end")
+_SIGNALS = 128
 
 
 _TAKES_AWAY = frozenset({"statement-removed", "guard-removed", "fixed-condition"})
@@ -45,6 +49,25 @@ def odd_results(probes: Sequence[Probe], place: int) -> int:
     )  # fmt: skip
 
 
+def changed_results(probes: Sequence[Probe], place: int) -> int:
+    """With how many inputs a version gives another result than the code as it is, where only crashes and endless loops are
+    known to be wrong of that: what it computes else is taken for right (after Xiong et al., ICSE 2018). 0 where the code
+    gives wrong results for inputs of checks, since its neighbours may be wrong as well."""
+    wrong = [probe.results[0] for probe in probes if probe.seen and probe.results[0] != probe.results[place]]
+    if not wrong or any(map(_ended, wrong)):
+        return 0
+    return sum(
+        _ended(probe.results[0]) and probe.results[place] not in ("", probe.results[0])
+        for probe in probes if not probe.seen
+    )  # fmt: skip
+
+
+def _ended(text: str) -> bool:
+    """Whether a result tells of an end in order; an exit code above 128 is that of a signal."""
+    exit_code = re.search(r" and exits with (\d+)$", text)
+    return not text.startswith(_DISORDER) and (exit_code is None or int(exit_code[1]) <= _SIGNALS) and text != ""
+
+
 def _shape(text: str) -> str:
     """What kind of result a text tells of: how it ended, or the type of what it gives."""
     word, _, value = text.partition(" ")
@@ -70,8 +93,10 @@ def alike(numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
 
 
 def implausible(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> set[int]:
-    """The first of each group that does something of an odd shape with more inputs than others do."""
-    odd = {group[0]: odd_results(probes, numbers.index(group[0]) + 1) for group in groups}
+    """The first of each group that does something of an odd shape, or changes what was right, with more inputs than others
+    do."""
+    places = {group[0]: numbers.index(group[0]) + 1 for group in groups}
+    odd = {number: odd_results(probes, place) + changed_results(probes, place) for number, place in places.items()}
     least = min(odd.values(), default=0)
     return {number for number, count in odd.items() if count > least + len(probes) // _FEW}
 
@@ -92,7 +117,7 @@ def telling(probes: Sequence[Probe], one: int, other: int) -> list[Probe]:
     """The inputs on which two versions (places in ``results``) differ, the plainest first: both have a result, and short."""
 
     def odd(text: str) -> bool:
-        return text.startswith(("raises", "does not end"))
+        return text.startswith(_DISORDER)
 
     found = [probe for probe in probes if probe.results[one] != probe.results[other]
              and probe.results[one] and probe.results[other]]  # fmt: skip

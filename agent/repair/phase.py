@@ -352,8 +352,9 @@ class RepairPhase:
     async def _choose(
         self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
     ) -> int:
-        """The number of the edit to write. Ordered by evidence, one of each behaviour; then a question for each of the best.
-        Among those that fit the best by evidence and P(yes) is taken; where none does, the best by evidence."""
+        """The number of the edit to write. Ordered by evidence, one of each behaviour; then a question for each of the best,
+        unless all behave alike: then no answer would change anything. Among those that fit the best by evidence and P(yes)
+        is taken; where none does, the best by evidence."""
         order = sorted(self.numbers, key=lambda number: preference(self.numbers[number].candidate))
         order, probes = order[:MOST_COMPARED], await self._compare(bed, order[:MOST_COMPARED], sources)
         groups = plausible_first(alike(order, probes), order, probes)
@@ -374,8 +375,10 @@ class RepairPhase:
 
         if not self.task.with_model:
             return take(kinds[0], "It is the best by the evidence; no model was asked.", len(kinds) > 1)
+        if len(kinds) == 1:
+            return take(kinds[0], _only(len(order), len(probes)), False)
         if not best:
-            return take(kinds[0], "It is the best by the evidence; no edit is asked about.", len(kinds) > 1)
+            return take(kinds[0], "It is the best by the evidence; no edit is asked about.", True)
         verdicts: dict[int, bool] = {}
         chances: dict[int, float] = {}
         odd = implausible(groups, order, probes)
@@ -474,6 +477,12 @@ def _scaled(one: Suspect, factor: float) -> Suspect:
 
 def _key(one: Suspect) -> str:
     return f"{one.function.path}:{one.function.name}"
+
+
+def _only(edits: int, inputs: int) -> str:
+    if edits == 1:
+        return "It is the only edit that passes, so there is nothing to ask."
+    return f"All {edits} edits that pass do the same with {inputs} inputs, so there is nothing to ask."
 
 
 def _title(number: int, candidate: Candidate) -> str:

@@ -135,6 +135,8 @@ def candidate_row(one: CandidateState, chosen: bool) -> Content:
         mark = (f"  {text} {probability(one.judged.p_yes)}", style)
     elif one.like is not None:
         mark = (f"  does as {one.like}", MUTED)
+    elif chosen:
+        mark = ("  not asked", MUTED)
     passed = one.passed
     place = f"{passed.function}, line {passed.line}"
     return line(("» " if chosen else "  ", GOOD), (f"{passed.number:<3}", MUTED), (one_line(passed.operator), STRONG),

@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from agent.repair.c_testbed import CommandBed
-from agent.repair.choosing import alike, difference, examples, fused, odd_results, plausible_first, preference, telling
+from agent.repair.choosing import (
+    alike,
+    changed_results,
+    difference,
+    examples,
+    fused,
+    odd_results,
+    plausible_first,
+    preference,
+    telling,
+)
 from agent.repair.commands import read_command
 from agent.repair.edits import Candidate, Edit
 from agent.repair.inputs import Input, near_arguments, near_texts
@@ -127,6 +137,20 @@ def test_what_prints_no_result_or_another_type_comes_last() -> None:
     assert [odd_results(given, place) for place in (1, 2, 3)] == [2, 0, 2]
     assert plausible_first([[1], [2], [3]], [1, 2, 3], given) == [[2], [1], [3]]
     assert plausible_first([[1], [2]], [1, 2], []) == [[1], [2]]
+
+
+def test_what_was_computed_before_counts_where_only_crashes_are_known_to_be_wrong() -> None:
+    hangs = Probe("f([1], 2)", ("does not end", "gives -1", "gives -1"), True)
+    kept = [Probe(f"f([1, {n}], {n})", (f"gives {n}", f"gives {n}", "gives -1")) for n in range(2, 6)]
+    unknown = [Probe("f([1], 9)", ("raises KeyError", "gives -1", "gives 0")), Probe("f([], 9)", ("gives 1", "", ""))]
+    probes = [hangs, Probe("f([1], 1)", ("gives 1", "gives 1", "gives 1"), True, 1), *kept, *unknown]
+    assert [changed_results(probes, place) for place in (1, 2)] == [0, 4]
+    assert plausible_first([[2], [1]], [1, 2], probes) == [[1], [2]]
+    wrong = [Probe("f([3], 3)", ("gives 4", "gives 3", "gives 3"), True), *probes]
+    assert [changed_results(wrong, place) for place in (1, 2)] == [0, 0]
+    printed = "prints 'x' and exits with 139", "prints 'x'", "prints 'x'"
+    ended = "prints 'a' and exits with 1", "prints 'a' and exits with 1", "prints 'b'"
+    assert [changed_results([Probe("1", printed, True), Probe("2", ended)], place) for place in (1, 2)] == [0, 1]
 
 
 def test_an_edit_that_takes_code_away_is_trusted_less() -> None:

@@ -94,6 +94,17 @@ async def test_the_edit_that_is_said_to_fit_is_taken(tmp_path: Path) -> None:
     assert not of(heard, ev.RepairChosen)[0].guess
 
 
+async def test_nothing_is_asked_where_all_edits_that_pass_behave_alike(tmp_path: Path) -> None:
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": SLUG_TEST})
+    async with ScriptedServer("no") as server:
+        finished, heard = await play(repo, server)
+    assert finished.status == "complete", finished.reason
+    [chosen] = of(heard, ev.RepairChosen)
+    assert not chosen.guess and "nothing to ask" in chosen.why
+    assert of(heard, ev.CandidateJudged) == [] and finished.calls == 0
+    assert "isalnum" in of(heard, ev.DiffReady)[0].diff
+
+
 async def test_no_yes_is_a_guess_and_is_said(tmp_path: Path) -> None:
     source = "def largest(a, b):\n    if a < b:\n        return a\n    return b\n"
     test = "from largest import largest\n\n\ndef test_it():\n    assert largest(1, 2) == 2\n"
