@@ -85,8 +85,9 @@ def _properties(value: Any) -> frozenset[str]:
     if not isinstance(value, (list, tuple, str)):
         return frozenset()
     found = {f"length {len(value)}"} | ({"not empty"} if value else set())
-    if value and all(isinstance(one, (int, float)) for one in value):
-        found |= {"not negative"} if min(value) >= 0 else set()
+    numbers = [one for one in value if isinstance(one, (int, float))]
+    if value and len(numbers) == len(value) and min(numbers) >= 0:
+        found.add("not negative")
     try:
         ordered = list(value) == sorted(value), list(value) == sorted(value, reverse=True)
     except TypeError:

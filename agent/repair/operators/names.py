@@ -7,7 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from agent.repair.operators.registry import EditParts, Site, operator
+import tree_sitter
+
+from agent.repair.operators.expressions import compared
+from agent.repair.operators.registry import Binary, EditParts, Site, operator
 
 _PAIRS = (
     ("append", "extend"), ("append", "add"), ("update", "add"), ("pop", "popleft"), ("append", "appendleft"), ("min", "max"),
@@ -147,3 +150,41 @@ def target(site: Site) -> Iterator[EditParts]:
         for new in dict.fromkeys((*own, *map(site.text, places))):
             if new != site.text(left) and ":" not in new:
                 yield site.replace(left, new, 1.0 if new in own else 0.6)
+
+
+@operator("sibling-operand", "one name in the place of the same operand of neighbouring conditions", weight=0.5)
+def sibling_operand(site: Site) -> Iterator[EditParts]:
+    """``if b < c: …`` and ``if c < d: …`` become ``if a < c: …`` and ``if a < d: …``: a fault is often made more than once
+    (Saha, Saha and Prasad, ICSE 2019)."""
+    for run in _sibling_comparisons(site):
+        for new in site.variables:
+            for first in range(len(run) - 1):
+                for operands in ([one.left for one in run[first:]], [one.right for one in run[first:]]):
+                    changed = [node for node in operands if site.text(node) != new]
+                    if len(changed) > 1:
+                        parts = tuple((node.start_byte, node.end_byte, new) for node in changed)
+                        yield EditParts(parts, site.line(changed[0]))
+
+
+def _sibling_comparisons(site: Site) -> Iterator[list[Binary]]:
+    """The conditions of statements that follow each other, where each is one comparison by the same sign."""
+    found = {(one.node.start_byte, one.node.end_byte): one for one in compared(site)}
+    conditions: dict[tree_sitter.Node, Binary | None] = {}
+    for test in site.conditions:
+        outer = test if site.python else test.parent  # in C the parentheses stand between
+        if outer is not None and outer.parent is not None:
+            conditions[outer.parent] = found.get((test.start_byte, test.end_byte))
+    run: list[Binary] = []
+    last: tuple[int, int] | None = None
+    for statement, block, place in site.statements:
+        one = conditions.get(statement)
+        here = block[0].start_byte, place
+        if run and (one is None or one.text != run[0].text or last is None or here != (last[0], last[1] + 1)):
+            if len(run) > 1:
+                yield run
+            run = []
+        if one is not None:
+            run.append(one)
+            last = here
+    if len(run) > 1:
+        yield run
