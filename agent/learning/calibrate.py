@@ -139,12 +139,14 @@ def still_missing(items: Iterable[Item], stage: str, model: str, question: str) 
     known = {item.judgment: item for item in labelled(mine)}.values()
     name = stage_of(stage).short or stage
     yes, tasks = sum(bool(item.label) for item in known), len({item.task for item in known})
+    few = "yes" if yes < MIN_EACH else "no" if len(known) - yes < MIN_EACH else ""
     if len(known) < MIN_LABELS:
-        return f"{MIN_LABELS - len(known)} more labels and {name} can be fitted" if mine else ""
-    if min(yes, len(known) - yes) < MIN_EACH:
-        return f"{name} needs more labels that say {'yes' if yes < MIN_EACH else 'no'} before it can be fitted"
+        of = f", of {MIN_TASKS - tasks} more tasks," if tasks < MIN_TASKS else ""
+        return f"{MIN_LABELS - len(known)} more labels{of} and {name} can be fitted" if mine else ""
     if tasks < MIN_TASKS:
         return f"labels of {MIN_TASKS - tasks} more tasks and {name} can be fitted"
+    if few:
+        return f"{name} needs more labels that say {few} before it can be fitted"
     return f"{name} can be fitted: F10"
 
 

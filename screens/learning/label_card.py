@@ -10,6 +10,7 @@ from agent.audit.reader import CallTexts
 from agent.labels.book import LabelRow
 from agent.labels.items import Item
 from agent.labels.queue import uncertainty
+from screens.learning.item_source import ItemSource, excerpt
 from screens.panes.call_row import item_cells
 from screens.text import (
     HIGHLIGHT,
@@ -58,10 +59,11 @@ def _said(item: Item) -> str:
 
 def label_card(
     item: Item, texts: CallTexts | None, history: list[LabelRow], blind: bool, twins: list[Item], note: str = "",
-    meaning: Iterable[tuple[str, str]] = (), width: int = 80,
+    meaning: Iterable[tuple[str, str]] = (), width: int = 80, source: ItemSource | None = None,
 ) -> list[Content]:  # fmt: skip
     """The lines of the card. ``twins`` are other calls with the same prompt; ``note`` waits for the next label;
-    ``meaning`` is what each answer says here, from :func:`meanings`, on one line of ``width`` cells."""
+    ``meaning`` is what each answer says here, from :func:`meanings`, on one line of ``width`` cells; ``source`` is the
+    item as it stands in the repository now."""
     lines = [] if texts is None else block(texts.question.strip("\n"), HIGHLIGHT)  # first: it is what is judged
     if texts is None or one_line(item.item).rpartition(":")[2] not in texts.question:
         lines.insert(0, line((one_line(item.item), "bold")))
@@ -73,6 +75,9 @@ def label_card(
     said = " · ".join(f"{word}: {one_line(text)}" for word, text in meaning)
     if said:
         lines.append(fit(Content.styled(said, f"dim {MUTED}"), width))
+    rows = excerpt(source, texts.question if texts is not None else "") if source is not None else []
+    if rows:
+        lines += [Content(""), _section("its source now, which the model did not see"), *rows]
     if texts is not None:
         lines += [Content(""), _section("system"), *block(texts.system.strip("\n"), MUTED, indent=1)]
         if texts.task_context.strip():

@@ -17,6 +17,7 @@ from agent.audit.log import LogError
 from agent.labels.queue import ORDER_WORDS, ORDERS, Filter, Order
 from screens.actions import bindings
 from screens.keyed import NARROW
+from screens.learning.item_source import item_source
 from screens.learning.label_card import label_card, meanings, queue_heading, queue_row
 from screens.learning.label_model import QUEUES, LabelSession, parse_filter
 from screens.learning.labelling import Labelling
@@ -180,7 +181,7 @@ class RelabelScreen(Labelling):
         meaning = meanings(labels.guideline(item.stage).text)
         self.card.set_lines(
             label_card(item, labels.texts(item), labels.history(item), self.blind, labels.twins(item), note, meaning,
-                       self.card.scrollable_content_region.width)
+                       self.card.scrollable_content_region.width, item_source(self.repo, item.item))
         )  # fmt: skip
         if self.query_one("#guidelines").display:
             self._show_guidelines()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from textual.app import ComposeResult
@@ -12,16 +11,13 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from screens import STYLES
-from screens.code import code_lines
+from screens.learning.item_source import item_source, numbered
 from screens.lines import LinesView
-from screens.text import MUTED, WARN, line, one_line
-
-_LARGEST = 400_000
-"""Bytes of a file that are read."""
+from screens.text import WARN, line, one_line
 
 
 class SourceScreen(ModalScreen[None]):
-    """``item`` is ``path``, ``path:symbol`` or two paths; the first symbol of that name comes into sight."""
+    """``item`` is what the call names; the symbol comes into sight."""
 
     CSS_PATH = STYLES / "dialogs.tcss"
     BINDINGS = [Binding("escape,q,enter,v", "close", "Close", show=False)]
@@ -41,31 +37,14 @@ class SourceScreen(ModalScreen[None]):
         box.border_title = Content(one_line(self.item))
         box.border_subtitle = Content("as it is now · escape closes")
         view = self.query_one(LinesView)
-        lines, place = source_lines(self.repo, self.item)
+        source = item_source(self.repo, self.item)
+        none = f"{one_line(self.item)} names no file of {self.repo} as it is now."
+        lines = [line((none, WARN))] if source is None else numbered(source)
         view.fold = False
         view.set_lines(lines)
         view.focus()
-        self.call_after_refresh(view.scroll_to, y=max(0, place - 2), animate=False)
+        self.call_after_refresh(view.scroll_to, y=max(0, (source.line if source else 0) - 3), animate=False)
 
     def action_close(self) -> None:
         """Back to the card."""
         self.dismiss()
-
-
-def source_lines(repo: Path, item: str) -> tuple[list[Content], int]:
-    """The lines of the file that an item names, numbered, and the line (from 0) of its symbol."""
-    words = [word.strip(",;()") for word in item.split()]
-    for word in [item, *words]:
-        path, _, symbol = word.partition(":")
-        file = repo / path
-        if path and file.is_file() and file.resolve().is_relative_to(repo.resolve()):
-            break
-    else:
-        return [line((f"{one_line(item)} names no file of {repo} as it is now.", WARN))], 0
-    text = file.read_bytes()[:_LARGEST].decode("utf-8", "replace")
-    name = symbol.rpartition(".")[2]
-    found = re.search(rf"^[^\n]*\b{re.escape(name)}\b\s*[({{:=]", text, re.M) if name else None
-    place = text.count("\n", 0, found.start()) if found else 0
-    rows = code_lines(text, path)
-    wide = len(str(len(rows)))
-    return [line((f"{number:>{wide}} ", MUTED), row) for number, row in enumerate(rows, 1)], place

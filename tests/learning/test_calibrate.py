@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.audit.reader import LogReader
 from agent.labels.items import Item, load_items
-from agent.learning.calibrate import Fit, apply_fits, curve, fit_all
+from agent.learning.calibrate import Fit, apply_fits, curve, fit_all, still_missing
 from agent.learning.fit import best_cut
 from agent.learning.scores import calibration_error, confusion, score_models
 from agent.verdict.identity import question_version
@@ -118,6 +118,23 @@ def test_labels_of_one_task_are_not_enough(filled: Filled) -> None:
     fill(filled, 1, [(n / 40, n > 20) for n in range(40)])
     (fit,) = fits(filled)
     assert fit.rule is None and "come from 1 tasks" in fit.problem
+
+
+@pytest.mark.parametrize(
+    ("tasks", "answers", "said"),
+    [
+        (1, 6, "14 more labels, of 4 more tasks, and relevant? can be fitted"),
+        (4, 6, "labels of 1 more tasks and relevant? can be fitted"),
+        (5, 2, "10 more labels and relevant? can be fitted"),
+        (5, 5, "relevant? can be fitted: F10"),
+    ],
+)
+def test_what_labels_are_worth_so_far_names_all_that_is_missing(
+    filled: Filled, tasks: int, answers: int, said: str
+) -> None:
+    fill(filled, tasks, [(n / 10, n % 2 == 0) for n in range(answers)], stage="precision_pass1")
+    known = items(filled)
+    assert still_missing(known, "precision_pass1", "m1", known[0].question) == said
 
 
 def test_labels_of_one_kind_only(filled: Filled) -> None:
