@@ -120,10 +120,10 @@ class RunContext:
             Stopped: at the edge, if the person stopped the run.
         """
         self.emit(StageStarted(name, total, title))
-        begun, report = self.clock(), StageReport()
+        begun, report, before = self.clock(), StageReport(), self.calls + self.cached_calls
         yield report
         self.emit(StageFinished(name, round((self.clock() - begun) * 1000, 1), report.counts, report.note))
-        await self.gate.stage_edge(name)
+        await self.gate.stage_edge(name, decided=name == "plan" or self.calls + self.cached_calls > before)
 
     def llm(self, stage: str, failed: int = 0) -> StageLlm:
         """The stage's model, ready to be asked; after so many ``failed`` versions the one that is escalated to, if any."""

@@ -164,8 +164,9 @@ class Gate:
         """
         self._raise_if_stopped()
 
-    async def stage_edge(self, stage: str) -> None:
-        """The end of a stage.
+    async def stage_edge(self, stage: str, decided: bool = True) -> None:
+        """The end of a stage. ``decided``: whether there is anything to look at; where only facts were gathered a run that
+        is stepped through goes on.
 
         Raises:
             Stopped: if the person stopped the run.
@@ -174,7 +175,7 @@ class Gate:
         self._skipped.discard(stage)
         reviewed = stage in self._reviewed
         self._reviewed.discard(stage)
-        if self.mode != "stage" or reviewed:
+        if self.mode != "stage" or reviewed or not decided:
             return
         self.emit(GateWaiting("stage", stage=stage, reason="end of stage"))
         action = await self._wait("stage")

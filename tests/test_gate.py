@@ -95,5 +95,11 @@ async def test_step_stage_waits_at_the_edge_only() -> None:
     assert gate.mode == "run"
 
 
+async def test_step_stage_goes_on_over_what_only_gathered_facts() -> None:
+    gate = Gate(mode="stage")
+    await gate.stage_edge("index", decided=False)
+    assert gate.mode == "stage" and gate.waiting != "stage"
+
+
 def test_resolving_when_nothing_waits_says_so() -> None:
     assert Gate().resolve("accept") is False

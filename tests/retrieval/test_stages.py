@@ -242,7 +242,7 @@ async def test_each_stage_ends_at_the_gate(tmp_path: Path, index: Index) -> None
     edges: list[str] = []
 
     class Listening(Gate):
-        async def stage_edge(self, stage: str) -> None:
+        async def stage_edge(self, stage: str, decided: bool = True) -> None:
             edges.append(stage)
 
     async with ScriptedServer(by_stage(SAYS_YES)) as server, run_context(tmp_path, server, gate=Listening()) as ctx:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -74,33 +73,3 @@ async def test_the_app_shows_what_the_log_holds_row_for_row_and_applies_the_chan
             await until(pilot, lambda: session.state.diff_choice == "applied")
     tested = await asyncio.to_thread(subprocess.run, ["make", "test"], cwd=ring, capture_output=True)
     assert tested.returncode == 0
-
-
-async def test_a_verdict_overruled_by_key_is_used_and_kept_as_a_label(ring: Path) -> None:
-    async with ScriptedServer(Coder(RING), shut=True) as server:
-        configure(ring, server)
-        app = _app(ring)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await pilot.pause()
-            await pilot.press("enter")
-            await until(pilot, lambda: isinstance(app.screen, RunScreen))
-            await pilot.press("space")
-            server.open()
-            session = app.session
-            assert session is not None
-            await until(pilot, lambda: session.waiting is not None)
-            waiting = session.waiting
-            assert waiting is not None and waiting.verdict is True
-            await pilot.press("n")
-            await until(pilot, lambda: session.state.call(waiting.call_id or 0).answer.overruled)
-            call = session.state.call(waiting.call_id or 0)
-            assert call is not None and call.verdict is False
-            await pilot.press("x")
-            await pilot.pause()
-            await pilot.press("y")
-            await until(pilot, lambda: session.state.finished is not None)
-            assert session.state.status == "stopped"
-    with sqlite3.connect(ring / ".clean_room" / "raw.sqlite") as db:
-        labels = db.execute("select call_id, label, source from labels").fetchall()
-    assert labels == [(waiting.call_id, 0, "overrule")]
-    assert b"stub" in (ring / "ring_buffer.c").read_bytes()
