@@ -99,7 +99,7 @@ async def pictures(out: Path) -> None:
 
     await _take(out, "home", home, WIDE)
     await _take(out, "settings", home, WIDE, _settings)
-    await _take(out, "cascade", lambda: ReplayApp(_up_to(load("token_budget"), "PlanMade")), WIDE, _keys("1"))
+    await _take(out, "cascade", lambda: ReplayApp(_up_to(load("weather_log"), "PlanMade")), WIDE, _keys("1"))
     await _take(out, "run", ring("RecoveryDone"), WIDE)
     await _take(out, "compile", ring("RecoveryDone"), WIDE, _keys("2"))
     await _take(out, "repair", lambda: ReplayApp(load("mended")), WIDE, _keys("8"))

@@ -164,14 +164,15 @@ class AuditLog:
     def insert_call(self, draft: CallDraft) -> int:
         """A row for a call that is about to be asked. Returns its id."""
         self._write()
+        asked = draft.asked
         row = {
-            "run_id": draft.run_id, "seq": draft.seq, "stage": draft.stage, "item": draft.item,
-            "binary": int(draft.binary), "attempt": draft.attempt, "system_sha": self._prompt(draft.system),
-            "task_context_sha": self._prompt(draft.task_context), "question": draft.question, "model": draft.model,
+            "run_id": draft.run_id, "seq": draft.seq, "stage": draft.stage, "item": asked.item,
+            "binary": int(asked.binary), "attempt": asked.attempt, "system_sha": self._prompt(asked.system),
+            "task_context_sha": self._prompt(asked.task_context), "question": asked.question, "model": draft.model,
             "provider": draft.provider, "options": draft.options, "cache_key": draft.cache_key, "created_at": now_text(),
-            "rank": draft.rank, "facts": as_json(draft.facts) if draft.facts else None, "judgment": draft.judgment,
+            "rank": asked.rank, "facts": as_json(asked.facts) if asked.facts else None, "judgment": draft.judgment,
             "question_version": draft.question_version, "adapter": draft.adapter,
-            "examples_sha": self._prompt(draft.examples) if draft.examples else None,
+            "examples_sha": self._prompt(asked.examples) if asked.examples else None,
         }  # fmt: skip
         return self._insert("calls", row)
 

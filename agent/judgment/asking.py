@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from agent.audit.rows import CallDraft
+from agent.audit.rows import CallDraft, Question
 from agent.events import CallFinished, CallStarted
 from agent.judgment.cache import cache_key, decoding_options
 from agent.judgment.host import Host
@@ -21,32 +21,6 @@ _ONE_ITEM_ONLY = ("context", "cut")
 
 GAP = "⟨the gap⟩"
 """Stands in the log for the place that a fill-in-the-middle call fills."""
-
-
-class Question(msgspec.Struct, frozen=True):
-    """What is asked. The prompt is ``examples + task_context + question``: what all tasks share, what all items share, the
-    item. ``rank`` and ``facts`` are what the search knows of the item, which the model does not see. ``gap`` is the text
-    before and after a gap that the model fills; the prompt is then only what the log shows of it."""
-
-    system: str
-    task_context: str
-    question: str
-    item: str
-    binary: bool = False
-    schema: dict[str, Any] | None = None
-    attempt: int = 1
-    temperature: float | None = None
-    max_tokens: int | None = None
-    stop: tuple[str, ...] = ()
-    gap: tuple[str, str] | None = None
-    rank: int | None = None
-    facts: dict[str, float] = {}
-    examples: str = ""
-
-    @property
-    def prompt(self) -> str:
-        """The user message."""
-        return self.examples + self.task_context + self.question
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -108,7 +82,7 @@ class StageLlm:
         question = Question(system, task_context, prompt, item, False, schema, attempt, temperature, max_tokens, stop)
         asked = await self.ask(question)
         await self.ctx.log.durable()
-        self.finished(asked, item, attempt=attempt)
+        self.finished(asked)
         return asked
 
     async def fill(
@@ -131,7 +105,7 @@ class StageLlm:
         question = Question("", before, shown, item, False, None, attempt, temperature, max_tokens, stop, (before, after))
         asked = await self.ask(question)
         await self.ctx.log.durable()
-        self.finished(asked, item, attempt=attempt)
+        self.finished(asked)
         return asked
 
     async def ask(self, question: Question, *, reuse: bool = True) -> Asked:
@@ -151,7 +125,8 @@ class StageLlm:
             schema=question.schema is not None,
         )
         key = cache_key(self.stage, target, question.system, question.prompt, options) if question.binary and reuse else None
-        draft = self._draft(question, target, options, key)
+        run, number = ctx.run_id, ctx.next_call()
+        draft = CallDraft(question, run, number, self.stage, target.model, target.provider, options, key, target.adapter)
         call_id = ctx.log.insert_call(draft)
         ctx.emit(CallStarted(call_id, self.stage, question.item, target.model, question.binary, question.attempt))
         label = ctx.log.label_of(draft.judgment) if draft.judgment and reuse else None
@@ -165,19 +140,17 @@ class StageLlm:
         ctx.log.answer_call(call_id, completion)
         return Asked(call_id, completion, question, False, label)
 
-    def finished(
-        self, asked: Asked, item: str, verdict: Verdict | None = None, *, attempt: int = 1, revised: bool = False
-    ) -> CallFinished:
+    def finished(self, asked: Asked, verdict: Verdict | None = None, *, revised: bool = False) -> CallFinished:
         """Settle a call and tell the world. ``revised``: it was settled before, otherwise. Returns the event."""
-        got = asked.completion
+        got, question = asked.completion, asked.question
         verdict = verdict or Verdict(None)
         if verdict.verdict is not None:
             self.ctx.log.settle_call(asked.call_id, verdict)
         event = CallFinished(
-            asked.call_id, self.stage, item, **msgspec.structs.asdict(verdict), p_yes=got.p_yes, cached=asked.cached,
-            model=got.model or self.target.model, provider=got.provider or self.target.provider, ms=round(got.ms, 1),
-            prompt_tokens=got.prompt_tokens, cached_tokens=got.cached_tokens, completion_tokens=got.completion_tokens,
-            attempt=attempt, revised=revised,
+            asked.call_id, self.stage, question.item, **msgspec.structs.asdict(verdict), p_yes=got.p_yes,
+            cached=asked.cached, model=got.model or self.target.model, provider=got.provider or self.target.provider,
+            ms=round(got.ms, 1), prompt_tokens=got.prompt_tokens, cached_tokens=got.cached_tokens,
+            completion_tokens=got.completion_tokens, attempt=question.attempt, revised=revised,
         )  # fmt: skip
         self.ctx.emit(event)
         return event
@@ -208,10 +181,3 @@ class StageLlm:
     def _target(self, question: Question) -> ModelTarget:
         limit = question.max_tokens
         return self.target if limit is None else msgspec.structs.replace(self.target, max_tokens=limit)
-
-    def _draft(self, question: Question, target: ModelTarget, options: str, key: str | None) -> CallDraft:
-        return CallDraft(
-            self.ctx.run_id, self.ctx.next_call(), self.stage, question.item, question.binary, question.attempt,
-            question.system, question.task_context, question.question, target.model, target.provider, options, key,
-            question.rank, question.facts, question.examples, target.adapter,
-        )  # fmt: skip

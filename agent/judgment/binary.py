@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from agent.audit.rows import Question
 from agent.events import CallFinished
 from agent.gate import PendingVerdict
-from agent.judgment.asking import Asked, Question, StageLlm
+from agent.judgment.asking import Asked, StageLlm
 from agent.verdict.decide import Verdict, decide, overrule
 
 T = TypeVar("T")
@@ -50,16 +51,15 @@ async def run_binary_judgment(
         Stopped: if the person stopped the run at the gate.
         AllOmitted: if nothing could be read and ``fail_if_all_omitted``.
     """
-    labels = [str((label_item or item_key)(item)) for item in items]
     examples = llm.ctx.examples(stage_name, system_prompt)
     questions = [
         Question(
-            system_prompt, task_context, format_item(item), label, binary=True, rank=rank(item) if rank else None,
-            facts=facts(item) if facts else {}, examples=examples,
+            system_prompt, task_context, format_item(item), str((label_item or item_key)(item)), binary=True,
+            rank=rank(item) if rank else None, facts=facts(item) if facts else {}, examples=examples,
         )
-        for item, label in zip(items, labels, strict=True)
+        for item in items
     ]  # fmt: skip
-    batch = _Batch(llm, labels, questions)
+    batch = _Batch(llm, questions)
     settled: dict[int, _Settled[T]] = {}
     used: set[int] = set()
     threshold = llm.ctx.thresholds.get(stage_name, llm.target.known_as)
@@ -67,9 +67,9 @@ async def run_binary_judgment(
         for place, item in enumerate(items):
             asked = await batch.answer(place)
             verdict = decide(asked.evidence, threshold, default_action)
-            verdict, event = await _apply(llm, asked, batch.labels[place], verdict)
+            verdict, event = await _apply(llm, asked, verdict)
             batch.release(place)
-            settled[event.call_id] = _Settled(item, asked, batch.labels[place], verdict, event)
+            settled[event.call_id] = _Settled(item, asked, verdict, event)
             if on_verdict is not None and not llm.ctx.gate.reviews:
                 on_verdict(item, event)
                 used.add(event.call_id)
@@ -96,7 +96,6 @@ class _Settled(Generic[T]):
 
     item: T
     asked: Asked
-    label: str
     verdict: Verdict
     event: CallFinished
 
@@ -108,18 +107,17 @@ def _revise(llm: StageLlm, settled: dict[int, _Settled[T]], call_id: int) -> boo
         return False
     one.verdict = overrule(one.verdict)
     llm.ctx.log.add_label(call_id, one.verdict.verdict, "overrule")
-    one.event = llm.finished(one.asked, one.label, one.verdict, revised=True)
+    one.event = llm.finished(one.asked, one.verdict, revised=True)
     return True
 
 
-async def _apply(llm: StageLlm, asked: Asked, label: str, verdict: Verdict) -> tuple[Verdict, CallFinished]:
-    pending = PendingVerdict(
-        asked.call_id, llm.stage, label, bool(verdict.verdict), asked.completion.p_yes, verdict.defaulted
-    )
+async def _apply(llm: StageLlm, asked: Asked, verdict: Verdict) -> tuple[Verdict, CallFinished]:
+    item, p_yes = asked.question.item, asked.completion.p_yes
+    pending = PendingVerdict(asked.call_id, llm.stage, item, bool(verdict.verdict), p_yes, verdict.defaulted)
     if await llm.ctx.gate.verdict(pending) == "overrule":
         verdict = overrule(verdict)
         llm.ctx.log.add_label(asked.call_id, verdict.verdict, "overrule")
-    return verdict, llm.finished(asked, label, verdict)
+    return verdict, llm.finished(asked, verdict)
 
 
 def _report_silence(llm: StageLlm, stage: str, count: int, default_action: str, loud: bool) -> None:
@@ -135,9 +133,8 @@ def _report_silence(llm: StageLlm, stage: str, count: int, default_action: str, 
 class _Batch:
     """The calls of one batch in flight. Identical prompts are asked once; each item still has its row."""
 
-    def __init__(self, llm: StageLlm, labels: list[str], questions: list[Question]) -> None:
+    def __init__(self, llm: StageLlm, questions: list[Question]) -> None:
         self.llm = llm
-        self.labels = labels
         loop = asyncio.get_running_loop()
         self._answers: list[asyncio.Future[Asked]] = [loop.create_future() for _ in questions]
         self._applied = [asyncio.Event() for _ in questions]

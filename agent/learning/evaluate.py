@@ -18,12 +18,12 @@ from agent import __version__
 from agent.audit.log import AuditLog, known_log
 from agent.audit.reader import LogReader
 from agent.audit.recording import recording
+from agent.audit.rows import Question
 from agent.audit.run_name import new_run_id
 from agent.config.schema import Config
 from agent.context import RunContext
 from agent.events import RunFinished, RunStarted
 from agent.gate import Gate, Stopped
-from agent.judgment.asking import Question
 from agent.labels.items import Item, load_items
 from agent.labels.pairs import BY_PERSONS, SOURCES, Choice, Pair, load_pairs
 from agent.learning.examples import LabelledExamples
@@ -122,7 +122,7 @@ async def _ask(ctx: RunContext, pair: Pair) -> None:
         reuse=False,
     )
     rule = ctx.thresholds.get(pair.stage, llm.target.known_as)
-    llm.finished(asked, pair.item, decide(asked.evidence, rule, "counted as no"))
+    llm.finished(asked, decide(asked.evidence, rule, "counted as no"))
 
 
 class Comparison(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.audit.log import AuditLog, LogError, log_path, open_database
-from agent.audit.rows import CallDraft
+from agent.audit.rows import CallDraft, Question
 from agent.events import ChecksRun, CompileFinished, Envelope, Notice, RunFinished, decode_event
 from agent.models.types import Completion
 from agent.values import CheckResult, Diagnostic
@@ -19,7 +19,7 @@ from agent.verdict.decide import Verdict
 
 
 def draft(key: str | None = "k") -> CallDraft:
-    return CallDraft("r1", 1, "scope", "a.c", True, 1, "system", "shared ", "item", "m", "openai", "{}", key)
+    return CallDraft(Question("system", "shared ", "item", "a.c", True), "r1", 1, "scope", "m", "openai", "{}", key)
 
 
 async def test_a_listener_sees_only_what_another_connection_can_read(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ async def test_half_a_character_costs_no_row(tmp_path: Path) -> None:
     log = AuditLog(log_path(tmp_path))
     half = "buf\ud800 \udcff"
     log.start_run("r1", task=half, repo=half)
-    call = log.insert_call(CallDraft("r1", 1, "scope", half, True, 1, half, half, half, half, "openai", "{}", None))
+    call = log.insert_call(CallDraft(Question(half, half, half, half, True), "r1", 1, "scope", half, "openai", "{}"))
     log.answer_call(call, Completion(half), error=half)
     log.add_label(call, True, "person", half)
     events = [Notice("error", half), CompileFinished(half, False, (Diagnostic("error", half, half, 3),), symbol=half)]

@@ -8,7 +8,7 @@ import pytest
 
 from agent.audit.log import AuditLog, LogError
 from agent.audit.reader import LogReader
-from agent.audit.rows import CallDraft
+from agent.audit.rows import CallDraft, Question
 from agent.events import CallStarted, Envelope, RunStarted
 from agent.models.types import Completion
 from agent.verdict.decide import Verdict
@@ -23,8 +23,8 @@ def _log(path: Path) -> AuditLog:
 
 
 def _draft(number: int) -> CallDraft:
-    texts = ("sys", "state\n", f"question {number}")
-    return CallDraft("r1", number, "scope", f"f{number}.c", True, 1, *texts, "m", "openai", "{}")
+    question = Question("sys", "state\n", f"question {number}", f"f{number}.c", True)
+    return CallDraft(question, "r1", number, "scope", "m", "openai", "{}")
 
 
 def test_a_call_is_seen_as_soon_as_it_is_committed(tmp_path: Path) -> None:

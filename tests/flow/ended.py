@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.audit.log import AuditLog, log_path
-from agent.audit.rows import CallDraft
+from agent.audit.rows import CallDraft, Question
 from agent.events import DiffReady, Envelope, Event, RunFinished, RunStarted
 from agent.flow.diffs import count_lines
 from agent.models.types import Completion
@@ -38,7 +38,7 @@ async def ended_run(repo: Path, run_id: str = "r1", status: RunStatus = "complet
     log = AuditLog(log_path(repo))
     config = '{"judgment": {"outcome_labels": true}}'
     log.start_run(run_id, task="Add y to a.c", repo=str(repo), model="m1", branch=place.branch, config=config)
-    draft = CallDraft(run_id, 1, "scope", "a.c", True, 1, "s", "t\n", "File: a.c", "m1", "openai", "{}", None)
+    draft = CallDraft(Question("s", "t\n", "File: a.c", "a.c", True), run_id, 1, "scope", "m1", "openai", "{}")
     call = log.insert_call(draft)
     log.answer_call(call, Completion("yes", 0.9, prompt_tokens=10, cached_tokens=5, completion_tokens=1, ms=12.0))
     log.settle_call(call, Verdict(True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.audit.log import AuditLog, log_path
-from agent.audit.rows import CallDraft
+from agent.audit.rows import CallDraft, Question
 from agent.models.types import Completion
 from agent.verdict.decide import Verdict
 
@@ -52,10 +52,9 @@ class Filled:
     ) -> int:
         """A yes/no call that was answered and settled. Returns its id."""
         self._seq += 1
-        draft = CallDraft(
-            run_id, self._seq, stage, item, True, 1, system, task_context, question or f"File: {item}", model, "openai",
-            "{}", None, rank, facts or {}, examples,
-        )  # fmt: skip
+        words = question or f"File: {item}"
+        asked = Question(system, task_context, words, item, True, rank=rank, facts=facts or {}, examples=examples)
+        draft = CallDraft(asked, run_id, self._seq, stage, model, "openai", "{}")
         call_id = self.log.insert_call(draft)
         text = raw if raw is not None else ("yes" if verdict else "no")
         self.log.answer_call(call_id, Completion(text, p, prompt_tokens=10, cached_tokens=5, completion_tokens=1, ms=12.0))
