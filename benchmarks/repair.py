@@ -5,7 +5,10 @@ usage: python -m benchmarks.repair TASKS [--no-model] [--before] [--only NAME ..
 
 TASKS holds a folder a task: ``repo/`` (what the run gets), ``task.txt``, ``meta.json`` (``test``: the command) and
 ``hidden/`` (the tests that score, laid over a copy). ``--before`` switches the search off, so that a model writes functions
-anew as it did before there was one.
+anew as it did before there was one. A task that the file of ``--save`` holds already is not run again.
+
+A row tells what the chosen edit comes from: an operator, two edits combined, a line filled in (cloze), a function written
+anew by the search, or the run's own steps after the search.
 """
 
 from __future__ import annotations
@@ -85,9 +88,8 @@ def _row(task: Path, command: str, events: list[dict[str, Any]], seconds: float,
     tried = (of("CandidatesTried") or [{}])[-1]
     passed = of("CandidatePassed")
     chosen = (of("RepairChosen") or [{}])[-1].get("number", 0)
-    by = next(
-        (one["source"] for one in passed if one["number"] == chosen), "anew" if finished.get("status") == "complete" else ""
-    )
+    steps = "steps" if finished.get("status") == "complete" else ""
+    by = next((one["source"] for one in passed if one["number"] == chosen), steps)
     right = solved or any(passes(task, task / "repo", command, one["diff"]) for one in passed)
     return {
         "task": task.name, "solved": solved, "by": by, "seconds": round(seconds, 1), "calls": finished.get("calls", 0),
@@ -107,28 +109,39 @@ def main() -> None:
     parser.add_argument("--save", type=Path, help="rows as JSON")
     options = parser.parse_args()
     folders = sorted(path.parent for path in options.tasks.resolve().glob("*/meta.json"))
+    kept = {row["task"]: row for row in _saved(options.save)}
     rows = []
     for task in folders:
         if options.only and not any(fnmatch.fnmatch(task.name, name) for name in options.only):
             continue
-        row = play(task, options)
+        row = kept.get(task.name) or play(task, options)
         rows.append(row)
-        print(f"{row['task']:30} {'solved' if row['solved'] else 'no':7} {row['by']:9} {row['seconds']:6.1f} s "
-              f"{row['calls']:3} calls {row['tried']:5} tried {row['passing']:3} passing", flush=True)  # fmt: skip
+        kept[task.name] = row
+        print(_line(row), flush=True)
         if options.save:
-            options.save.write_text(json.dumps(rows, indent=1) + "\n")
+            options.save.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
     if not rows:
         parser.error("there is no such task")
     _summary(rows)
 
 
+def _saved(file: Path | None) -> list[dict[str, Any]]:
+    return json.loads(file.read_text()) if file is not None and file.exists() else []
+
+
+def _line(row: dict[str, Any]) -> str:
+    outcome = "solved" if row["solved"] else "wrong" if row["wrong_but_passing"] else "no"
+    missed = ", a right one among them" if outcome == "wrong" and row["right_among"] else ""
+    return (f"{row['task']:30} {outcome:7} {row['by']:9} {row['seconds']:6.1f} s {row['calls']:3} calls "
+            f"{row['tried']:5} tried {row['passing']:3} passing{missed}")  # fmt: skip
+
+
 def _summary(rows: list[dict[str, Any]]) -> None:
-    solved = [row for row in rows if row["solved"]]
-    print(f"\nsolved {len(solved)} of {len(rows)}; median {statistics.median(row['seconds'] for row in rows):.0f} s, "
-          f"{statistics.median(row['calls'] for row in rows):.0f} calls")  # fmt: skip
-    for source in ("operator", "combined", "cloze", "anew"):
-        count = sum(row["by"] == source for row in solved)
-        print(f"  {source:9} {count}")
+    seconds, calls = (statistics.median(row[name] for row in rows) for name in ("seconds", "calls"))
+    print(f"\nsolved {sum(row['solved'] for row in rows)} of {len(rows)}; median {seconds:.0f} s, {calls:.0f} calls")
+    for source in ("operator", "combined", "cloze", "anew", "steps"):
+        chosen = [row for row in rows if row["by"] == source]
+        print(f"  {source:9} {sum(row['solved'] for row in chosen)} of {len(chosen)} right")
     wrong = [row for row in rows if row["wrong_but_passing"]]
     missed = sum(row["right_among"] for row in wrong)
     print(f"  {len(wrong)} passed the visible tests and are wrong; of these {missed} had a right edit among the candidates")
