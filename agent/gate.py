@@ -64,6 +64,7 @@ class Gate:
         self._waiting: asyncio.Future[str] | None = None
         self._kind = ""
         self._overrule: Callable[[int], bool] | None = None
+        self._taken: int | None = None
         self._reviewed: set[str] = set()
         self._skipped: set[str] = set()
         self.waited = 0.0
@@ -71,7 +72,7 @@ class Gate:
 
     @property
     def waiting(self) -> str:
-        """What the gate waits for: ``verdict``, ``stage``, or "" when it does not."""
+        """What the gate waits for: ``verdict``, ``stage``, ``choice``, or "" when it does not."""
         return self._kind if self._waiting is not None else ""
 
     @property
@@ -155,6 +156,31 @@ class Gate:
         self.emit(GateResolved("verdict", action, **{**place, "verdict": used}))  # type: ignore[arg-type]
         self._raise_if_stopped()
         return "overrule" if action == "overrule" else "accept"
+
+    async def choice(self, stage: str, item: str, chosen: int) -> int:
+        """One of several numbered candidates is about to be used: wait where a verdict of ``stage`` would. The person may
+        take another one with :meth:`take`. Returns the number to use.
+
+        Raises:
+            Stopped: if the person stopped the run.
+        """
+        self._raise_if_stopped()
+        reason = self._reason(PendingVerdict(0, stage, item, True))
+        if not reason:
+            return chosen
+        self.emit(GateWaiting("choice", stage=stage, item=item, reason=reason))
+        self._taken = None
+        action = await self._wait("choice")
+        self.emit(GateResolved("choice", action, stage=stage, item=item))
+        self._raise_if_stopped()
+        return chosen if self._taken is None else self._taken
+
+    def take(self, number: int) -> bool:
+        """While a choice waits: use this candidate. False when none waits."""
+        if self.waiting != "choice":
+            return False
+        self._taken = number
+        return self.resolve("take")
 
     async def pass_point(self) -> None:
         """A place between two pieces of work where a run may be stopped.

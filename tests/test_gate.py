@@ -1,6 +1,7 @@
 """The gate: where a decision waits, what the person can do, and what the events say about it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -99,6 +100,30 @@ async def test_step_stage_goes_on_over_what_only_gathered_facts() -> None:
     gate = Gate(mode="stage")
     await gate.stage_edge("index", decided=False)
     assert gate.mode == "stage" and gate.waiting != "stage"
+
+
+async def test_a_choice_waits_where_a_verdict_of_its_stage_would() -> None:
+    events: list[Event] = []
+    gate = Gate(events.append)
+    assert await gate.choice("fitting", "1 constant, a.py:2", 1) == 1 and events == []
+    gate.pause()
+    steps: list[tuple[Callable[[], bool], int]] = [(lambda: gate.take(3), 3), (lambda: gate.resolve("continue"), 1)]
+    for act, number in steps:
+        assert not gate.take(3)
+        waits = asyncio.create_task(gate.choice("fitting", "1 constant, a.py:2", 1))
+        await asyncio.sleep(0)
+        assert gate.waiting == "choice" and act()
+        assert await waits == number
+    assert [(type(one).__name__, getattr(one, "action", "")) for one in events] == [
+        ("GateWaiting", ""), ("GateResolved", "take"), ("GateWaiting", ""), ("GateResolved", "continue"),
+    ]  # fmt: skip
+    gate.mode = "run"
+    gate.breakpoints.append(Breakpoint("fitting"))
+    waits = asyncio.create_task(gate.choice("fitting", "2", 2))
+    await asyncio.sleep(0)
+    gate.stop()
+    with pytest.raises(Stopped):
+        await waits
 
 
 def test_resolving_when_nothing_waits_says_so() -> None:

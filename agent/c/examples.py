@@ -29,7 +29,7 @@ LINES = 12
 LONGEST_BODY = 500
 
 _EQUAL = re.compile(r"(?i)(?:equal|_eq\b|_eq_|^eq|same|within)")
-_TRUE = re.compile(r"(?i)(?:assert|check|expect)?_?(?:true|that)$|^(?:assert|check|expect|require)$|^TEST_ASSERT$")
+IS_TRUE = re.compile(r"(?i)(?:assert|check|expect)?_?(?:true|that)$|^(?:assert|check|expect|require)$|^TEST_ASSERT$")
 _LITERALS = frozenset(
     {"string_literal", "concatenated_string", "number_literal", "char_literal", "true", "false", "null", "unary_expression"}
 )
@@ -156,7 +156,7 @@ def _asserted(outer: tree_sitter.Node, call: tree_sitter.Node, shown: str, value
         return f"{shown} → false"
     if re.search(r"(?i)null$", name):
         return f"{shown} → not NULL" if "NOT" in name.upper() else f"{shown} → NULL"
-    if _TRUE.search(name) and not others:
+    if IS_TRUE.search(name) and not others:
         return f"{shown} → true"
     return ""
 

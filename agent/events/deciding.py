@@ -42,7 +42,7 @@ class DiffResolved(Event, frozen=True):
 
 
 class GateWaiting(Event, frozen=True):
-    kind: Literal["verdict", "stage"]
+    kind: Literal["verdict", "stage", "choice"]
     stage: str = ""
     item: str = ""
     call_id: int | None = None
@@ -51,7 +51,7 @@ class GateWaiting(Event, frozen=True):
 
 
 class GateResolved(Event, frozen=True):
-    kind: Literal["verdict", "stage"]
+    kind: Literal["verdict", "stage", "choice"]
     action: str
     stage: str = ""
     item: str = ""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from agent.context import RunContext
 from agent.events import RepairChosen
 from agent.flow.checks import RunChecks
-from agent.repair.phase import PassingEdit
+from agent.repair.passing import PassingEdit, label_pick
 from agent.workspace.worktree import Workspace
 
 
@@ -38,13 +38,7 @@ class OtherEdits:
             await self.workspace.rollback(await self.workspace.head())
             return False, f"The checks fail with edit {number} now, so edit {self.chosen} stays."
         await self.workspace.commit(f"Take edit {number} in the place of edit {self.chosen}: {new.what} in {new.function}")
-        self._label(old, new)
+        label_pick(self.ctx.log, old, new)
         self.ctx.emit(RepairChosen(number, f"You took it in the place of edit {self.chosen}.", picked=True))
         self.chosen = number
         return True, f"Edit {number} is written now. What you said is kept as a label."
-
-    def _label(self, old: PassingEdit, new: PassingEdit) -> None:
-        if new.call_id is not None:
-            self.ctx.log.add_label(new.call_id, True, "person", f"picked in the place of edit {old.number}")
-        if old.call_id is not None and old.kind != new.kind:  # the same behaviour is as right
-            self.ctx.log.add_label(old.call_id, False, "person", f"edit {new.number} was picked in its place")

@@ -13,9 +13,11 @@ from agent.context import RunContext
 from agent.events import ChecksRun, EditApplied
 from agent.flow.checks import RunChecks
 from agent.language.base import FilesOfTests
-from agent.languages import is_module, reader_of
+from agent.languages import is_module, is_unit, reader_of
+from agent.planning.signals import signals_from_output
 from agent.task.intent import read_intent
 from agent.task.reported import reported_calls
+from agent.values import CheckResult
 from agent.walking import files_below
 from agent.workspace.checks import compare
 from agent.workspace.protected import is_hidden, is_test_file
@@ -46,41 +48,42 @@ async def show_reported_fault(
     if reader is None:
         return False
     path = await asyncio.to_thread(_free_path, workspace.root, calls[0].name, reader.tests)
-    text = reader.tests.reporting(
-        {one.name: homes[one.name] for one in calls},
-        [(f"{one.name}{one.arguments}", one.wanted, one.raises) for one in calls],
-        "unittest" if "unittest" in checks.command else "",
-    )
+    told = [(f"{one.name}{one.arguments}", one.wanted, one.raises) for one in calls]
+    flavour = "unittest" if "unittest" in checks.command else ""
+    text, old = reader.tests.reporting({one.name: homes[one.name] for one in calls}, told, flavour), ""
+    if not text:
+        home = homes[calls[0].name]
+        path, old, text = await asyncio.to_thread(_in_a_file, workspace.root, home, told, reader.tests, hidden)
     if not text:
         return False
     async with ctx.stage(STAGE, title="a test that shows the fault") as report:
         workspace.write_bytes(path, text.encode())
         now = await checks.measure()
-        new = set(now.failing) - set(before.failing) if now is not None else set()
-        if now is None or now.ok or not new or not all("reported" in name for name in new):
+        if now is None or now.ok or not _shows(now, before, bool(old)):
             await workspace.rollback(await workspace.head())
             report.note = "what the task tells of already holds" if now is not None and now.ok else "it could not be run"
             ctx.notice("info", f"No test of what the task tells of was kept: {report.note}.", STAGE)
             return False
-        ctx.emit(EditApplied(path, "new", added=text.count("\n")))
+        added = text.count("\n") - old.count("\n")
+        ctx.emit(EditApplied(path, "region" if old else "new", added=added))
         assert checks.before is not None
         passing, failing = compare(checks.before, now)
         ctx.emit(ChecksRun(checks.before, now, passing, failing))
         checks.accept(now)
         await workspace.commit(f"Show what the task tells of {calls[0].name} by a test")
-        report.counts = {"failing": len(new)}
+        report.counts = {"failing": len(set(now.failing) - set(before.failing)) or 1}
         ctx.notice("info", f"No check failed, so {path} was written: it holds what the task says, and fails.", STAGE)
     return True
 
 
 def _homes(root: Path, names: set[str], hidden: Sequence[str]) -> dict[str, str]:
-    """The file of each function that is defined once, at the top of a module."""
+    """The file of each function that is defined once, in a source file or at the top of a module."""
     found: dict[str, list[str]] = {}
     for number, path in enumerate(files_below(root)):
         name = path.relative_to(root).as_posix()
         if number > _MOST_FILES:
             break
-        if not is_module(name) or is_test_file(name) or is_hidden(name, hidden) or path.is_symlink():
+        if not (is_module(name) or is_unit(name)) or is_test_file(name) or is_hidden(name, hidden) or path.is_symlink():
             continue
         if any(part.startswith(".") for part in Path(name).parts) or path.stat().st_size > _LARGEST:
             continue
@@ -89,6 +92,34 @@ def _homes(root: Path, names: set[str], hidden: Sequence[str]) -> dict[str, str]
             if symbol.kind == "function" and symbol.name in names and not symbol.parent:
                 found.setdefault(symbol.name, []).append(name)
     return {name: homes[0] for name, homes in found.items() if len(homes) == 1}
+
+
+def _in_a_file(
+    root: Path, home: str, told: Sequence[tuple[str, str, str]], tests: FilesOfTests, hidden: Sequence[str]
+) -> tuple[str, str, str]:
+    """(path, its text, its text with the tests) of a file of tests that already calls one of the functions, or names the
+    file that they are in; three times "" for none."""
+    stem = Path(home).stem
+    for path in sorted(files_below(root)):
+        name = path.relative_to(root).as_posix()
+        if path.suffix != tests.suffix or not is_test_file(name) or is_hidden(name, hidden) or path.is_symlink():
+            continue
+        old = path.read_text(encoding="utf-8", errors="surrogateescape") if path.stat().st_size <= _LARGEST else ""
+        if any(call.partition("(")[0] + "(" in old for call, _, _ in told) or f'{stem}.h"' in old:
+            text = tests.reporting_in(old, told)
+            if text:
+                return name, old, text
+    return "", "", ""
+
+
+def _shows(now: CheckResult, before: CheckResult, in_a_file: bool) -> bool:
+    """Whether what fails now is the new test, and not that it cannot be built. A file that held other tests passed before
+    it, so that whatever fails of it now is what was added."""
+    new = set(now.failing) - set(before.failing)
+    if not in_a_file:
+        return bool(new) and all("reported" in name for name in new)
+    signals = signals_from_output(now.output, now.command, now.exit_code)
+    return not now.timed_out and not any(one.category == "compile_error" for one in signals)
 
 
 def _free_path(root: Path, name: str, tests: FilesOfTests) -> str:

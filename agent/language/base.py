@@ -103,6 +103,11 @@ class FilesOfTests(Protocol):
         written in the language."""
         ...
 
+    def reporting_in(self, text: str, reported: Sequence[tuple[str, str, str]]) -> str:
+        """A file of tests that is there, with one more for each of ``reported``, in its own style; "" where it cannot hold
+        them, or where a new file is the way of the language."""
+        ...
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         """How the file at ``path`` gets at the files that it tests, as lines for a model; "" without any."""
         ...

@@ -37,6 +37,7 @@ from agent.repair.edits import Candidate, apply_edits
 from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
 from agent.repair.operators import Told
+from agent.repair.passing import PassingEdit, label_pick
 from agent.repair.search import SETTLE_SECONDS, Counts, EditSearch, Tried, candidates_of
 from agent.repair.synthesis import OPERATOR, made_conditions
 from agent.repair.testbed import CheckBed, NoBed, Probe, PythonBed
@@ -91,20 +92,6 @@ class Task(msgspec.Struct, frozen=True):
 
     budget_s: float | None = None
     """Seconds, where they are fewer than the configuration allows."""
-
-
-class PassingEdit(msgspec.Struct, frozen=True):
-    """An edit that makes all checks pass. ``texts`` are whole files after it, ``before`` the same files without it; ``kind``
-    is the number of the first edit that does the same with other inputs, ``call_id`` the question whether it fits."""
-
-    number: int
-    path: str
-    function: str
-    what: str
-    texts: dict[str, bytes]
-    before: dict[str, bytes]
-    kind: int
-    call_id: int | None = None
 
 
 class Mended(msgspec.Struct, frozen=True):
@@ -199,10 +186,21 @@ class RepairPhase:
             return self._finished(Mended(False, self._how_far(suspects)))
         number = await self._choose(bed, sources, suspects, base.messages)
         edits = {one: self._passing(one, sources) for one in self.numbers}
-        chosen = edits[number]
+        chosen = edits[await self._confirmed(edits, number)]
         for path, text in chosen.texts.items():
             self.workspace.write_bytes(path, text)
         return self._finished(Mended(True, f"An edit in {chosen.function} makes all checks pass.", chosen, edits))
+
+    async def _confirmed(self, edits: Mapping[int, PassingEdit], number: int) -> int:
+        """The edit to write once a person who steps has seen all that pass; another one that is taken is a label."""
+        if len(edits) == 1:
+            return number
+        picked = await self.ctx.gate.choice(FITTING, _title(number, self.numbers[number].candidate), number)
+        if picked == number or picked not in edits:
+            return number
+        label_pick(self.ctx.log, edits[number], edits[picked])
+        self.ctx.emit(RepairChosen(picked, f"You took it in the place of edit {number}.", picked=True))
+        return picked
 
     def _passing(self, number: int, sources: Mapping[str, bytes]) -> PassingEdit:
         one = self.numbers[number].candidate

@@ -10,7 +10,7 @@ from screens.text import duration, found_by, milliseconds, one_line, plural, sta
 _STATUS = {"loading": "is being loaded", "ready": "is ready", "unreachable": "cannot be reached"}
 _ANSWERS = {
     "accept": "You accepted the verdict", "overrule": "You overruled the verdict",
-    "skip_stage": "You accepted the rest of the stage",
+    "skip_stage": "You accepted the rest of the stage", "take": "You took another edit",
     "continue": "You let the run go on", "stop": "You stopped the run",
 }  # fmt: skip
 _CATEGORIES = {
@@ -277,6 +277,8 @@ def _waiting(event: ev.GateWaiting) -> str:
     if event.kind == "stage":
         return f"Waiting for you at the end of {_stage(event.stage).lower()}."
     why = ", at a breakpoint" if event.reason == "breakpoint" else ""
+    if event.kind == "choice":
+        return f"Waiting for you{why}: edit {event.item} would be written."
     return f"Waiting for you{why}: {stage_title(event.stage)} {event.item}: {'yes' if event.verdict else 'no'}?"
 
 

@@ -62,6 +62,8 @@ def _waited(waiting: GateWaiting) -> Content:
     """Of a recording: nothing can be answered any more."""
     if waiting.kind == "stage":
         what = f"at the end of stage {stage_short(waiting.stage) or waiting.stage}"
+    elif waiting.kind == "choice":
+        what = f"with edit {one_line(waiting.item)}"
     else:
         what = f"{stage_short(waiting.stage)} {one_line(waiting.item)}  model: {'yes' if waiting.verdict else 'no'}"
     return line((f"‖ waited here for the person  {what}", MUTED))
@@ -71,6 +73,8 @@ def _waiting(waiting: GateWaiting, width: int) -> list[Content]:
     if waiting.kind == "stage":
         done = line(("‖ end of stage ", f"bold {WARN}"), (stage_short(waiting.stage) or waiting.stage, STRONG))
         return [done, _keys(("S", "next stage"), ("s", "one decision"), ("space", "go on"))]
+    if waiting.kind == "choice":
+        return _choosing(waiting, width)
     says = "yes" if waiting.verdict else "no"
     why = "  (a breakpoint stopped here)" if waiting.reason == "breakpoint" else ""
     for question in (stage_title(waiting.stage), stage_short(waiting.stage)):
@@ -85,6 +89,16 @@ def _waiting(waiting: GateWaiting, width: int) -> list[Content]:
         if keys.cell_length <= width:
             break
     return [head, keys]
+
+
+def _choosing(waiting: GateWaiting, width: int) -> list[Content]:
+    """Several edits pass: one is about to be written."""
+    head = line(
+        ("‖ ", f"bold {WARN}"), ("several edits make the checks pass", STRONG), "  edit ",
+        (one_line(waiting.item), f"bold {WARN}"), " would be written",
+    )  # fmt: skip
+    keys = _keys(("e", "see them, take another"), ("s", "write it, stop at the next"), ("space", "go on"))
+    return [fit(head, width), keys]
 
 
 def _reviewing(session: RunSession, width: int) -> list[Content]:

@@ -258,14 +258,18 @@ class RunSession:
 
     @property
     def may_pick(self) -> bool:
-        """Whether another edit that makes the checks pass can be taken: the run is still at hand, and its change waits."""
+        """Whether another edit that makes the checks pass can be taken: the run is still at hand, and its change waits, or
+        the run waits before it writes one."""
         repair = self.state.repair
-        return self.handle is not None and self.deciding and repair is not None and len(repair.candidates) > 1
+        waits = self.deciding or self.gate.waiting == "choice"
+        return self.handle is not None and waits and repair is not None and len(repair.candidates) > 1
 
     async def pick(self, number: int) -> tuple[bool, str]:
         """Take another edit that makes the checks pass. Returns whether it was done, and a sentence."""
         if self.handle is None or not self.may_pick:
             return False, "There is no other edit to take."
+        if self.gate.take(number):
+            return True, f"Edit {number} is written. What you said is kept as a label."
         self.choosing = True
         try:
             return await self.handle.pick(number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ from agent import events as ev
 from agent.audit.history import events_of
 from agent.audit.log import log_path
 from agent.audit.reader import LogReader
+from agent.gate import Breakpoint
 from agent.launch import open_run
 from agent.state.run_state import RunState
 from tests.fakes import Answer, RecordedCall, ScriptedServer
@@ -188,6 +190,44 @@ async def test_edits_that_differ_are_told_apart_and_another_one_can_be_taken(tmp
     assert state.repair is not None and state.repair.taken is not None and state.repair.taken.passed.number == other
 
 
+@pytest.mark.parametrize("takes", [True, False])
+async def test_a_person_who_steps_sees_all_edits_before_one_is_written(tmp_path: Path, takes: bool) -> None:
+    repo = repository(tmp_path, LARGEST)
+    async with ScriptedServer("no") as server:
+        run = await open_run(TASK, repo, extra={"models": {"provider": "openai", "base_url": server.base_url}})
+        gate, heard = run.ctx.gate, list[ev.Envelope]()
+        gate.breakpoints += [Breakpoint("fitting")] if takes else []
+        seen: list[tuple[bool, int]] = []
+
+        def listen(envelope: ev.Envelope) -> None:
+            heard.append(envelope)
+            if not isinstance(envelope.event, ev.GateWaiting):
+                return
+            if envelope.event.kind == "choice":
+                written = (run.workspace.root / "largest.py").read_text() != LARGEST["largest.py"]
+                chosen = of(heard, ev.RepairChosen)[-1].number
+                seen.append((written, chosen))
+                other = next(one.number for one in of(heard, ev.CandidateJudged) if one.number != chosen)
+                asyncio.get_running_loop().call_soon(gate.take, other)
+            else:
+                asyncio.get_running_loop().call_soon(gate.resolve, "accept")
+
+        run.ctx.listeners.append(listen)
+        try:
+            assert (await run.execute()).status == "complete"
+        finally:
+            await run.aclose()
+    first, last = of(heard, ev.RepairChosen)[0], of(heard, ev.RepairChosen)[-1]
+    labels = sqlite3.connect(log_path(repo)).execute("select label, source from labels order by id").fetchall()
+    passed = {one.number: one.diff for one in of(heard, ev.CandidatePassed)}
+    assert _changes(of(heard, ev.DiffReady)[0].diff) == _changes(passed[last.number])
+    if takes:
+        assert seen == [(False, first.number)]
+        assert last.picked and last.number != first.number and labels == [(1, "person"), (0, "person")]
+    else:
+        assert seen == [] and not last.picked and labels == []
+
+
 def _changes(diff: str) -> list[str]:
     return [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
 
@@ -270,6 +310,21 @@ async def test_what_the_task_tells_becomes_a_test_first(tmp_path: Path) -> None:
     diff = of(heard, ev.DiffReady)[0].diff
     assert "isalnum" in diff and "+    assert slug('A 1') == 'a1'" in diff and "test_reported_slug.py" in diff
     assert of(heard, ev.RepairStarted)[0].failing == ("test_reported_slug.py::test_reported_1",)
+
+
+@needs_cc
+async def test_what_the_task_tells_becomes_a_check_of_a_c_program_that_is_there(tmp_path: Path) -> None:
+    source = "int twice(int n)\n{\n    if (n < 4)\n        return n * 2;\n    return n;\n}\n"
+    test = "#include <assert.h>\nint twice(int);\n\nint main(void)\n{\n    assert(twice(3) == 6);\n    return 0;\n}\n"
+    make = "test: t\n\t./t\nt: twice.c test_twice.c\n\t$(CC) -o $@ $^\n"
+    repo = repository(tmp_path, {"twice.c": source, "test_twice.c": test, "Makefile": make, ".gitignore": "t\n"})
+    task = "twice(5) gives 5 instead of 10. Find the bug and fix it."
+    async with ScriptedServer("no") as server:
+        finished, heard = await play(repo, server, with_model=False, task=task)
+    assert finished.status == "complete", finished.reason
+    diff = of(heard, ev.DiffReady)[0].diff
+    assert "+    assert(twice(5) == 10);" in diff and "twice.c" in diff
+    assert of(heard, ev.RepairStarted)
 
 
 @pytest.mark.parametrize(

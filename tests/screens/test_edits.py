@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from textual.widgets import OptionList, Static
 
 from agent import events as ev
+from agent.events import Envelope
 from screens.run.edit_dialog import EditDialog
-from screens.run.prompt import Prompt
+from screens.run.prompt import Prompt, prompt_lines
 from tests.screens.driving import ReplayApp
 from tests.screens.recorded import Recorder
 
@@ -65,6 +68,31 @@ async def test_the_edit_that_is_written_is_left_as_it_is() -> None:
             await pilot.pause()
         assert app.session is not None and app.session.handle is not None
         assert app.session.handle.choices == []  # type: ignore[attr-defined]
+
+
+async def test_another_edit_is_taken_before_one_is_written() -> None:
+    recorder = repaired()
+    del recorder.envelopes[-3:]  # up to the choice
+    app = ReplayApp(recorder, live=True)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        session = app.session
+        assert session is not None
+        session.gate.report_to(lambda event: session.receive(Envelope("edits", 99, 9.0, event)))  # type: ignore[arg-type]
+        session.gate.pause()
+        choice = asyncio.create_task(session.gate.choice("fitting", "1 constant, f.py:2", 1))
+        await pilot.pause()
+        session.flush()
+        session._prompted_at = float("-inf")
+        await pilot.pause()
+        assert any("1 constant, f.py:2" in row.plain for row in prompt_lines(session, 96))
+        await pilot.press("e")
+        await pilot.pause()
+        assert isinstance(app.screen, EditDialog)
+        await pilot.press("down", "down", "enter")
+        await app.workers.wait_for_complete()
+        assert await choice == 3
+        assert session.handle is not None and session.handle.choices == []  # type: ignore[attr-defined]
 
 
 async def test_nothing_is_offered_where_there_is_no_choice() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from agent.c.declarations.functions import CFunction, definitions, functions
 from agent.c.examples import examples_of
 from agent.c.files import is_header
+from agent.c.writing.reported_tests import comes_to, with_reported
 from agent.language.base import Instruction
 
 suffix = ".c"
@@ -96,25 +97,22 @@ def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str
         return ""
     standard = [f"#include <{name}.h>" for name in ("assert", "math", "stdbool", "stddef", "string")]
     tests = [
-        f"static void test_{number}(void)\n{{\n    assert({_comes_to(call, result)});\n}}\n"
+        f"static void test_{number}(void)\n{{\n    assert({comes_to(call, result)});\n}}\n"
         for number, (call, result) in enumerate(stated)
     ]
     called = "".join(f"    test_{number}();\n" for number in range(len(stated)))
     return "\n".join([*standard, *includes, "", *tests, f"int main(void)\n{{\n{called}    return 0;\n}}", ""])
 
 
-def _comes_to(call: str, result: str) -> str:
-    if result.startswith('"'):
-        return f"strcmp({call}, {result}) == 0"
-    if "." in result:
-        return f"{call} - ({result}) < 1e-6 && ({result}) - {call} < 1e-6"
-    return f"{call} == {result}"
-
-
 def reporting(homes: Mapping[str, str], reported: Sequence[tuple[str, str, str]], flavour: str) -> str:
     """Nothing: a test program in C has to be built by the project's own rules, which do not know of it."""
     del homes, reported, flavour
     return ""
+
+
+def reporting_in(text: str, reported: Sequence[tuple[str, str, str]]) -> str:
+    """A file that the project builds, with more checks; see :func:`agent.c.writing.reported_tests.with_reported`."""
+    return with_reported(text, names(text), reported)
 
 
 def how_to_use(path: str, interface: Sequence[str]) -> str:

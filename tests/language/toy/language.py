@@ -56,6 +56,10 @@ class _Tests:
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
         return ""
 
+    def reporting_in(self, text: str, reported: Sequence[tuple[str, str, str]]) -> str:
+        del text, reported
+        return ""
+
     def reporting(self, homes: Mapping[str, str], reported: Sequence[tuple[str, str, str]], flavour: str) -> str:
         return ""
 
