@@ -134,7 +134,7 @@ class CalibrateScreen(ListScreen):
     def _ask(self, fits: list[Fit]) -> None:
         if not fits:
             return
-        words = [f"{fit.stage}, {fit.model}: {rule_words(fit.rule)}; {_expect(fit)}" for fit in fits]
+        words = [f"{stage_short(fit.stage)}, {fit.model}: {rule_words(fit.rule)}; {_expect(fit)}" for fit in fits]
         text = "\n".join(words) + f"\n\nWritten to {self.target}, used from the next run on."
         self.app.push_screen(
             Confirm("Use this threshold?" if len(fits) == 1 else "Use these thresholds?", text, "Use", "Not now"),

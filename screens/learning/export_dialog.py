@@ -22,7 +22,7 @@ from agent.labels.export_formats import FORMATS, about
 from agent.labels.pairs import Choice
 from agent.labels.queue import Filter
 from screens import STYLES
-from screens.text import MUTED, line, one_line, plural
+from screens.text import MUTED, line, one_line, plural, stage_short
 from screens.tick import Tick
 
 _TICKS = (
@@ -73,7 +73,8 @@ class ExportDialog(ModalScreen["ExportReport | None"]):
         self._look()
 
     def _chosen(self) -> Content:
-        names = (("question", self.choice.stages), ("run", self.choice.runs), ("model", self.choice.models))
+        asked = tuple(map(stage_short, self.choice.stages))
+        names = (("question", asked), ("run", self.choice.runs), ("model", self.choice.models))
         parts = [f"{name} {value[0]}" for name, value in names if value]
         return line("only " + ", ".join(parts) if parts else "every labelled call of this repository")
 

@@ -9,7 +9,7 @@ from agent.learning.fit import Interval
 from agent.learning.scores import Confusion, StageScore
 from agent.verdict.threshold import Threshold
 from screens.learning.score_lines import score_table
-from screens.text import GOOD, LABEL, MUTED, STRONG, WARN, clean, line
+from screens.text import GOOD, LABEL, MUTED, STRONG, WARN, clean, line, stage_short
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _LEVELS = 6
@@ -27,7 +27,7 @@ def fit_lines(fit: Fit, scores: list[StageScore], width: int) -> list[Content]:
         lines += [Content(""), line((head, LABEL)), *_matrix(fit.then)]
     mine = [score for score in scores if score.stage == fit.stage]
     if mine:
-        lines += [Content(""), line(("models on this stage", LABEL)), *score_table(mine, width)]
+        lines += [Content(""), line(("models on this question", LABEL)), *score_table(mine, width)]
         lines.append(line(("E asks the labelled questions of other models", MUTED)))
     return lines
 
@@ -44,7 +44,7 @@ def rule_words(rule: Threshold | None) -> str:
 
 
 def _verdict(fit: Fit) -> list[Content]:
-    head = line((fit.stage, STRONG), "  ", (clean(fit.model), MUTED), (f"  question {fit.question}", MUTED))
+    head = line((stage_short(fit.stage), STRONG), "  ", (clean(fit.model), MUTED), (f"  wording {fit.question}", MUTED))
     in_force = line(("in force  ", LABEL), (rule_words(fit.current), MUTED))
     if fit.current is not None and fit.current.question not in ("", fit.question):
         in_force = line(("in force  ", LABEL), ("fitted to another wording of the question, so it does not decide", WARN))

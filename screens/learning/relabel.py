@@ -213,7 +213,7 @@ class RelabelScreen(Labelling):
         if labels is None or item is None:
             return
         text = labels.guideline(item.stage)
-        view.border_title = Content(f"Guidelines for {item.stage}, version {text.version}")
+        view.border_title = Content(f"Guidelines for {stage_short(item.stage)}, version {text.version}")
         whose = "your text" if text.own else "the built-in text; write your own in"
         place = f".clean_room/guidelines/{item.stage}.md"
         view.set_lines([*block(text.text.strip()), Content(""), line((f"{whose} {place}", MUTED))])

@@ -28,7 +28,7 @@ def score_table(scores: Sequence[StageScore], width: int, asked: Collection[tupl
     """The models of one stage; a model that was just asked is marked."""
     wide = width >= _WITH_INTERVALS
     room = 13 if wide else 6
-    name = max(12, min(30, width - 3 * room - 20))
+    name = max(11, min(30, width - 3 * room - 20))
     head = "".join(f"{cell:<{room}}" for cell in ("F1", "Brier", "ECE"))
     lines = [line((f"  {'model':<{name}}{head}{'kappa':<6}{'tokens':>6}{'ms':>6}", MUTED))]
     for score in scores:
