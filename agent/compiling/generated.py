@@ -17,6 +17,7 @@ from typing import NamedTuple
 from agent.c.project import ProjectFiles
 from agent.compiling.build_systems import MAKEFILES, TIMEOUT
 from agent.compiling.child import child_environment
+from agent.regular_files import read_regular
 from agent.workspace.compiler_walls import shutting_in
 
 _HEAD = 6000
@@ -28,6 +29,8 @@ _MADE = re.compile(
     r"\b(?:(?:auto-?|automatically |machine[- ])?generated (?:by|from)\b|produced by gperf|generated file)[^\n]*",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"\bfrom:?\s+[`'\"<]?([\w./+-]*\w)")
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)
 _NOT_TO_EDIT = re.compile(r"\bdo not (?:edit|modify|change)\b|@generated\b", re.IGNORECASE)
 _LINE = re.compile(r'^#(?:line)?[ \t]+\d+[ \t]+"([^"\n]+)"', re.MULTILINE)
 _OF_MAKE = re.compile(r"g?make(?:\[\d+\])?: ")
@@ -65,7 +68,7 @@ def generated_file(project: ProjectFiles, path: str, *, ask_make: bool = True) -
     head = text[:_HEAD]
     tool = next((name for name, mark in _TOOLS if mark.search(head)), "")
     made = _MADE.search("\n".join(head.split("\n")[:20]))
-    source = _source_of(project, path, text)
+    source = _source_of(project, path, text) or (_named_in(project, path, made[0]) if made else "")
     if not tool and not source and not (made and _NOT_TO_EDIT.search(head)):
         return None
     if not source or project.root is None:
@@ -75,12 +78,29 @@ def generated_file(project: ProjectFiles, path: str, *, ask_make: bool = True) -
 
 def _source_of(project: ProjectFiles, path: str, text: str) -> str:
     """The file that most ``#line`` directives name, when it exists and is another one."""
-    folder = PurePosixPath(path).parent
     named = Counter(n for n in _LINE.findall(text) if PurePosixPath(n).name != PurePosixPath(path).name)
-    for name, _ in named.most_common(3):
-        for candidate in (str(folder / name), name):
-            if project.has(candidate) or (project.root is not None and (project.root / candidate).is_file()):
-                return str(PurePosixPath(candidate))
+    return next((found for name, _ in named.most_common(3) if (found := _existing(project, path, name))), "")
+
+
+def _named_in(project: ProjectFiles, path: str, made: str) -> str:
+    """The file that a comment says it is generated from, when that is C itself: it includes something."""
+    named = _FROM.search(made)
+    source = _existing(project, path, named[1]) if named else ""
+    if not source or source == path or project.root is None:
+        return ""
+    try:
+        text = read_regular(project.root / source).decode("latin-1")
+    except OSError:
+        return ""
+    return source if _INCLUDE.search(text) else ""
+
+
+def _existing(project: ProjectFiles, path: str, name: str) -> str:
+    """A file of the project that ``path`` names, from its own folder or from the root; "" for none."""
+    for candidate in (PurePosixPath(path).parent / name, PurePosixPath(name)):
+        inside = not candidate.is_absolute() and ".." not in candidate.parts
+        if project.has(str(candidate)) or (inside and project.root is not None and (project.root / candidate).is_file()):
+            return str(candidate)
     return ""
 
 
