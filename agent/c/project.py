@@ -222,6 +222,15 @@ class ProjectFiles:
         """Whether ``path`` itself includes ``header`` live above ``before_line``."""
         return bool(active_include(self.shape(path), header, before_line))
 
+    def names_in_brackets(self, includer: str, header: str) -> bool:
+        """Whether ``includer`` includes headers from the folder of the project's ``header``, and all of them in brackets."""
+        folder = os.path.dirname(header)
+        alike = [
+            include.system for include in self.shape(includer).includes
+            if (found := self.included_file(includer, include.name)) and os.path.dirname(found) == folder
+        ]  # fmt: skip
+        return bool(alike) and all(alike)
+
     def spelled_from(self, includer: str, header: str, include_dirs: Sequence[str] = ()) -> str:
         """How ``includer`` should name a project header: see :meth:`IncludeResolver.spelling`."""
         folder = includer.rpartition("/")[0]

@@ -25,9 +25,9 @@ class IncludeEdit(NamedTuple):
     changed: bool
 
 
-def spelled(header: str, system: bool) -> str:
+def spelled(header: str, brackets: bool) -> str:
     """The include line for a header."""
-    return f"#include <{header}>" if system else f'#include "{header}"'
+    return f"#include <{header}>" if brackets else f'#include "{header}"'
 
 
 def analyse(source: bytes, macros: Mapping[str, str] | None = None) -> CText:
@@ -77,10 +77,12 @@ def insert_include(
     macros: Mapping[str, str] | None = None,
     *,
     line: int = 0,
+    brackets: bool = False,
 ) -> tuple[bytes, int]:
     """``source`` with an include of ``header`` that is live at ``before_line``, and the 1-based line it stands on.
 
-    ``line`` is the line before which it goes (one of :func:`places_in`; 0: the best). Newline style, byte-order mark,
+    ``line`` is the line before which it goes (one of :func:`places_in`; 0: the best); ``brackets`` names a header of the
+    project as one of the system is named. Newline style, byte-order mark,
     encoding and a missing final newline stay as they are. A header that is live there already changes nothing.
     """
     shape = analyse(source, macros)
@@ -90,7 +92,7 @@ def insert_include(
     line = line or include_places(shape, system=system, limit=max(1, limit))[0]
     text = source.decode("latin-1")
     newline = _newline_near(shape, line)
-    new = spelled(header, system).encode("utf-8").decode("latin-1")
+    new = spelled(header, system or brackets).encode("utf-8").decode("latin-1")
     offset = shape.starts[line - 1] if line <= len(shape.starts) else len(text)
     if offset == 0 and text.startswith(BOM):
         offset = len(BOM)

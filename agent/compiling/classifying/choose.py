@@ -46,6 +46,7 @@ def _needed(header: str, served: Sequence[NameFinding], project: ProjectFiles, i
             h if first.system else project.spelled_from(first.file, h, include_dirs) for h in first.headers if h != header
         ),
         any(f.hinted for f in served),
+        not first.system and project.names_in_brackets(first.file, header),
     )
 
 

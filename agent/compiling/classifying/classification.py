@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agent.c.preprocessor.includes import spelled
 from agent.values import Diagnostic, ErrorCategory, Rung
 
 ERROR_CAT_MISSING_INCLUDE: ErrorCategory = "missing_include"
@@ -26,6 +27,7 @@ class NeededInclude:
     """An include that would bring ``symbols``: ``file`` is the project file it belongs in, above ``before_line``.
 
     ``alternatives`` are further headers that declare the same, in the order to try them when ``header`` does not help.
+    ``brackets`` says that the file names the project's headers in brackets.
     """
 
     header: str
@@ -35,11 +37,12 @@ class NeededInclude:
     symbols: tuple[str, ...]
     alternatives: tuple[str, ...] = ()
     hinted: bool = False
+    brackets: bool = False
 
     @property
     def text(self) -> str:
         """The include line."""
-        return f"#include <{self.header}>" if self.system else f'#include "{self.header}"'
+        return spelled(self.header, self.system or self.brackets)
 
 
 @dataclass(frozen=True, slots=True)

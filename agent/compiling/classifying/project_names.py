@@ -175,7 +175,7 @@ def _source_defines(at: FailedCompile, sought: Sought) -> bool:
 
 def _wrapped_in_macros(at: FailedCompile, sought: Sought) -> tuple[str, ...]:
     """Headers that are not included and seem to declare a function within a macro: ``EXPORT(int f(void)) {``."""
-    pattern = re.compile(rf"^[A-Za-z_][^#;={{}}\n]*[\w*,(][ *]*\b{re.escape(sought.plain)}[ \t]*\(", re.MULTILINE)
+    pattern = re.compile(rf"^[A-Za-z_][^#;={{}}\n]*[\w*,()][ *]*\b{re.escape(sought.plain)}[ \t]*\(", re.MULTILINE)
     active = at.project.active_headers(sought.file, sought.line)
     return tuple(
         h for h in at.project.headers()

@@ -260,7 +260,8 @@ def _existing(
     if own is not None and own != file:
         if project.is_active(file, header, line):
             return None
-        return NeededInclude(project.spelled_from(file, own), False, file, line, symbols)
+        brackets = project.names_in_brackets(file, own)
+        return NeededInclude(project.spelled_from(file, own), False, file, line, symbols, brackets=brackets)
     header = table.proper(header)
     known = system.exists(header) if system is not None else header in table.headers
     if not known or table.never(header) or header in project.active_headers(file, line):

@@ -19,11 +19,13 @@ def add_include_to_file(
     system: bool,
     before_line: int | None = None,
     place: int = 0,
+    brackets: bool = False,
 ) -> IncludeEdit:
     """Put an include of ``header`` into ``file_path`` so that it is live at ``before_line`` (1-based; None: the file's end).
 
-    ``place`` is the index of one of :func:`places_for`. The file is changed in ``project`` and on disk, all or nothing, its
-    mode, newlines and encoding kept; a header that is live there already changes nothing.
+    ``place`` is the index of one of :func:`places_for`; ``brackets`` names a header of the project in brackets. The file is
+    changed in ``project`` and on disk, all or nothing, its mode, newlines and encoding kept; a header that is live there
+    already changes nothing.
 
     Raises:
         ValueError: ``file_path`` is not a file of the project.
@@ -39,10 +41,10 @@ def add_include_to_file(
         return IncludeEdit(line, spelled(header, system), changed != source)
     lines = places_for(project, file_path, system=system, before_line=before_line)
     line = lines[min(place, len(lines) - 1)]
-    changed, line = insert_include(source, header, system, before_line, project.macros, line=line)
+    changed, line = insert_include(source, header, system, before_line, project.macros, line=line, brackets=brackets)
     if changed != source:
         project.write(file_path, changed)
-    return IncludeEdit(line, spelled(header, system), changed != source)
+    return IncludeEdit(line, spelled(header, system or brackets), changed != source)
 
 
 def _into_prologue(source: bytes, header: str, system: bool) -> tuple[bytes, int]:

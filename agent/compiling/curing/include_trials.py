@@ -168,8 +168,9 @@ class _Trials:
             undo.setdefault(needed.file, self.project.source(needed.file))
             shifted = needed.before_line + sum(n.file == needed.file for n in queue[: len(lines)])
             edit = add_include_to_file(
-                needed.file, needed.header, self.project, system=needed.system, before_line=shifted, place=place
-            )
+                needed.file, needed.header, self.project, system=needed.system, before_line=shifted, place=place,
+                brackets=needed.brackets,
+            )  # fmt: skip
             lines.append(edit.line)
         return undo, lines
 
