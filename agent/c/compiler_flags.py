@@ -8,6 +8,7 @@ and its other name ``--prefix``, ``-specs``, ``-wrapper``, ``--config``, ``@file
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _HARMLESS = re.compile(
     r"""-(?:
@@ -32,3 +33,17 @@ def is_harmless(flag: str) -> bool:
     """Whether a word of a compiler's command line runs, loads and writes nothing, the object aside. A word that is no flag
     is a file or the value of a flag."""
     return not flag.startswith(("-", "@")) or _HARMLESS.fullmatch(flag) is not None
+
+
+FOLDER_FLAGS = ("-iquote", "-I", "-isystem", "-idirafter")
+"""Flags that add a folder to the search for headers, in the order of the search (GCC manual, "Directory Options")."""
+
+
+def include_folders(arguments: Sequence[str]) -> list[str]:
+    """The folders that a command line adds to the search for headers, as written, each once, in the order of the search."""
+    found: dict[str, list[str]] = {flag: [] for flag in FOLDER_FLAGS}
+    for word, following in zip(arguments, (*arguments[1:], ""), strict=False):
+        flag = next((one for one in FOLDER_FLAGS if word.startswith(one)), "") if word[:2] in ("-I", "-i") else ""
+        if flag and (folder := word[len(flag) :] or following):
+            found[flag].append(folder)
+    return list(dict.fromkeys(folder for folders in found.values() for folder in folders))

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-_TELLING = frozenset(("-a", "-s", "--", "-D", "-U", "-I", "-i", "-p"))
+from agent.c.compiler_flags import include_folders
+
+_TELLING = frozenset(("-a", "-s", "--", "-D", "-U", "-i", "-p"))
 """How the flags begin that say something."""
 _GCC_VERSION = re.compile(r"gcc-(\d+)")
 
@@ -15,8 +17,8 @@ _GCC_VERSION = re.compile(r"gcc-(\d+)")
 class BuildFacts:
     """What the command line says: ``strict`` is a -std without GNU extensions, ``defined`` the feature-test macros given
     by -D, ``windows`` a mingw or MSVC target, ``stops_at_first`` a compiler that prints one error only (tcc),
-    ``include_dirs`` the -I and -iquote folders as given, ``guessed`` when nothing tells them; ``macros`` what -D defines,
-    name to body, and ``undefined`` what -U takes away."""
+    ``include_dirs`` the folders searched for headers as given, ``guessed`` when nothing tells them; ``macros`` what -D
+    defines, name to body, ``undefined`` what -U takes away, and ``forced`` the headers of -include."""
 
     strict: bool = False
     defined: frozenset[str] = frozenset()
@@ -27,6 +29,7 @@ class BuildFacts:
     guessed: bool = False
     macros: tuple[tuple[str, str], ...] = ()
     undefined: frozenset[str] = frozenset()
+    forced: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, flags: Sequence[str], compiler: str = "", *, guessed: bool = False) -> BuildFacts:
@@ -36,7 +39,7 @@ class BuildFacts:
         defined: set[str] = set()
         undefined: set[str] = set()
         macros: list[tuple[str, str]] = []
-        dirs: list[str] = []
+        forced: list[str] = []
         for place, flag in enumerate(flags):
             if flag[:2] not in _TELLING:
                 continue
@@ -52,10 +55,8 @@ class BuildFacts:
                 undefined.add(flags[place + 1])
             elif flag.startswith("-U"):
                 undefined.add(flag[2:])
-            elif flag in ("-I", "-iquote") and place + 1 < len(flags):
-                dirs.append(flags[place + 1])
-            elif flag.startswith("-I"):
-                dirs.append(flag[2:])
+            elif flag.startswith("-include"):
+                forced += [flag.removeprefix("-include")] if flag != "-include" else flags[place + 1 : place + 2]
             elif flag == "-pthread":
                 defined.add("_REENTRANT")
         if standard:
@@ -67,8 +68,9 @@ class BuildFacts:
         stops = "tcc" in compiler[compiler.rfind("/") + 1 :] or "-Wfatal-errors" in flags or "-fmax-errors=1" in flags
         defined |= {name for name, _ in macros}
         return cls(
-            strict, frozenset(defined), windows, c23, stops, tuple(dirs), guessed, tuple(macros), frozenset(undefined)
-        )
+            strict, frozenset(defined), windows, c23, stops, tuple(include_folders(flags)), guessed, tuple(macros),
+            frozenset(undefined), tuple(forced),
+        )  # fmt: skip
 
     def with_macros(self, predefined: Mapping[str, str]) -> dict[str, str]:
         """``predefined`` (the compiler's own macros) as the flags leave them."""

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -21,10 +22,14 @@ from agent.compiling.child import MAX_OUTPUT, child_environment
 from agent.scratch import scratch_folder
 
 TIMEOUT = 20.0
-"""Seconds that a build system may take to tell its commands."""
+"""Seconds that a build system may take to tell its commands; no further makefile is asked after twice that."""
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _BUILD_FILES = (*MAKEFILES, "CMakeLists.txt", "meson.build", "build.ninja")
+_MAX_DEPTH = 3
+_MAX_FOLDERS = 400
+_MAX_FILES = 24
+"""How deep, in how many folders of a level and for how many files in all a build is looked for."""
 _GOALS = ("all", "test", "tests", "check")
 _ENTERS = re.compile(r"make(?:\[\d+\])?: Entering directory [`'‘](?P<folder>[^'’]+)['’]")
 _LEAVES = re.compile(r"make(?:\[\d+\])?: Leaving directory ")
@@ -37,9 +42,11 @@ ShutIn = Callable[[list[str], Path], list[str]]
 """Makes of a command and a folder that it may write the command that is kept from all else."""
 
 
-def build_commands(root: Path, shut_in: ShutIn | None = None) -> tuple[CompileCommand, ...]:
-    """The commands by which the project below ``root`` is built; () when nothing tells them. Blocking."""
-    if found := _of_make(root, shut_in):
+def build_commands(root: Path, files: Sequence[Path], shut_in: ShutIn | None = None) -> tuple[CompileCommand, ...]:
+    """The commands by which the project below ``root`` is built, () when nothing tells them. ``files`` are its
+    :func:`build_files`. Blocking."""
+    folders = dict.fromkeys(file.parent for file in files if file.name in MAKEFILES)
+    if found := _of_make(list(folders), shut_in):
         return tuple(found)
     for name, ask in (("build.ninja", _of_ninja), ("CMakeLists.txt", _of_cmake), ("meson.build", _of_meson)):
         if (root / name).is_file() and (found := ask(root, shut_in)):
@@ -47,26 +54,35 @@ def build_commands(root: Path, shut_in: ShutIn | None = None) -> tuple[CompileCo
     return ()
 
 
-def build_stamp(root: Path) -> tuple[tuple[str, int, int], ...]:
-    """What changes when the files do that say how the project is built."""
+def build_files(root: Path) -> tuple[Path, ...]:
+    """The files that say how the project is built: those in ``root``, then makefiles below it, the nearest first."""
+    found = [root / name for name in _BUILD_FILES if (root / name).is_file()]
+    level = [root]
+    for _ in range(_MAX_DEPTH):
+        level = [folder for above in level for folder in _subfolders(above)][:_MAX_FOLDERS]
+        found += (folder / name for folder in level for name in MAKEFILES if (folder / name).is_file())
+    return tuple(found[:_MAX_FILES])
+
+
+def build_stamp(files: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
+    """What changes when one of ``files`` does."""
     found = []
-    for name in _BUILD_FILES:
+    for path in files:
         with contextlib.suppress(OSError):
-            status = (root / name).stat()
-            found.append((name, status.st_mtime_ns, status.st_size))
+            status = path.stat()
+            found.append((str(path), status.st_mtime_ns, status.st_size))
     return tuple(found)
 
 
-def _of_make(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
-    """The recipes of the default goal; those of the usual test goals and of makefiles in subfolders come behind."""
+def _of_make(folders: Sequence[Path], shut_in: ShutIn | None) -> list[CompileCommand]:
+    """The recipes of the default goal in each folder that no recipe of an earlier one compiles in; those of the usual test
+    goals come behind."""
     if shutil.which("make") is None:
         return []
     found: list[CompileCommand] = []
-    folders = [root, *sorted(p for p in _subfolders(root))]
+    ends = time.monotonic() + 2 * TIMEOUT
     for folder in folders:
-        if not any((folder / name).is_file() for name in MAKEFILES):
-            continue
-        if folder != root and any(Path(c.directory) == folder for c in found):
+        if any(Path(c.directory) == folder for c in found) or time.monotonic() > ends:
             continue
         text = _said(["make", "-n", "-B", "-k", "-w"], folder, shut_in)
         text += _said(["make", "-n", "-B", "-k", "-w", *_GOALS], folder, shut_in)
@@ -74,9 +90,12 @@ def _of_make(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
     return list(dict.fromkeys(found))
 
 
-def _subfolders(root: Path) -> Iterator[Path]:
+def _subfolders(folder: Path) -> list[Path]:
     with contextlib.suppress(OSError):
-        yield from (p for p in root.iterdir() if p.is_dir() and not p.is_symlink() and not p.name.startswith("."))
+        return sorted(
+            p for p in folder.iterdir() if p.is_dir() and not p.is_symlink() and not p.name.startswith((".", "CMakeFiles"))
+        )
+    return []
 
 
 def _of_ninja(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:

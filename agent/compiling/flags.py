@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
-from agent.c.compiler_flags import is_harmless
-from agent.c.preprocessor.compile_commands import CompileCommand, read_commands
+from agent.c.compiler_flags import FOLDER_FLAGS, include_folders, is_harmless
+from agent.c.preprocessor.compile_commands import CompileCommand, read_commands, with_response_files
 from agent.c.project import ProjectFiles
-from agent.compiling.build_systems import ShutIn, build_commands, build_stamp
+from agent.compiling.build_systems import ShutIn, build_commands, build_files, build_stamp
+from agent.regular_files import read_regular
 
 _WITH_VALUE = frozenset({
     "-wrapper", "-B", "--prefix", "-prefix", "-MF", "-MT", "-MQ", "-MJ", "-aux-info", "-Xclang", "-Xassembler",
@@ -23,10 +25,16 @@ _LINKER = re.compile(
     r"|allow-multiple-definition|warn-common)|--(?:start|end)-group))+"
 )
 """Words for the linker that name no file."""
+_MAX_RESPONSE = 1 << 16
+_LIST = "compile_flags.txt"
+"""The flags of every file, one a line, for projects without a database (Clang, "JSON Compilation Database Format")."""
 _C_LANGUAGES = ("c", "c-header", "cpp-output", "none")
 _TAKES_OUTPUT = frozenset({"-o", "-l", "-L", "-T", "-Xlinker", "-z", "-u"})
-_TAKES_PATH = frozenset({"-I", "-isystem", "-iquote", "-include", "-idirafter", "-imacros", "-isysroot", "--sysroot"})
+_TAKES_PATH = (*FOLDER_FLAGS, "-include", "-imacros", "-isysroot", "--sysroot=", "--sysroot")
+"""Flags with a path, as the next word or joined to it."""
 _TAKES_WORD = frozenset({"-D", "-U", "-x", "-arch", "-target", "-Xpreprocessor", "--param", "-std"})
+_MAKES_NO_OBJECT = frozenset({"-c", "-fsyntax-only"})
+"""How far a compile goes is said where it is run."""
 _FOR_THE_LINKER = ("-l", "-L", "-Wl,", "-shared", "-static", "-rdynamic", "-pie", "-s ", "-T")
 
 
@@ -50,8 +58,8 @@ class BuildFlags:
 
     ``root`` is where the files are (a worktree), ``origin`` the directory that paths in ``compile_commands.json`` speak of
     (the user's checkout); paths below ``origin`` are moved to ``root``. A compilation database comes first, then what make,
-    CMake, Meson or Ninja tell. Only where nothing tells the flags are they guessed: the folders in which the project's own
-    includes are found.
+    CMake, Meson or Ninja tell, then ``compile_flags.txt``. Only where nothing tells the flags are they guessed: the folders
+    in which the project's own includes are found.
     """
 
     def __init__(
@@ -59,11 +67,13 @@ class BuildFlags:
     ) -> None:
         self.root = root
         self.origin = origin or root
-        self.extra = safe_flags(extra)
+        self.extra = [flag for flag in safe_flags(extra) if flag not in _MAKES_NO_OBJECT]
         self._shut_in = shut_in
         self._database = tuple(read_commands(self.root) or read_commands(self.origin))
+        self._listed = self._flags_of(CompileCommand("", str(root), ("cc", f"@{_LIST}"))) if (root / _LIST).is_file() else []
         self._asked: tuple[CompileCommand, ...] = ()
         self._stamp: object = None
+        self._build_files: tuple[Path, ...] | None = None
         self._guess: tuple[str, ...] | None = None
 
     @property
@@ -71,19 +81,21 @@ class BuildFlags:
         """The commands by which the project is built; () when nothing tells them. Blocking where a build system is asked."""
         if self._database:
             return self._database
-        stamp = build_stamp(self.root)
+        if self._build_files is None:
+            self._build_files = build_files(self.root)
+        stamp = build_stamp(self._build_files)
         if stamp != self._stamp:
-            self._asked, self._stamp = build_commands(self.root, self._shut_in) if stamp else (), stamp
+            self._asked, self._stamp = build_commands(self.root, self._build_files, self._shut_in), stamp
         return self._asked
 
     @property
     def guessed(self) -> bool:
         """Whether nothing tells the flags: neither a build nor the configuration."""
-        return not self.commands and not self.extra
+        return not self.commands and not self.extra and not self._listed
 
     def forget(self) -> None:
         """Files came or went."""
-        self._guess = None
+        self._guess = self._build_files = None
 
     def for_file(self, path: str) -> list[str]:
         """Flags for a file given relative to the root: those of its own command, else of a neighbour's."""
@@ -93,14 +105,20 @@ class BuildFlags:
         command = exact or self._neighbour(wanted, commands)
         if command is not None:
             return [*self._flags_of(command), *self.extra]
-        if any(f.startswith(("-I", "-iquote")) for f in self.extra):
+        if include_folders(self.extra):
             return self.extra
+        if self._listed:
+            return [*self._listed, *self.extra]
         return [*(f"-I{folder}" for folder in self._guessed_folders()), *self.extra]
 
     def _neighbour(self, wanted: str, commands: Sequence[CompileCommand]) -> CompileCommand | None:
         folder = os.path.dirname(wanted)
-        same = [c for c in commands if os.path.dirname(self._moved(c.file)) == folder]
-        return next(iter(same or commands), None)
+
+        def distance(command: CompileCommand) -> int:
+            way = os.path.relpath(os.path.dirname(self._moved(command.file)), folder)
+            return 0 if way == os.curdir else len(way.split(os.sep))
+
+        return min(commands, key=distance, default=None)
 
     def _moved(self, path: str) -> str:
         path = os.path.normpath(path)
@@ -112,7 +130,7 @@ class BuildFlags:
     def _flags_of(self, command: CompileCommand) -> list[str]:
         out: list[str] = []
         skip = False
-        for part in safe_flags(command.arguments[1:]):
+        for part in safe_flags(with_response_files(command.arguments[1:], partial(self._read, command.directory))):
             if skip:
                 skip = False
                 continue
@@ -126,12 +144,23 @@ class BuildFlags:
             if behind in _TAKES_WORD:
                 out.append(part)
                 continue
-            if part == "-c" or part.startswith(_FOR_THE_LINKER) or not part.startswith("-"):
+            if part in _MAKES_NO_OBJECT or part.startswith(_FOR_THE_LINKER) or not part.startswith("-"):
                 continue
-            if part.startswith("-I") and len(part) > 2:
-                part = "-I" + self._absolute(part[2:], command.directory)
-            out.append(part)
+            flag = next((one for one in _TAKES_PATH if part.startswith(one) and part != one), "")
+            out.append(flag + self._absolute(part[len(flag) :], command.directory) if flag else part)
         return out
+
+    def _read(self, directory: str, path: str) -> str:
+        """The text of a file of the project that a command names.
+
+        Raises:
+            OSError: it cannot be read.
+            ValueError: it is too large, no regular file, or outside of the project.
+        """
+        real = Path(os.path.realpath(self._absolute(path, directory)))
+        if not real.is_relative_to(os.path.realpath(self.root)):
+            raise ValueError(f"{path} is not in the project")
+        return read_regular(real, _MAX_RESPONSE).decode("utf-8", "replace")
 
     def _absolute(self, path: str, directory: str) -> str:
         return self._moved(path if os.path.isabs(path) else os.path.join(directory, path))

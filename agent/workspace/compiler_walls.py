@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+from agent.c.compiler_flags import include_folders
 from agent.workspace.isolation import isolation, walls_for, wrap
 from agent.workspace.sandbox import Limits, limited
 
@@ -29,7 +30,7 @@ def shutting_in(
 
     def shut_in(command: list[str], objects: Path) -> list[str]:
         written = {objects, *(Path(after).parent for before, after in pairwise(command) if before == "-o")}
-        readable = [*map(Path, limits.readable), *_include_folders(command, origin)]
+        readable = [*map(Path, limits.readable), *_places_of_headers(command, origin)]
         walls = walls_for(root, [place for place in written if place.is_absolute()], readable=readable)
         return wrap(kind, _within_limits(command, settings), root, walls)
 
@@ -44,10 +45,10 @@ def _within_limits(command: list[str], settings: list[str]) -> list[str]:
     return [prlimit, *(f"--{setting.lower()}" for setting in settings), "--", *command]
 
 
-def _include_folders(command: list[str], origin: Path | None) -> list[Path]:
+def _places_of_headers(command: list[str], origin: Path | None) -> list[Path]:
+    """Folders and forced headers inside ``origin`` that a command names."""
     if origin is None:
         return []
-    named = [word[2:] for word in command if word.startswith("-I") and len(word) > 2]
-    named += [after for before, after in pairwise(command) if before in ("-I", "-isystem", "-iquote", "-include")]
+    named = [*include_folders(command), *(after for before, after in pairwise(command) if before == "-include")]
     real = [Path(os.path.realpath(name)) for name in named if os.path.isabs(name)]
     return [place for place in real if place.is_relative_to(origin) and place != origin]

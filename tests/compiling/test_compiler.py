@@ -187,3 +187,28 @@ async def test_files_of_alike_paths_have_objects_of_their_own(tmp_path: Path) ->
         assert (await build.compile(path)).ok
     assert (await build.link(["a/b.c", "a__b.c"])).ok
     build.close()
+
+
+def test_a_dry_run_that_only_checks_syntax_still_gives_the_flags_of_an_object(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all:\n\tgcc -fsyntax-only -DX=1 -isystem../inc -c a.c\n")
+    assert BuildFlags(tmp_path, ["-fsyntax-only"]).for_file("a.c") == ["-DX=1", f"-isystem{tmp_path.parent}/inc"]
+
+
+def test_a_response_file_of_the_project_is_read_and_no_other(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "secret").write_text("-DSECRET=1\n")
+    (project / "flags.rsp").write_text("-Iinc '-DNAME=\"a b\"' -wrapper sh,-c,x\n")
+    (project / "Makefile").write_text("all:\n\tgcc @flags.rsp @../secret -c a.c\n")
+    assert BuildFlags(project).for_file("a.c") == [f"-I{project}/inc", '-DNAME="a b"']
+
+
+def test_the_flags_are_those_of_the_nearest_file(tmp_path: Path) -> None:
+    commands = [
+        {"directory": str(tmp_path), "file": file, "command": f"gcc -D{name} -c {file}"}
+        for file, name in (("tools/a.c", "TOOLS"), ("src/b.c", "SRC"), ("src/lib/c.c", "LIB"))
+    ]
+    (tmp_path / "compile_commands.json").write_text(json.dumps(commands))
+    flags = BuildFlags(tmp_path)
+    wanted = {"src/new.c": "-DSRC", "src/lib/new.c": "-DLIB", "src/lib/deep/new.c": "-DLIB", "tools/new.c": "-DTOOLS"}
+    assert {path: flags.for_file(path)[0] for path in wanted} == wanted

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.c.compiler_flags import include_folders
 from agent.regular_files import read_regular
 
 NAME = "compile_commands.json"
@@ -16,7 +17,6 @@ NAME = "compile_commands.json"
 _USUAL = ("", "build", "out", "builddir", "cmake-build-debug", "cmake-build-release", "_build")
 _MAX_BYTES = 64 << 20
 _MAX_FOLDERS = 400
-_INCLUDE_FLAGS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
 class CompileCommand(NamedTuple):
@@ -28,13 +28,8 @@ class CompileCommand(NamedTuple):
 
     def include_folders(self) -> list[str]:
         """The absolute folders that headers are looked for in, in order."""
-        found = []
-        for flag, following in zip(self.arguments, (*self.arguments[1:], ""), strict=True):
-            if flag in _INCLUDE_FLAGS:
-                found.append(following)
-            elif flag.startswith("-I"):
-                found.append(flag[2:])
-        return [os.path.normpath(os.path.join(self.directory, folder)) for folder in dict.fromkeys(found)]
+        folders = include_folders(self.arguments)
+        return list(dict.fromkeys(os.path.normpath(os.path.join(self.directory, folder)) for folder in folders))
 
 
 def read_commands(root: Path) -> list[CompileCommand]:
@@ -83,3 +78,15 @@ def _command(entry: object, folder: Path) -> CompileCommand | None:
     if not isinstance(arguments, list) or not arguments:
         return None
     return CompileCommand(file, os.path.normpath(directory), tuple(str(one) for one in arguments))
+
+
+def with_response_files(arguments: Sequence[str], read: Callable[[str], str]) -> list[str]:
+    """``arguments`` with the words of each ``@file`` in its place, those that it names in turn left as they are (GCC manual,
+    "Overall Options"). ``read`` gives a file's text; one that it raises OSError or ValueError for stays as it is."""
+    found: list[str] = []
+    for word in arguments:
+        try:
+            found += shlex.split(read(word[1:])) if word.startswith("@") else [word]
+        except (OSError, ValueError):
+            found.append(word)
+    return found

@@ -126,9 +126,10 @@ def _used_as_value(text: str, name: str) -> bool:
 
 def _feature_macros(at: FailedCompile, file: str) -> set[str]:
     """Feature-test macros in force for ``file``: by -D, or defined above the first system header of it or of the target, in
-    the file itself or in headers of the project that it includes there."""
+    the file itself or in headers of the project that it or the command line includes there."""
     found = set(at.facts.defined & FEATURE_MACROS)
-    for path in {file, at.target}:
+    forced = {path for named in at.facts.forced if (path := at.project.resolve(named))}
+    for path in {file, at.target, *forced}:
         found |= _defined_first(at.project, path, set())[0]
     return found
 
