@@ -73,7 +73,10 @@ async def search_repair(
     work = Task(
         task,
         checks.command,
-        lambda path: (not within or path in within) and is_writable(workspace.root, path, hidden, called=called),
+        lambda path: (
+            (not within or path in within)
+            and is_writable(workspace.root, path, hidden, called=called, submodules=workspace.submodules)
+        ),
         limits_of(ctx),
         env,
         with_model,

@@ -41,6 +41,7 @@ class Survey:
     package: ContextPackage
     hidden: tuple[str, ...] = ()
     called: frozenset[str] = frozenset()
+    submodules: tuple[str, ...] = ()
     functions: list[OpenFunction] = field(default_factory=list)
     types: list[OpenType] = field(default_factory=list)
 
@@ -56,7 +57,8 @@ class Survey:
     def refresh_open(self) -> None:
         """Look again at what is open, after an edit."""
         sources = self.sources()
-        self.functions = find_open_functions(sources)
+        found = find_open_functions(sources)
+        self.functions = [one for one in found if not is_hidden(one.path, self.submodules)]
         self.types = find_open_types(sources, self.functions)
 
     def still_open(self, targets: set[str]) -> list[str]:
@@ -77,7 +79,9 @@ class Survey:
     def writable(self, path: str) -> bool:
         """Whether a model may change a file; see :func:`agent.workspace.protected.is_writable`. A file that decides whether
         tests pass has to be named by the task, and a test only counts as named when the task wants tests changed."""
-        return is_writable(self.root, path, self.hidden, named=self._named, called=self.called)
+        return is_writable(
+            self.root, path, self.hidden, named=self._named, called=self.called, submodules=self.submodules
+        )
 
     @cached_property
     def _named(self) -> tuple[str, ...]:
@@ -114,7 +118,8 @@ async def survey(
     index = await refresh_index(ctx, workspace, hidden, empty=read_intent(task).creates_files)
     command = find_test_command(workspace.root, ctx.config.testing.test_command)
     called = await asyncio.to_thread(called_by, workspace.root, command)
-    found = Survey(task, workspace.root, index, ContextPackage(index, TaskFacts(task), [], []), hidden, called)
+    nothing = ContextPackage(index, TaskFacts(task), [], [])
+    found = Survey(task, workspace.root, index, nothing, hidden, called, workspace.submodules)
     await asyncio.to_thread(found.refresh_open)
     found.package = await retrieve(ctx, index, task, settled=await asyncio.to_thread(settled, found))
     return found

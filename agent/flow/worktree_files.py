@@ -66,9 +66,7 @@ class WorkTree:
             self.index.refresh_files(sorted(touched))
 
     def _write(self, path: str, data: bytes) -> None:
-        full = self.workspace.resolve(path)
-        if full.is_dir():
-            raise WorkspaceError(f"{path} is a folder, so no file can be written there.")
+        full = self.workspace.resolve_for_writing(path)
         if not full.exists():
             self.created.add(path)
         full.parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ import os
 import stat
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from agent.regular_files import LARGEST
 from agent.scratch import scratch_folder
 from agent.walking import walk
 from agent.workspace.clean_room import FOLDER
-from agent.workspace.git import CheckoutChanged, GitError, discover, run_git
+from agent.workspace.git import CheckoutChanged, GitError, discover, run_git, run_place_of
 
 MAX_FILE_BYTES = 1 << 20
 """Larger files are data or generated; the reference system's limit too."""
@@ -75,11 +75,12 @@ def list_files(root: Path, only: list[str] | None = None) -> FileListing:
                 names[os.fsdecode(name)] = head[:6].decode("ascii", "replace")
         _add_untracked(names, git(root, "ls-files", "-z", "-o", *_ignoring(root), *limits) or b"")
     else:
-        loose = _ls_without_repository(root, limits)
-        if loose is not None:
-            _add_untracked(names, loose)
-        else:
-            names.update((path, "") for path in _walk(root) if not only or path in only)
+        names = _names_without_repository(root, only, limits)
+    return _placed(root, names, listing)
+
+
+def _placed(root: Path, names: Mapping[str, str], listing: FileListing) -> FileListing:
+    """``listing`` with each name (path to git's mode, "" where git has none) among the paths or what was left out."""
     real_root = os.path.realpath(root)
     inside = cache(lambda folder: _inside(real_root, folder))
     for path, mode in names.items():
@@ -106,7 +107,17 @@ def _add_untracked(names: dict[str, str], output: bytes) -> None:
             names[name] = "160000" if name.endswith("/") else ""
 
 
-def _ls_without_repository(root: Path, limits: list[str]) -> bytes | None:
+def _names_without_repository(root: Path, only: list[str] | None, limits: Sequence[str] = ()) -> dict[str, str]:
+    names: dict[str, str] = {}
+    loose = _ls_without_repository(root, limits)
+    if loose is not None:
+        _add_untracked(names, loose)
+    else:
+        names.update((path, "") for path in _walk(root) if not only or path in only)
+    return names
+
+
+def _ls_without_repository(root: Path, limits: Sequence[str]) -> bytes | None:
     with tempfile.TemporaryDirectory(prefix="ls-", dir=scratch_folder()) as empty:
         made = git(Path(empty), "init", "-q", "--bare", empty)
         if made is None:
@@ -151,16 +162,29 @@ def _place(root: Path, name: str, mode: str, listing: FileListing, inside: Calla
 
 
 def _enter(root: Path, name: str, listing: FileListing) -> None:
-    """Adds the files of a submodule that is checked out. A repository that merely lies inside is not part of this one."""
+    """Adds the files of a submodule that is there: checked out, or only its files as in the place of a run.
+
+    A repository that merely lies inside is not part of this one."""
     listing.submodules.append(name.rstrip("/"))
     folder = root / name
-    if name.endswith("/") or folder.is_symlink() or not (folder / ".git").exists():
+    if name.endswith("/") or folder.is_symlink() or not _holds_files(folder):
         listing.skipped["submodule"] += 1
         return
-    inner = list_files(folder)
+    if os.path.lexists(folder / ".git") and run_place_of(folder) is None:
+        inner = list_files(folder)
+    else:
+        inner = _placed(folder, _names_without_repository(folder, None), FileListing())
     listing.paths += [f"{name}/{path}" for path in inner.paths]
     listing.submodules += [f"{name}/{path}" for path in inner.submodules]
     listing.skipped.update(inner.skipped)
+
+
+def _holds_files(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entries)
+    except OSError:
+        return False
 
 
 def _inside(root: str, folder: str) -> bool:

@@ -236,6 +236,18 @@ def _run(
     return result
 
 
+def run_git_apart(
+    git_dir: Path, work_tree: Path, *args: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git on the files of ``work_tree``, which holds no repository, with the one in ``git_dir``. No filter runs.
+
+    Raises:
+        GitError: git is missing or exited with an error.
+    """
+    settings = (*_other_filters(git_dir, ()), WHOLE)
+    return _run(work_tree, [f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args], settings, args[0], env=env)
+
+
 async def git(
     cwd: Path, *args: str, input: bytes | None = None, env: Mapping[str, str] | None = None, check: bool = True
 ) -> subprocess.CompletedProcess[bytes]:

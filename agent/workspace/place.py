@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from agent.workspace import copying, record, sweeping, uncommitted
+from agent.workspace import copying, record, submodules, sweeping, uncommitted
 from agent.workspace.clean_room import untold, work_folder
 from agent.workspace.git import (
     WHOLE,
@@ -206,13 +206,17 @@ def _branched(
         notes.append(f"Git runs the filter {name} ({shown(command)}), as in your own checkout.")
     taken = _snapshot(top, work, carry_uncommitted)
     notes += taken.notes
+    inner, missing = submodules.taken_along(top, work, carry_uncommitted)
+    notes += _about_submodules([one.path for one in inner], missing)
     base, carried = user_head, False
     if not user_head or taken.tree != text(run_git(top, "rev-parse", f"{user_head}^{{tree}}")):
         parent = ["-p", user_head] if user_head else []
         base = text(run_git(top, "commit-tree", taken.tree, *parent, "-m", "Carried in: changes that were not committed"))
         carried = carry_uncommitted
     prefix = _prefix(repo, top)
-    entry = PlaceRecord(run_id, "worktree", branch, base, user_head, prefix, carried, tuple(notes), tuple(filters))
+    entry = PlaceRecord(
+        run_id, "worktree", branch, base, user_head, prefix, carried, tuple(notes), tuple(filters), tuple(inner)
+    )
     record.save(repo, entry)
     try:
         _add_worktree(top, work / run_id, entry)
@@ -235,8 +239,15 @@ def _about(top: Path, user_head: str, carry_uncommitted: bool) -> list[str]:
         notes.append("The repository has no commit yet, so the run starts from the files as they are.")
     elif not carry_uncommitted and _is_changed(top):
         notes.append(f"The run starts from the last commit ({user_head[:12]}), without the changes not yet committed.")
-    if inner := uncommitted.submodules(top):
-        notes.append(f"Submodules are not included in the run: {', '.join(map(shown, inner[:5]))}.")
+    return notes
+
+
+def _about_submodules(inner: list[str], missing: list[str]) -> list[str]:
+    notes = []
+    if inner:
+        notes.append(f"The files of submodules are read in the run and not changed: {uncommitted.some(inner)}.")
+    if missing:
+        notes.append(f"Submodules that are not checked out are not included in the run: {uncommitted.some(missing)}.")
     return notes
 
 
@@ -276,6 +287,7 @@ def _check_out(repo: Path, place: Path, entry: PlaceRecord) -> None:
     if note is None:
         raise WorkspaceError(f"git made no worktree in {place}.")
     register(place, note, filters=entry.filters)
+    submodules.write_files(place, entry.submodules)
 
 
 def _note_of(repo: Path, place: Path) -> Path | None:

@@ -131,19 +131,26 @@ def _is_script(path: Path) -> bool:
 
 
 def is_writable(
-    root: Path, path: str, hidden: Iterable[str] = (), *, named: Collection[str] = (), called: Collection[str] = ()
+    root: Path,
+    path: str,
+    hidden: Iterable[str] = (),
+    *,
+    named: Collection[str] = (),
+    called: Collection[str] = (),
+    submodules: Collection[str] = (),
 ) -> bool:
     """Whether a model may write a file at ``path`` below ``root``.
 
     Not what :func:`is_protected` names, unless the task names it (``named``, the end of its path will do) and it is not
-    hidden; not a script of ``called`` (see :func:`called_by`) on the same condition; nothing that leads elsewhere; and only
-    where a file can be.
+    hidden; not a script of ``called`` (see :func:`called_by`) on the same condition; nothing in ``submodules``, whose files
+    belong to another repository; nothing that leads elsewhere; and only where a file can be.
     """
     try:
         full = resolve_inside(root, path)
         asked_for = any(path == name or path.endswith(f"/{name}") for name in named)
         shut = (is_protected(path) or path in called) and not asked_for
-        return not shut and not is_hidden(path, hidden) and not full.is_dir() and _can_hold_a_file(full.parent)
+        shut = shut or is_hidden(path, hidden) or is_hidden(path, submodules)
+        return not shut and not full.is_dir() and _can_hold_a_file(full.parent)
     except (PathRefused, OSError):  # OSError: a name that the file system does not take
         return False
 

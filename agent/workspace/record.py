@@ -10,13 +10,14 @@ import msgspec
 from agent.workspace.clean_room import known_work_folder, work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.paths import write_atomically
+from agent.workspace.submodules import Submodule
 
 
 class PlaceRecord(msgspec.Struct, frozen=True):
     """``base`` is the commit the run's diff is taken against; ``user_head`` the person's HEAD then ("" if unborn).
 
     ``prefix`` is the repository path below git's top level, "" if it is the top level or a copy. ``filters`` are the filter
-    drivers of git that the repository's own files need.
+    drivers of git that the repository's own files need. ``submodules`` are those whose files are in the place.
     """
 
     run: str
@@ -28,6 +29,7 @@ class PlaceRecord(msgspec.Struct, frozen=True):
     carried: bool = False
     notes: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
+    submodules: tuple[Submodule, ...] = ()
 
 
 def save(repo: Path, record: PlaceRecord) -> None:

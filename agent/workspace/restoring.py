@@ -21,8 +21,9 @@ _READ_BY_RUNNERS = frozenset({".ini", ".toml", ".cfg", ".mk", ".cmake"})
 class Untouched:
     """Remembers the files of a run's checkout before a command; :meth:`restore` puts back what the command changed.
 
-    That is every tracked file that nobody else wrote meanwhile, test files that are not committed yet, and new files that
-    a test runner would read the next time. What builds leave otherwise stays, so that they need not be repeated. Blocking.
+    That is every tracked file that nobody else wrote meanwhile, those of submodules too, test files that are not committed
+    yet, and new files that a test runner would read the next time. What builds leave otherwise stays, so that they need not
+    be repeated. Blocking.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -50,6 +51,7 @@ class Untouched:
             with contextlib.suppress(OSError):
                 os.unlink(self._top / path)
             changed.add(path)
+        self._workspace.restore_submodules()
         return sorted(changed)
 
     def _bytes(self, path: str) -> bytes | None:

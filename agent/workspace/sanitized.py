@@ -15,6 +15,7 @@ from pathlib import Path
 
 from agent.languages import is_unit
 from agent.scratch import scratch_folder
+from agent.walking import files_below
 from agent.workspace.git import run_git, text
 from agent.workspace.sandbox import Limits, command_line, run_command
 
@@ -75,6 +76,8 @@ def _copy(root: Path, target: Path, written: Collection[str]) -> bool:
     names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
     below = text(run_git(root, "rev-parse", "--show-prefix"))
     names += [path.removeprefix(below) for path in sorted(written) if path.startswith(below)]
+    for folder in [root / name for name in names if (root / name).is_dir() and not (root / name).is_symlink()]:
+        names += [str(path.relative_to(root)) for path in files_below(folder)]  # a submodule's
     there = [name for name in names if (root / name).is_symlink() or _is_source(root / name)]
     has_c = any(is_unit(name) for name in there)
     if not has_c or sum((root / name).lstat().st_size for name in there) > LARGEST:

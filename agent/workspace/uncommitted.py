@@ -58,17 +58,16 @@ def snapshot(top: Path, scratch: Path, carry_uncommitted: bool = True) -> Snapsh
         return Snapshot(text(run_git(top, "write-tree", env=env)), tuple(notes))
 
 
-def submodules(top: Path) -> list[str]:
-    """Paths of the submodules that the index of ``top`` records."""
-    entries = paths(run_git(top, "ls-files", "-s", "-z"))
-    return [entry.split("\t", 1)[1] for entry in entries if entry.startswith("160000 ")]
+def index_entries(top: Path) -> list[str]:
+    """The entries of the index of ``top``: mode, object and stage, a tab, the path (git-ls-files(1))."""
+    return paths(run_git(top, "ls-files", "-s", "-z"))
 
 
 def _unmerged(top: Path, env: dict[str, str]) -> list[str]:
     names = sorted({entry.split("\t", 1)[1] for entry in paths(run_git(top, "ls-files", "-u", "-z", env=env))})
     if not names:
         return []
-    return [f"A merge is not finished ({_some(names)}): the run starts from these files as they are on disk."]
+    return [f"A merge is not finished ({some(names)}): the run starts from these files as they are on disk."]
 
 
 def _untracked(top: Path) -> tuple[list[str], list[str]]:
@@ -90,14 +89,15 @@ def _untracked(top: Path) -> tuple[list[str], list[str]]:
             taken.append(path)
     notes = []
     if nested:
-        notes.append(f"Not included, since they are repositories of their own: {_some(nested)}.")
+        notes.append(f"Not included, since they are repositories of their own: {some(nested)}.")
     if large:
-        notes.append(f"Not included, since they are over {LARGEST_CARRIED >> 20} MB and untracked: {_some(large)}.")
+        notes.append(f"Not included, since they are over {LARGEST_CARRIED >> 20} MB and untracked: {some(large)}.")
     if unreadable:
-        notes.append(f"Not included, since they cannot be read: {_some(unreadable)}.")
+        notes.append(f"Not included, since they cannot be read: {some(unreadable)}.")
     return taken, notes
 
 
-def _some(names: list[str], most: int = 5) -> str:
+def some(names: list[str], most: int = 5) -> str:
+    """The first names as a sentence lists them, and how many more there are."""
     listed = ", ".join(map(shown, names[:most]))
     return f"{listed} and {len(names) - most} more" if len(names) > most else listed

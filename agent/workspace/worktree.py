@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agent.workspace import apply as applying
-from agent.workspace import place, record
+from agent.workspace import place, record, submodules
 from agent.workspace.clean_room import work_folder
 from agent.workspace.git import CheckoutChanged, WorkspaceError, run_git, text
 from agent.workspace.paths import resolve_inside, write_atomically
@@ -38,7 +38,9 @@ class Workspace:
         self.user_head = entry.user_head
         self.carried = entry.carried
         self.notes = entry.notes
+        self._submodules = entry.submodules
         self.top = work_folder(repo) / entry.run
+        self._prefix = entry.prefix
         self.root = self.top / entry.prefix if entry.prefix else self.top
         self._user_top = _up(repo, entry.prefix)
         self._written: set[str] = set()
@@ -80,6 +82,28 @@ class Workspace:
         """
         return resolve_inside(self.root, path)
 
+    @property
+    def submodules(self) -> tuple[str, ...]:
+        """The submodules whose files are here to be read, by their paths relative to ``root``."""
+        below = f"{self._prefix}/" if self._prefix else ""
+        return tuple(one.path.removeprefix(below) for one in self._submodules if one.path.startswith(below))
+
+    def resolve_for_writing(self, path: str) -> Path:
+        """The absolute path of a file that may be written; see :meth:`resolve`.
+
+        Raises:
+            PathRefused: it leads elsewhere.
+            WorkspaceError: it is a folder, or in a submodule, whose files the run's commits cannot hold.
+        """
+        full = self.resolve(path)
+        if full.is_dir():
+            raise WorkspaceError(f"{path} is a folder, so no file can be written there.")
+        if inner := submodules.holding(self.submodules, full.relative_to(self.root.resolve()).as_posix()):
+            raise WorkspaceError(
+                f"{path} is in the submodule {inner}, which a run reads and does not change. Start a run in that submodule."
+            )
+        return full
+
     def write_bytes(self, path: str, data: bytes) -> Path:
         """Write a file whole; one that is there keeps its mode. Returns its path.
 
@@ -88,9 +112,7 @@ class Workspace:
         Raises:
             WorkspaceError: the path is refused or cannot be written; the file is then unchanged.
         """
-        full = self.resolve(path)
-        if full.is_dir():
-            raise WorkspaceError(f"{path} is a folder, so no file can be written there.")
+        full = self.resolve_for_writing(path)
         write_atomically(full, data)
         self.note_written(path)
         return full
@@ -123,7 +145,7 @@ class Workspace:
 
         While files wait to be committed, only what git ignores goes.
         """
-        await asyncio.to_thread(run_git, self.top, "clean", "-fdXq" if self._written else "-fdxq")
+        await asyncio.to_thread(self._clean, "-fdXq" if self._written else "-fdxq")
 
     async def rollback(self, commit: str) -> None:
         """Put branch and files back to ``commit``; untracked files that are not ignored go.
@@ -185,8 +207,17 @@ class Workspace:
         if run_git(self.top, "merge-base", "--is-ancestor", self.base, commit, check=False).returncode != 0:
             raise WorkspaceError(f"{commit} is not a commit of run {self.run_id}, so nothing was rolled back.")
         run_git(self.top, "reset", "-q", "--hard", commit)
-        run_git(self.top, "clean", "-fdq")
+        self._clean("-fdq")
+        submodules.write_files(self.top, self._submodules)
         self._written.clear()
+
+    def _clean(self, options: str) -> None:
+        run_git(self.top, "clean", options)
+        submodules.clean(self.top, self._submodules, options)
+
+    def restore_submodules(self) -> None:
+        """Put the files of submodules back to what they were when the run began. Blocking."""
+        submodules.write_files(self.top, self._submodules)
 
     def _compare(self, base: str | None, *options: str) -> bytes:
         new = [path for path in sorted(self._written) if (self.top / path).exists()]

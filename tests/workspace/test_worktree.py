@@ -3,13 +3,17 @@
 import os
 import shutil
 import stat
+from pathlib import Path
 
 import pytest
 
+from agent.index.scan import list_files
 from agent.workspace.clean_room import work_folder
 from agent.workspace.git import GitError, WorkspaceError
 from agent.workspace.paths import PathRefused
+from agent.workspace.protected import is_writable
 from agent.workspace.record import recorded
+from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import fingerprint, git, make_repo
 
@@ -221,10 +225,8 @@ async def test_a_folder_that_an_outer_repository_does_not_track_is_copied(tmp_pa
 
 
 async def test_submodules_nested_repositories_and_large_files_are_named(tmp_path, monkeypatch):
-    inner = make_repo(tmp_path / "inner")
-    repo = make_repo(tmp_path / "repo")
-    git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "vendor/inner")
-    git(repo, "commit", "-q", "-m", "Submodule")
+    repo = with_submodule(tmp_path)
+    git(repo, "submodule", "--quiet", "deinit", "--all")
     make_repo(repo / "nested")
     monkeypatch.setattr("agent.workspace.uncommitted.LARGEST_CARRIED", 1000)
     (repo / "weights.bin").write_bytes(b"0" * 2000)
@@ -236,6 +238,66 @@ async def test_submodules_nested_repositories_and_large_files_are_named(tmp_path
     await space.commit("Step")
     assert await space.changed_files() == ["a.c"]
     assert (await space.apply_to_user_tree()).files == ("a.c",)
+
+
+def with_submodule(folder: Path) -> Path:
+    """A repository with a submodule ``vendor/inner``, which has one of its own, ``deep``."""
+    deep = make_repo(folder / "deep")
+    inner = make_repo(folder / "inner")
+    repo = make_repo(folder / "repo")
+    allowed = ("-c", "protocol.file.allow=always", "submodule", "--quiet")
+    git(inner, *allowed, "add", str(deep), "deep")
+    git(inner, "commit", "-q", "-m", "Deep")
+    git(repo, *allowed, "add", str(inner), "vendor/inner")
+    git(repo, "commit", "-q", "-m", "Submodule")
+    git(repo / "vendor" / "inner", *allowed, "update", "--init")
+    return repo
+
+
+@pytest.mark.parametrize("carried", [True, False])
+async def test_files_of_submodules_are_there_to_be_read(tmp_path, carried):
+    repo = with_submodule(tmp_path)
+    (repo / "vendor/inner/a.c").write_text("int edited;\n")
+    (repo / "vendor/inner/new.c").write_text("int untracked;\n")
+    before = fingerprint(repo)
+    space = await Workspace.create(repo, "r1", carried)
+    inner = space.root / "vendor/inner"
+    assert (inner / "a.c").read_text() == ("int edited;\n" if carried else "int a;\n")
+    assert (inner / "new.c").exists() is carried and (inner / "deep/a.c").read_text() == "int a;\n"
+    assert not (inner / ".git").exists() and "vendor/inner, vendor/inner/deep" in " ".join(space.notes)
+    assert space.submodules == ("vendor/inner", "vendor/inner/deep")
+    listed = list_files(space.root)
+    assert {"vendor/inner/a.c", "vendor/inner/deep/a.c"} <= set(listed.paths) and "submodule" not in listed.skipped
+    assert await space.changed_files() == [] and fingerprint(repo) == before
+
+
+async def test_submodules_are_not_written_and_put_back_after_commands(tmp_path):
+    repo = with_submodule(tmp_path)
+    space = await Workspace.create(repo, "r1")
+    inner = space.root / "vendor/inner"
+    with pytest.raises(WorkspaceError, match="in the submodule vendor/inner"):
+        space.write_bytes("vendor/inner/a.c", b"")
+    assert not is_writable(space.root, "vendor/inner/deep/a.c", submodules=space.submodules)
+    start = await space.head()
+    untouched, kept = Untouched(space), (inner / "deep/a.c").stat().st_mtime_ns
+    (inner / "a.c").write_text("int spoiled;\n")
+    (inner / "left.o").write_text("what a build left\n")
+    untouched.restore()
+    assert (inner / "a.c").read_text() == "int a;\n" and (inner / "left.o").exists()
+    assert (inner / "deep/a.c").stat().st_mtime_ns == kept  # make need not build it again
+    await space.drop_leftovers()
+    assert not (inner / "left.o").exists()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine.c").write_text("int mine;\n")
+    shutil.rmtree(inner)
+    inner.symlink_to(outside)
+    await space.rollback(start)
+    assert not inner.is_symlink() and (inner / "deep/a.c").read_text() == "int a;\n"
+    assert [path.name for path in outside.iterdir()] == ["mine.c"]
+    shutil.rmtree(space.top)
+    again = await Workspace.reopen(repo, "r1")
+    assert (again.root / "vendor/inner/a.c").read_text() == "int a;\n"
 
 
 async def test_an_unfinished_merge_is_taken_as_it_is(tmp_path):
