@@ -3,6 +3,7 @@
 A task is read as clauses. A clause that *requests* something (it begins with a verb in the imperative, or with "please",
 "let me", "I want") counts by its verb and object; one that *describes* counts by the symptoms it tells. In this order:
 
+0. A title that names its kind (``[Bug] …``, ``refactor: …``) is of that kind.
 1. A request to implement what is declared (stubs, prototypes, missing bodies) is ``implement``.
 2. A request whose object are tests, documentation or the shape of the code is ``test``, ``docs`` or ``refactor``.
 3. A request to fix is ``bug``; so is a clause that describes a symptom, unless a request to add something answers it.
@@ -15,13 +16,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal
 
 from agent.task.mentions import FILE_NAME, without_files
+from agent.task.title import TaskKind, read_title
 from agent.values import Value
 from agent.workspace.protected import is_test_file
-
-TaskKind = Literal["bug", "feature", "refactor", "implement", "test", "docs"]
 
 
 class Intent(Value, frozen=True):
@@ -72,7 +71,7 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 _TEST_WORD = r"(?:(?:(?:unit|regression|integration|property|smoke)[- ]?)?tests?\b|pytest\s+(?:file|module|suite)s?\b)"
-_DOC_WORD = r"(?:docs?|documentation|docstrings?|readme(?:\.\w+)?|changelog|comments?|manual|tutorial|typos?)\b"
+_DOC_WORD = r"(?:docs?|documentation|docstrings?|readme(?:\.\w+)?|changelog|comments?|manual|man\s*pages?|tutorial|typos?)\b"
 _CHECK_WORD = r"(?:tests?|checks?|test\s+suite|ci)\b"
 
 _CLAUSES = re.compile(
@@ -91,21 +90,24 @@ _LEAD = re.compile(
 )
 
 _NAME_FIRST = re.compile(
-    r"\w+\s?\(|\w+`?\s+(?:is|was|does|doesn't|has|can|cannot|can't|should|returns|raises|prints|ignores|fails|hangs|crashes"
+    r"(?-i:[A-Z]{4,}\s+[a-z])|\w+\s?\(|\w+`?\s+(?:is|was|does|doesn't|has|can|cannot|can't|should|returns|raises|prints|ignores|fails|hangs|crashes"
     r"|leaks|loses|drops|keeps|leaves|accepts|takes|gives)\b",
     re.I,
 )
 _FIX = re.compile(
-    r"(?:fix|repair|debug|correct|resolve|cure|stop|prevent|avoid|ensure|make\s+sure|do\s+not|don't|never|close|free|release"
+    r"(?:make\s+.{1,40}\b(?:safe\s+(?:to|against)|robust|resilient|idempotent|reliable)|fix|repair|debug|correct|resolve|cure|stop|prevent|avoid|ensure|make\s+sure|do\s+not|don't|never|close|free|release"
     r"|handle|restore|guard|investigate|find\s+(?:out\s+)?(?:why|the\s+(?:bug|cause)))\b",
     re.I,
 )
 _FIX_SURE = re.compile(
-    r"(?:fix|repair|debug|resolve|cure|correct|investigate|find\s+(?:out\s+)?(?:why|the\s+(?:bug|cause)))\b", re.I
+    r"(?:fix(?:es|ed)?(?!-)|repair|debug|resolve|cure|correct|investigate"
+    r"|find\s+(?:out\s+)?(?:why|the\s+(?:bug|cause)))\b",
+    re.I,
 )
 _ADD = re.compile(
     r"(?:add|support|allow|let|introduce|provide|offer|enable|expose|accept|extend|create|build|implement|write|develop"
-    r"|permit|teach|give|include|integrate|define|design)\b",
+    r"|permit|teach|give|include|integrate|define|design"
+    r"|have\s+(?:the|our|each|every|all))\b",
     re.I,
 )
 _ADD_REPAIR = re.compile(
@@ -119,7 +121,11 @@ _PART = (
 """What a program can be given."""
 
 _WISH = _any(
-    r"\b(?:i|we|users?|people)\s+(?:would|'d)\s+(?:like|love)\b(?!.*\bfix)", r"\b(?:i|we)\s+(?:want|wish|need)\b",
+    r"\b(?:i|we|users?|people)\s+(?:would|'d)\s+(?:like|love)\b(?!.*\bfix)", r"\b(?:i|we)\s+(?:want|wish|need|miss)\b",
+    r",\s*please\b(?!\s+\w)", r"^\W*(?:what|how)\s+about\b", r"\b(?:no|any)\s+way\s+to\b", r"^\W*any\s+chance\b",
+    r"\bwould\s+(?:make|allow|let|save)\b",
+    r"\blike\s+(?:there\s+is|we\s+have)\s+(?:one|it|that)\b",
+    r"\bshould\s+be\s+(?:configur|customi[sz]|select|sort|adjust|extensi|resiz|search|filter|pluggab|option|possib)\w+",
     r"\b(?:users?|people|callers?|customers?|everybody)\s+(?:want|wish|ask)(?:s|ed)?\s+(?:to|for)\b",
     r"\b(?:would|it'd)\s+be\s+(?:\w+\s+)?(?:nice|good|great|useful|handy|helpful|welcome|convenient)\b",
     r"\bfeature\s+request\b", r"\bwish\s*list\b",
@@ -129,7 +135,7 @@ _WISH = _any(
     rf"^\W*(?:an?\s+)?new\s+(?:\w+[\s-]){{0,2}}{_PART}\b",
     r"\blet\s+(?:me|us|users?|callers?|people|one)\b", r"\bplease\s+(?:support|allow|add|provide|offer)\b",
     r"\b(?:be\s+able\s+to|would\s+help|(?:must|should|has\s+to)\s+be\s+possible)\b",
-    r"\bthere\s+(?:should|ought\s+to)\s+be\s+(?:an?|some)\s+(?:way|option|flag|function|method)\b",
+    rf"\bthere\s+(?:should|ought\s+to)\s+be\s+(?:an?|some)\s+(?:\w+[\s-]){{0,2}}{_PART}\b",
     r"\bshould\s+(?:also\s+)?(?:support|allow|accept|offer|provide|let)\b", r"\bis\s+there\s+(?:a|any)\s+way\b",
     r"\bmake\s+.{1,60}\b(?:configurable|optional|customi[sz]able|pluggable|selectable)\b",
     r"\badd\s+an?\s+(?:\w+[\s-]){0,3}(?:option|flag|setting|parameter|argument|limit|command|method"
@@ -139,7 +145,13 @@ _RESHAPE = re.compile(
     r"(?:refactor|rename|re-?structure|re-?organi[sz]e|simplify|de-?duplicate|clean\s*up|tidy|split|merge"
     r"|inline|extract|move"
     r"|modulari[sz]e|decouple|unify|consolidate|rewrite|reuse|factor\s+out|pull\s+.{1,40}\binto\b|get\s+rid\s+of|drop"
-    r"|migrate|port|convert|replace|remove|delete|deprecate|turn\s+.{1,60}\binto\b|moderni[sz]e|share|group|reorder)\b",
+    r"|migrate|port|convert|replace|remove|delete|deprecate|turn\s+.{1,60}\binto\b|moderni[sz]e|share|group|reorder"
+    r"|(?:get|put|take)\s+.{1,60}\b(?:out\s+of|into)\s+(?:an?|one|its|their)\s+(?:\w+\s+)?"
+    r"(?:struct\w*|class|module|file|function|helper|header|table|package)"
+    r"|(?:use|adopt)\s+(?:one|the\s+same|an?\s+(?:consistent|common|uniform)|consistent)\s+\w+\s+(?:styles?|conventions?|schemes?)"
+    r"|annotate|add\s+(?:the\s+|more\s+)?type\s+(?:hints|annotations)|encapsulate"
+    r"|(?:stop|do\s+not|don't)\s+(?:passing|repeat(?:ing)?|duplicat(?:e|ing))"
+    r"|make\s+[^.]{1,60}\b(?:private|static|const|extern|immutable|frozen)(?=\s*(?:[.,;]|$|instead|rather|again|where)))\b",
     re.I,
 )
 _SHAPE = _any(
@@ -149,26 +161,34 @@ _SHAPE = _any(
     r"\b(?:the\s+same|duplicat\w+|copied|repeated)\s+(?:code|logic|block|lines?)\b",
     r"\b(?:copy|copies|copy-?pasted?)\s+of\s+the\s+same\b",
     r"\btoo\s+(?:long|big|complex|nested)\b[^.]*\b(?:break|split|divide|cut|take)\s+(?:it|them|this|that)\b",
+    r"\b(?:unify|merge|join)\s+(?:them|both|the\s+two)\b", r"\bmagic\s+numbers?\b",
+    r"\b(?:functions?|methods?|variables?|constants?|classes|helpers?|macros?)\b.{0,40}"
+    r"\bshould\s+(?:be\s+(?:named|called|prefixed)|have\s+the\s+(?:prefix|suffix|name))\b",
+    r"\b(?:break|split|cut)\s+(?:it|them|this|that)\s+(?:up|apart|down)\b",
+    r"\bkeep\s+(?:it|them|this|that)\s+in\s+one\b", r"\bbehind\s+(?:an?\s+)?(?:accessors?|interface|facade|wrapper)s?\b",
+    r"\buse\s+the\s+same\s+(?:\w+\s+){0,2}(?:code|logic|helper|function|class|implementation)\b",
     r"\bown\s+cop(?:y|ies)\s+of\b", r"\bshould\s+share\s+(?:one|an?|the\s+same|their)\b",
     r"\bin\s+one\s+place\b", r"^\W*(?:please\s+)?use\b.*\b(?:instead\s+of|rather\s+than)\b",
     r"\btoo\s+(?:long|big)\s+(?:a\s+)?(?:function|file|method|class)\b", r"\bcode\s+is\s+duplicated\b", r"\bdead\s+code\b",
 )  # fmt: skip
 _DOCUMENT = re.compile(
-    rf"(?:document\b|describe\b|comment\b|(?:add|write|updat\w+|fix|improve|extend|correct|complete"
-    rf"|clarify|expand)\b[^.]{{0,40}}?"
-    rf"\b{_DOC_WORD}|explain\b)",
+    rf"(?:(?:better\s+)?document\b|describe\b|comment\b|(?:add|write|updat\w+|fix|improve|extend|correct|complete"
+    rf"|clarify|expand)\b(?:(?!\b(?:support|options?|flags?|pars\w+|handling)\b)[^.]){{0,60}}?"
+    rf"\b{_DOC_WORD}|explain\b|(?:docs|docstrings?|documentation)\s+(?:for|of)\b)",
     re.I,
 )
 _TEST_REQUEST = re.compile(
     rf"(?:(?:add|write|extend|create|provide|include|generate|improve"
-    rf"|increase)\b(?:(?!\b(?:with|including|plus)\b)[^.]){{0,40}}?(?<!the\s)(?<!make\s)\b(?:{_TEST_WORD}|coverage\b)"
-    rf"|extend\s+the\s+suite\b|cover\b|test\s+(?:that|the|what|whether|all|every|how)\b|exercise\b)",
+    rf"|increase|check\s+in)\b(?:(?!\b(?:with|including|plus)\b)[^.]){{0,40}}?(?<!the\s)(?<!make\s)\b(?:{_TEST_WORD}|coverage\b)"
+    rf"|(?:more|further|additional|extra)\s+(?:\w+\s+)?tests?\b(?!\s+(?:fail|hang|pass|run|are|do))"
+    rf"|(?:raise|increase|improve)\s+the\s+(?:\w+\s+)?coverage\b|parametri[sz]e\b[^.]{{0,40}}\btests?\b"
+    rf"|(?:\w+\s+)?tests?\s+(?:for|around)\b|extend\s+the\s+suite\b|cover\b|test\s+(?:that|the|what|whether|all|every|how)\b|exercise\b)",
     re.I,
 )
 
 _UNTESTED = _any(
     r"\b(?:no|without|lacks?|lacking|missing)\s+(?:\w+\s+){0,2}tests?\b(?!\s+(?:fails?|pass))",
-    r"\bonly\s+tested\b", r"\btest\s+coverage\b",
+    r"\bonly\s+tested\b", r"\btest\s+coverage\b", r"\bnothing\s+(?:that\s+)?(?:tests\s+\w+|checks\s+what\s+happens)\b",
     rf"\b(?:i|we)(?:'d|\s+would)?\s+(?:want|need|like|miss)\s+(?:\w+\s+){{0,2}}?{_TEST_WORD}(?!\s+(?:to|that)\s+\w+\s+pass)",
     r"\buntested\b",
     r"\bnot\s+(?:covered|tested)\b", r"\bflaky\s+(?:\w+\s+)?tests?\b",
@@ -177,6 +197,8 @@ _UNDOCUMENTED = _any(
     r"\b(?:not|never|nowhere)\s+documented\b",
     rf"\b{_DOC_WORD}[^.]*\b(?:is|are)\s+(?:out\s+of\s+date|outdated|stale|incomplete|unclear|misleading|wrong)\b",
     r"\bundocumented\b",
+    r"\b(?:help(?:\s+text)?|usage|docs?|documentation|readme|manual|man\s*page|docstring)\b[^.]{0,40}"
+    r"\b(?:should|must|ought\s+to)\s+(?:also\s+)?(?:say|mention|explain|describe|tell|state)\b",
     rf"\b(?:no|without|lacks?|missing)\s+(?:\w+\s+)?{_DOC_WORD}",
     r"\bin\s+the\s+(?:help\s+text|docs|documentation|readme|manual|docstrings?)\b(?=[^.]*\b(?:mention|say"
     r"|state|describ|explain|that)\w*)",
@@ -233,13 +255,14 @@ _SYMPTOM = _any(
     r"\bdoes\s+nothing\b",
     r"\bonly\s+the\s+(?:first|last)\b",
     r"\bof\s+zero\b",
+    r"\b(?:two|three|many)\s+times\b",
     r"\bupset\b|\bsurpris\w+|\bstrange\w*|\bodd(?:ly)?\b",
 )  # fmt: skip
 
 _OPEN = r"(?:stubs?|stubbed|placeholders?|skeletons?|(?-i:TODOs?))"
 _WRITE = r"(?:fill(?:\s+(?:in|out))?|complete|finish|write|code|define|implement)"
 _DECLARED = _any(
-    r"\bimplement(?:s|ing)?\b.*\b(?:declar\w+|stubs?|headers?|prototypes?|contracts?|functions?\s+(?:in"
+    r"\bimplement(?:s|ing)?\b.*\b(?:declar\w+|stubs?|(?:the|this|that|its|of|a)\s+headers?|header\s+files?|prototypes?|contracts?|functions?\s+(?:in"
     r"|of)|skeleton|interface)\b",
     r"\b(?:fill\s+(?:in|out)|complete|finish|write|code)\b(?!\s+(?:an?|another|new|some)\b)[^.]{0,40}\b(?:stubs?|functions?"
     r"|methods?|bod(?:y|ies)|prototypes?)\b",
@@ -336,7 +359,8 @@ _STATES: tuple[tuple[TaskKind, re.Pattern[str]], ...] = (
 def read_intent(task: str) -> Intent:
     """What ``task`` asks for, by its words alone."""
     text = without_files(task)
-    kind, sure = _kind(task)
+    titled, said = read_title(task)
+    kind, sure = (titled, True) if titled else _kind(said)
     tests = _WANTS_TESTS.search(task)
     adds, reshapes = bool(_ADDS.search(task)), bool(_RESHAPES.search(task))
     return Intent(
@@ -416,8 +440,17 @@ def _bug_or_feature(task: str, clauses: list[str], said: list[str]) -> tuple[Tas
         return "feature", len(said) == 1 and not _SYMPTOM.search(task) and not _ABOUT_CHECKS.search(task)
     if any(map(_SYMPTOM.search, clauses)):
         return "bug", True
-    return ("bug" if len(task.split()) >= _A_SENTENCE else "feature"), not clauses
+    wished = bool(_OUGHT.search(task)) or len(task.split()) < _A_SENTENCE
+    return ("feature" if wished else "bug"), not clauses
 
+
+_OUGHT = _any(
+    r"\bought\s+to\b",
+    r"\bshould\s+(?:also\s+)?(?:remember|show|print|list|tell|warn|ask|include|display|report|name|mention|sort|group"
+    r"|record|come)\b",
+    r"^\W*(?:could|can|would|may)\b[^.!]*\?",
+)
+"""What a program does not do yet, where nothing says that it does something wrong."""
 
 _A_SENTENCE = 6
 """Words from which a text that asks for nothing is taken to describe what happens."""

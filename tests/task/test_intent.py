@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.task.intent import read_intent
+from agent.task.title import read_title
 
 ROWS = [
     line.split(" | ", 1)
@@ -79,3 +80,21 @@ def test_what_the_words_leave_open_is_said_to_be_open(task: str) -> None:
 @pytest.mark.parametrize("task", ["The todo list drops the last item", "Show a todo count", "todo.c crashes"])
 def test_a_todo_list_is_not_what_is_left_to_write(task: str) -> None:
     assert not read_intent(task).completes
+
+
+@pytest.mark.parametrize(
+    ("task", "read"),
+    [
+        ("[Bug] a crash", ("bug", "a crash")),
+        ("[Feature request]: a quiet mode", ("feature", "a quiet mode")),
+        ("fix(parser)!: accept a comma", ("bug", "accept a comma")),
+        ("Bug - wrong exit code", ("bug", "wrong exit code")),
+        ("docs: ring.h: say who frees it", ("docs", "say who frees it")),
+        ("server/http: move the reader", (None, "move the reader")),
+        ("Note: it crashes", (None, "it crashes")),
+        ("tests fail: all of them", (None, "tests fail: all of them")),
+        ("Fix it", (None, "Fix it")),
+    ],
+)
+def test_what_stands_before_a_title_is_read_apart(task: str, read: tuple[str | None, str]) -> None:
+    assert read_title(task) == read
