@@ -76,6 +76,8 @@ def _line(event: ev.Event) -> str:
             return _verdict(event)
         case ev.CallFinished() if event.error:
             return f"{event.stage} {event.item}: {event.error}"
+        case ev.CallFinished() if event.explanation:
+            return f"{event.stage} {event.item}: {event.explanation}"
         case ev.CallFinished():
             return f"{event.stage} {event.item}: {event.completion_tokens} tokens in {event.ms / 1000:.1f} s"
         case _:

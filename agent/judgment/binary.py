@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from agent.audit.rows import Question
 from agent.events import CallFinished
 from agent.gate import PendingVerdict
+from agent.judgment.ahead import Ahead
 from agent.judgment.asking import Asked, StageLlm
 from agent.verdict.decide import Verdict, decide, overrule
 
@@ -35,13 +36,15 @@ async def run_binary_judgment(
     facts: Callable[[T], dict[str, float]] | None = None,
     on_verdict: Callable[[T, CallFinished], None] | None = None,
     fail_if_all_omitted: bool = False,
+    ahead: Ahead | None = None,
 ) -> tuple[dict[Hashable, bool], set[Hashable]]:
     """One yes/no call per item; up to ``models.concurrency`` in flight; verdicts applied in item order.
 
     The prompt is ``task_context`` first, then ``format_item(item)``, so that all items share a byte-identical prefix.
     What is not an answer gets the default (False) and its key is in the second value. ``label_item`` names an item in the
     log (its key by default), ``rank`` gives its place (from 1) in the search's order and ``facts`` numbers that are known
-    of it, which a fitted threshold weighs; ``on_verdict`` hears each verdict.
+    of it, which a fitted threshold weighs; ``on_verdict`` hears each verdict; ``ahead`` may hold answers to these questions
+    already.
 
     Returns:
         (verdicts by key, keys that were omitted)
@@ -51,15 +54,14 @@ async def run_binary_judgment(
         Stopped: if the person stopped the run at the gate.
         AllOmitted: if nothing could be read and ``fail_if_all_omitted``.
     """
-    examples = llm.ctx.examples(stage_name, system_prompt)
     questions = [
-        Question(
-            system_prompt, task_context, format_item(item), str((label_item or item_key)(item)), binary=True,
-            rank=rank(item) if rank else None, facts=facts(item) if facts else {}, examples=examples,
+        yes_no_question(
+            llm, system_prompt, task_context, format_item(item), str((label_item or item_key)(item)),
+            rank(item) if rank else None, facts(item) if facts else {},
         )
         for item in items
     ]  # fmt: skip
-    batch = _Batch(llm, questions)
+    batch = _Batch(llm, questions, ahead)
     settled: dict[int, _Settled[T]] = {}
     used: set[int] = set()
     threshold = llm.ctx.thresholds.get(stage_name, llm.target.known_as)
@@ -88,6 +90,14 @@ async def run_binary_judgment(
     if items and len(omitted) == len(set(verdicts)):
         _report_silence(llm, stage_name, len(omitted), default_action, fail_if_all_omitted)
     return verdicts, omitted
+
+
+def yes_no_question(
+    llm: StageLlm, system_prompt: str, task_context: str, text: str, label: str, rank: int | None, facts: dict[str, float]
+) -> Question:
+    """One item's question as :func:`run_binary_judgment` asks it; ``text`` is the formatted item, ``label`` its name."""
+    examples = llm.ctx.examples(llm.stage, system_prompt)
+    return Question(system_prompt, task_context, text, label, binary=True, rank=rank, facts=facts, examples=examples)
 
 
 @dataclass
@@ -133,8 +143,9 @@ def _report_silence(llm: StageLlm, stage: str, count: int, default_action: str, 
 class _Batch:
     """The calls of one batch in flight. Identical prompts are asked once; each item still has its row."""
 
-    def __init__(self, llm: StageLlm, questions: list[Question]) -> None:
+    def __init__(self, llm: StageLlm, questions: list[Question], ahead: Ahead | None = None) -> None:
         self.llm = llm
+        self._ahead = ahead
         loop = asyncio.get_running_loop()
         self._answers: list[asyncio.Future[Asked]] = [loop.create_future() for _ in questions]
         self._applied = [asyncio.Event() for _ in questions]
@@ -161,6 +172,8 @@ class _Batch:
     async def _ask(self, place: int, question: Question, twin: int) -> None:
         if twin != place:
             await asyncio.wait([self._answers[twin]])  # its answer then comes from the log
+        if self._ahead is not None and await self._taken(place, question, self._ahead):
+            return
         async with self.llm.flight.slot():
             try:
                 asked = await self.llm.ask(question)
@@ -172,6 +185,17 @@ class _Batch:
                 await self._applied[place].wait()  # ask ahead of the person only up to the limit
                 return
         await self._hand_out(place, asked)  # the server answers the next meanwhile
+
+    async def _taken(self, place: int, question: Question, ahead: Ahead) -> bool:
+        """Whether the question was asked ahead; its answer, or what went wrong, is then handed out."""
+        try:
+            asked = await ahead.take(question)
+        except Exception as error:
+            self._answers[place].set_exception(error)
+            return True
+        if asked is not None:
+            await self._hand_out(place, asked)
+        return asked is not None
 
     async def _hand_out(self, place: int, asked: Asked) -> None:
         """An answer may be used once its row is on the disk."""

@@ -29,6 +29,8 @@ HELD = 30
 class Flight:
     """Slots at one server. ``async with flight.slot():`` around a call.
 
+    A ``patient`` caller gets a slot only while no other waits for one.
+
     Args:
         fixed: the number of slots; None to find the best one.
         clock: seconds, for the measurements.
@@ -41,15 +43,16 @@ class Flight:
         self.rates: dict[int, float] = {}
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._patient: deque[asyncio.Future[None]] = deque()
         self._answers = 0
         self._since: float | None = None
         self._held = 0
         self._pardon = 0
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
+    async def slot(self, *, patient: bool = False) -> AsyncIterator[None]:
         """Waits for a free slot, in order of arrival, and holds it."""
-        await self._enter()
+        await self._enter(self._patient if patient else self._waiting)
         try:
             yield
         finally:
@@ -96,17 +99,17 @@ class Flight:
         self._answers = 0
         self._since = self._clock() if self.under_way >= self.limit else None
 
-    async def _enter(self) -> None:
-        if self.under_way >= self.limit or self._waiting:
+    async def _enter(self, queue: deque[asyncio.Future[None]]) -> None:
+        if self.under_way >= self.limit or self._waiting or queue:
             turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
+            queue.append(turn)
             try:
                 await turn
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
                     self._leave()  # the slot was handed over in the same moment
-                else:
-                    self._waiting.remove(turn)
+                elif turn in queue:  # else it was passed over already, as one that has been given up
+                    queue.remove(turn)
                 raise
         else:
             self.under_way += 1
@@ -120,8 +123,8 @@ class Flight:
             self._since = None  # nobody waits: the server is not at its limit, ours is not reached
 
     def _wake(self) -> None:
-        while self._waiting and self.under_way < self.limit:
-            turn = self._waiting.popleft()
+        while (queue := self._waiting or self._patient) and self.under_way < self.limit:
+            turn = queue.popleft()
             if not turn.done():
                 self.under_way += 1
                 turn.set_result(None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from agent.events import CascadePass, SymbolClassified
-from agent.judgment.binary import run_binary_judgment
+from agent.judgment.ahead import Ahead
+from agent.judgment.binary import run_binary_judgment, yes_no_question
 from agent.prompts import precision_pass1, precision_pass2, precision_pass3
 from agent.prompts.task_context import task_context
 from agent.retrieval.call_budget import Allowance
@@ -29,6 +30,7 @@ KEEP_PRIMARY = 3
 PASS1_SHARE = 2
 """Pass 1 may spend half of the time left, so that the later passes can be asked at all."""
 
+_DEFAULT = {1: "excluded", 2: "not primary", 3: "type_context"}
 _SYSTEM = {1: precision_pass1.SYSTEM, 2: precision_pass2.SYSTEM, 3: precision_pass3.SYSTEM}
 _TITLE = {1: "precision: relevant?", 2: "precision: directly involved?", 3: "precision: full source?"}
 
@@ -38,26 +40,52 @@ async def classify_symbols(
 ) -> list[ScopedSymbol]:
     """Every symbol with its detail level, in the order given (best first). Library symbols skip all calls.
 
+    What a pass asks about a symbol hangs on the symbol's own verdict in the pass before, and on no other: while the last
+    answers of a pass are awaited, the next one's questions are asked ahead.
+
     Raises:
         ModelError, Stopped: as ``run_binary_judgment``.
     """
+    passes = {number: _Pass(ctx, number, facts) for number in (1, 2, 3)}
+    try:
+        return await _classify(ctx, symbols, passes, allowance)
+    finally:
+        for one in passes.values():
+            await one.ahead.close()
+
+
+async def _classify(
+    ctx: RunContext, symbols: Sequence[ScopedSymbol], passes: Mapping[int, _Pass], allowance: Allowance
+) -> list[ScopedSymbol]:
     project = [symbol for symbol in symbols if not symbol.library]
     denied_before = allowance.denied
     levels: dict[str, tuple[DetailLevel, str]] = {
         symbol.key: ("type_context", "library symbol, no call") for symbol in symbols if symbol.library
     }
-    asked, relevant, out = await _pass(ctx, 1, project, facts, allowance, PASS1_SHARE)
+    def after_first(symbol: ScopedSymbol, said: bool) -> None:
+        if said and not allowance.calls:
+            passes[2].ask_ahead(symbol)
+
+    asked, relevant, out = await passes[1].run(project, allowance, after_first, PASS1_SHARE)
     kept = _keep(ctx, 1, relevant, asked, KEEP_RELEVANT)
     levels |= {symbol.key: ("excluded", "pass 1: no") for symbol in out}
     levels |= {symbol.key: ("excluded", UNASKED) for symbol in project[len(asked) :]}
 
-    asked, direct, rest = await _pass(ctx, 2, kept, facts, allowance)
+    some_direct = False
+
+    def after_second(symbol: ScopedSymbol, said: bool) -> None:
+        nonlocal some_direct
+        some_direct = some_direct or said
+        if some_direct and not said and not allowance.calls:  # with none direct, the best-ranked are kept and not asked
+            passes[3].ask_ahead(symbol)
+
+    asked, direct, rest = await passes[2].run(kept, allowance, after_second)
     primary = _keep(ctx, 2, direct, asked, KEEP_PRIMARY)
     levels |= {symbol.key: ("primary", "pass 2: yes" if direct else "kept by rank") for symbol in primary}
     rest = [symbol for symbol in rest if symbol not in primary]
     levels |= {symbol.key: ("type_context", UNASKED) for symbol in kept[len(asked) :]}
 
-    asked, full, signature = await _pass(ctx, 3, rest, facts, allowance)
+    asked, full, signature = await passes[3].run(rest, allowance)
     levels |= {symbol.key: ("supporting", "pass 3: yes") for symbol in full}
     levels |= {symbol.key: ("type_context", "pass 3: no") for symbol in signature}
     levels |= {symbol.key: ("type_context", UNASKED) for symbol in rest[len(asked) :]}
@@ -65,37 +93,66 @@ async def classify_symbols(
     return [_classified(ctx, symbol, *levels[symbol.key]) for symbol in symbols]
 
 
-async def _pass(
-    ctx: RunContext, number: int, symbols: Sequence[ScopedSymbol], facts: TaskFacts, allowance: Allowance, share: int = 1
-) -> tuple[list[ScopedSymbol], list[ScopedSymbol], list[ScopedSymbol]]:
-    """One pass: (asked, yes, no), all in order of rank. No symbols, no calls, but the pass is still told."""
-    name = f"precision_pass{number}"
-    verdicts: dict[object, bool] = {}
+class _Pass:
+    """One pass over symbols: its questions, and those of them that are asked ahead."""
 
-    async def ask(wave: list[ScopedSymbol]) -> None:
-        answered, _ = await run_binary_judgment(
-            wave,
-            system_prompt=_SYSTEM[number],
-            task_context=task_context(facts.text, facts.intent),
-            llm=ctx.llm(name),
-            format_item=lambda symbol: format_symbol(symbol, edges=number == 1),
-            item_key=lambda symbol: symbol.key,
-            stage_name=name,
-            default_action=("excluded", "not primary", "type_context")[number - 1],
-            rank=lambda symbol: symbol.rank,
-            facts=lambda symbol: symbol_facts(symbol.kind, symbol.end_line - symbol.line + 1),
-        )
-        verdicts.update(answered)
+    def __init__(self, ctx: RunContext, number: int, facts: TaskFacts) -> None:
+        self.ctx, self.number = ctx, number
+        self.name = f"precision_pass{number}"
+        self.ahead = Ahead(ctx.llm(self.name))
+        self._context = task_context(facts.text, facts.intent)
 
-    async with ctx.stage(name, len(symbols), _TITLE[number]) as report:
-        asked = await allowance.ask(symbols, ask, share, at_once=ctx.gate.reviews)
-        yes = [symbol for symbol in asked if verdicts.get(symbol.key, False)]
-        no = [symbol for symbol in asked if not verdicts.get(symbol.key, False)]
-        report.counts.update(asked=len(asked), yes=len(yes), no=len(no))
-        if len(asked) < len(symbols):
-            report.counts["unasked"] = len(symbols) - len(asked)
-        ctx.emit(CascadePass(number, len(asked), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)))
-    return asked, yes, no
+    def ask_ahead(self, symbol: ScopedSymbol) -> None:
+        """The symbol will be asked about in this pass, which has not begun: send its question if a slot is free."""
+        rank, facts = symbol.rank, _facts(symbol)
+        llm, system = self.ctx.llm(self.name), _SYSTEM[self.number]
+        self.ahead.ask(yes_no_question(llm, system, self._context, self._text(symbol), symbol.key, rank, facts))
+
+    async def run(
+        self,
+        symbols: Sequence[ScopedSymbol],
+        allowance: Allowance,
+        hear: Callable[[ScopedSymbol, bool], None] = lambda _symbol, _said: None,
+        share: int = 1,
+    ) -> tuple[list[ScopedSymbol], list[ScopedSymbol], list[ScopedSymbol]]:
+        """(asked, yes, no), all in order of rank; ``hear`` is told each verdict. No symbols, no calls, but the pass is still
+        told."""
+        ctx, number = self.ctx, self.number
+        verdicts: dict[object, bool] = {}
+
+        async def ask(wave: list[ScopedSymbol]) -> None:
+            answered, _ = await run_binary_judgment(
+                wave,
+                system_prompt=_SYSTEM[number],
+                task_context=self._context,
+                llm=ctx.llm(self.name),
+                format_item=self._text,
+                item_key=lambda symbol: symbol.key,
+                stage_name=self.name,
+                default_action=_DEFAULT[number],
+                rank=lambda symbol: symbol.rank,
+                facts=_facts,
+                on_verdict=lambda symbol, event: hear(symbol, bool(event.verdict)),
+                ahead=self.ahead,
+            )
+            verdicts.update(answered)
+
+        async with ctx.stage(self.name, len(symbols), _TITLE[number]) as report:
+            asked = await allowance.ask(symbols, ask, share, at_once=ctx.gate.reviews)
+            yes = [symbol for symbol in asked if verdicts.get(symbol.key, False)]
+            no = [symbol for symbol in asked if not verdicts.get(symbol.key, False)]
+            report.counts.update(asked=len(asked), yes=len(yes), no=len(no))
+            if len(asked) < len(symbols):
+                report.counts["unasked"] = len(symbols) - len(asked)
+            ctx.emit(CascadePass(number, len(asked), len(yes), len(no), tuple(s.key for s in yes), tuple(s.key for s in no)))
+        return asked, yes, no
+
+    def _text(self, symbol: ScopedSymbol) -> str:
+        return format_symbol(symbol, edges=self.number == 1)
+
+
+def _facts(symbol: ScopedSymbol) -> dict[str, float]:
+    return symbol_facts(symbol.kind, symbol.end_line - symbol.line + 1)
 
 
 def symbol_facts(kind: str, lines: int) -> dict[str, float]:

@@ -30,7 +30,7 @@ from agent.state.records import (
 )
 from agent.values import CheckResult, FailureSignal, RunStatus
 
-_IN_FLIGHT = 64
+_IN_FLIGHT = 1024
 """More calls than are ever asked at once."""
 
 

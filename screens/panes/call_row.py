@@ -128,6 +128,8 @@ def verdict_cell(call: ShownCall, waiting: bool = False, pending: bool | None = 
         return ("– ended" if call.broken_off else "· asked"), MUTED
     if call.answer.error:
         return "! error", BAD
+    if call.verdict is None and call.binary:
+        return "– unused", MUTED
     if call.verdict is None:
         return ("» text", MUTED) if call.outcome is None else outcome_cell(call.outcome)
     if call.answer.overruled:

@@ -100,7 +100,7 @@ def test_few_calls_measure_nothing() -> None:
 async def test_a_cancelled_wait_gives_its_place_back() -> None:
     flight = Flight(1)
     async with flight.slot():
-        waiting = [asyncio.create_task(flight._enter()) for _ in range(2)]
+        waiting = [asyncio.create_task(flight._enter(flight._waiting)) for _ in range(2)]
         await asyncio.sleep(0)
         waiting[0].cancel()
         await asyncio.sleep(0)
@@ -125,3 +125,17 @@ async def test_a_server_that_refuses_is_asked_less(tmp_path: Path) -> None:
         )  # fmt: skip
         assert len(verdicts) == 40 and not omitted and all(verdicts.values())
         assert llm.flight.limit < FIRST
+
+
+async def test_a_patient_caller_waits_for_all_others() -> None:
+    flight, order = Flight(1), []
+
+    async def call(name: str, patient: bool) -> None:
+        async with flight.slot(patient=patient):
+            order.append(name)
+
+    async with flight.slot():
+        calls = [asyncio.create_task(call(name, name == "patient")) for name in ("patient", "one", "two")]
+        await asyncio.sleep(0)
+    await asyncio.gather(*calls)
+    assert order == ["one", "two", "patient"]
