@@ -15,6 +15,9 @@ DetailLevel = Literal["primary", "supporting", "type_context", "excluded"]
 VerdictSource = Literal["overrule", "threshold", "parsed", "default"]
 """What decided a yes/no, strongest first."""
 
+TaskKind = Literal["bug", "feature", "refactor", "implement", "test", "docs"]
+"""What a task asks for."""
+
 ErrorCategory = Literal["missing_include", "signature_mismatch", "missing_definition", "logic_error"]
 FailureCategory = Literal["compile_error", "test_failure", "patch_failure", "runtime_error", "unknown"]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from agent.index.words import identifiers, query_words
 from agent.languages import language_of, parser_for
 from agent.retrieval.types import TaskFacts
-from agent.task.intent import TaskKind, read_intent
+from agent.task.intent import read_intent
+from agent.values import TaskKind
 
 if TYPE_CHECKING:
     from agent.index import Index

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agent.task.intent import TaskKind
-from agent.values import DetailLevel, Value
+from agent.values import DetailLevel, TaskKind, Value
 
 
 class TaskFacts(Value, frozen=True):

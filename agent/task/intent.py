@@ -18,8 +18,8 @@ import re
 from functools import lru_cache
 
 from agent.task.mentions import FILE_NAME, without_files
-from agent.task.title import TaskKind, read_title
-from agent.values import Value
+from agent.task.title import read_title
+from agent.values import TaskKind, Value
 from agent.workspace.protected import is_test_file
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import task_kind as words
-from agent.task.intent import Intent, TaskKind
+from agent.task.intent import Intent
+from agent.values import TaskKind
 
 if TYPE_CHECKING:
     from agent.context import RunContext

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
-TaskKind = Literal["bug", "feature", "refactor", "implement", "test", "docs"]
+from agent.values import TaskKind
 
 _KINDS: tuple[tuple[TaskKind, str], ...] = (
     ("bug", r"(?:hot|bug)?[- ]?fix(?:es)?|bug(?:[- ]report)?|regression|crash"),
