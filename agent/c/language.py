@@ -32,6 +32,7 @@ class C:
     tests = tests_in_file
     linked = True
     line_comment = "//"
+    beyond = ("\nint main(",)
 
     is_build_file = staticmethod(is_build_file)
     search_folders = staticmethod(include_paths)
@@ -90,6 +91,11 @@ class C:
         """The compiler tells."""
         del source
         return set()
+
+    def without_slips(self, source: bytes, name: str, callers: Collection[bytes] = ()) -> tuple[bytes, tuple[str, ...]]:
+        """The compiler tells of them."""
+        del name, callers
+        return source, ()
 
     def with_imports(self, source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str, ...]]:
         """Includes are put in where the compiler misses them."""

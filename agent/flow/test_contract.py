@@ -52,6 +52,11 @@ class TestContract:
         word = re.compile(rb"\b" + re.escape(name.rpartition(".")[2].encode()) + rb"\s*\(")
         return any(word.search(data) for data in self.tests.values())
 
+    def sources(self, language: str) -> tuple[bytes, ...]:
+        """The files of tests in one language."""
+        known = ((reader_of(path), data) for path, data in self.tests.items())
+        return tuple(data for reader, data in known if reader is not None and reader.name == language)
+
     def examples(self, name: str, language: str) -> tuple[str, ...]:
         """What the tests say of a function, method or class, bounded; () when they do not use it. Blocking."""
         own = name.rpartition(".")[2]

@@ -245,6 +245,7 @@ class StepWorker:
             cards=lambda path, source, told: self._cards(language_of(path), name, [source, told]),
             asked=self.tries.get(name, 0),
             stub=await self._before_the_run(step, name) if step.kind == "function_implement" else "",
+            callers=self.contract.sources(language_of(next(iter(step.target_files), ""))),
         )
         self.tries[name] = self.tries.get(name, 0) + len(done.calls)
         return done

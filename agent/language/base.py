@@ -222,6 +222,12 @@ class Language(Protocol):
 
     # writing
 
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """What begins a line behind a definition that a model goes on with unasked, such as an example of use: a reply is
+        ended there."""
+        ...
+
     def replace(self, source: bytes, symbol: Symbol, reply: str, finish: str = "stop") -> tuple[bytes, str]:
         """``source`` with the version of ``symbol`` that a model's ``reply`` holds, and ""; or ``source`` and why not."""
         ...
@@ -236,6 +242,11 @@ class Language(Protocol):
 
     def with_imports(self, source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str, ...]]:
         """``source`` with imports for those of ``names`` whose home is a fact, and the lines that were put in."""
+        ...
+
+    def without_slips(self, source: bytes, name: str, callers: Collection[bytes] = ()) -> tuple[bytes, tuple[str, ...]]:
+        """``source`` with slips in the symbol ``name`` set right that facts alone tell, and a sentence for each kind.
+        ``callers`` are sources of tests, which tell how it is used."""
         ...
 
     def without_body(self, code: str) -> str:

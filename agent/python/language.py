@@ -17,6 +17,7 @@ from agent.python.heads import without_body
 from agent.python.imports import ImportResolver
 from agent.python.names import undefined_names, with_imports
 from agent.python.replace import add, definition_in, replace, syntax_problem
+from agent.python.slips import without_slips
 from agent.python.stubs import find_stubs
 from agent.python.symbols import parse
 from agent.python.tree import parse_python
@@ -33,6 +34,7 @@ class Python:
     tests = tests_in_file
     linked = False
     line_comment = "#"
+    beyond = ("\nassert ", "\nself.assert", "\nprint(", "\nif __name__", "\n# Test", "\n# Example")
 
     parse = staticmethod(parse)
     tree = staticmethod(parse_python)
@@ -45,6 +47,7 @@ class Python:
     definition_in = staticmethod(definition_in)
     add = staticmethod(add)
     with_imports = staticmethod(with_imports)
+    without_slips = staticmethod(without_slips)
     without_body = staticmethod(without_body)
     uncommented = staticmethod(uncommented)
     with_comment = staticmethod(with_comment)

@@ -59,11 +59,12 @@ def _parsed(reply: str, symbol: Symbol, finish: str) -> tuple[str, ast.Module] |
     problem = ""
     candidates: list[tuple[str, ast.Module]] = []
     for block in code_blocks(reply):
-        code = _trimmed(block.text) if block.language == "" else textwrap.dedent(block.text)
+        code = _trimmed(block.text) if block.language == "" else _whole_part(textwrap.dedent(block.text))
         error = syntax_problem(code.encode())
         if error:
             problem = problem or error
             continue
+        code = _without_clash(code, symbol.name) if not symbol.parent else code
         candidates.append((code, ast.parse(code)))
     having = [pair for pair in candidates if _find(pair[1], symbol) is not None]
     if having:
@@ -73,6 +74,45 @@ def _parsed(reply: str, symbol: Symbol, finish: str) -> tuple[str, ast.Module] |
     if candidates:
         return candidates[-1]
     return f"The reply is not valid Python: {problem}" if problem else "The reply holds no code."
+
+
+def _whole_part(code: str) -> str:
+    """``code`` without what follows its definitions and does not parse, such as an example that was cut off. An error inside
+    a definition leaves it as it is: what is before that may parse and is not what was meant."""
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        lines = code.split("\n")
+        line = min(error.lineno or 1, len(lines)) - 1
+        at = next((number for number in range(line, 0, -1) if lines[number][:1].strip()), 0)
+        part = "\n".join(lines[:at])
+        outside = lines[at][:1] not in ")]}" and not re.match(r"(?:@|(?:async )?def |class )", lines[at])
+        if at and outside and not syntax_problem(part.encode()):
+            return part
+    except UNREADABLE:
+        pass
+    return code
+
+
+def _without_clash(code: str, name: str) -> str:
+    """``code`` in which a definition takes the name that it imports, and so calls itself in its stead: the import is used
+    through its module. Unchanged where there is no such import."""
+    tree = ast.parse(code)
+    imports = [
+        one
+        for one in tree.body
+        if isinstance(one, ast.ImportFrom) and one.module and not one.level and [alias.name for alias in one.names] == [name]
+    ]
+    if not imports or imports[0].names[0].asname is not None:
+        return code
+    module = imports[0].module or ""
+    lines = [line.encode() for line in code.split("\n")]
+    uses = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)]
+    for one in sorted(uses, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+        line = lines[one.lineno - 1]
+        lines[one.lineno - 1] = line[: one.col_offset] + f"{module}.".encode() + line[one.col_offset :]
+    lines[imports[0].lineno - 1] = f"import {module}".encode()
+    return b"\n".join(lines).decode()
 
 
 def _trimmed(text: str) -> str:

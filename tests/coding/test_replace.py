@@ -65,6 +65,26 @@ def test_decorators_stay_when_the_reply_leaves_them_out_and_are_replaced_when_it
     assert b"@property" not in own.data
 
 
+def test_a_definition_that_takes_the_name_of_its_import_uses_it_through_the_module() -> None:
+    reply = (
+        "```python\nfrom itertools import product\n\n\ndef product(sizes, n):\n"
+        "    return [sum(one) for one in product(sizes, repeat=n)]\n```"
+    )
+    result = replace_symbol(b"def product(sizes, n):\n    pass\n", "python", "product", reply)
+    space: dict[str, object] = {}
+    exec(result.data, space)
+    assert eval("product([1, 2], 2)", space) == [2, 3, 3, 4]
+
+
+@pytest.mark.parametrize("after", ["assert twice(2) ==", "print(twice(", "Here is how:"])
+def test_what_does_not_parse_behind_the_definition_does_no_harm(after: str) -> None:
+    old = b"def twice(n):\n    pass\n"
+    result = replace_symbol(old, "python", "twice", f"```python\ndef twice(n):\n    return 2 * n\n\n{after}\n```")
+    assert result.ok and result.data == b"def twice(n):\n    return 2 * n\n"
+    inside = replace_symbol(old, "python", "twice", "```python\ndef twice(n):\n    m = n +\n    return m\n```")
+    assert not inside.ok
+
+
 def test_an_import_and_a_helper_that_are_used_come_along_once() -> None:
     reply = (
         "```python\nimport math\nimport os\nimport json\n\ndef half(n):\n    return n / 2\n\n"

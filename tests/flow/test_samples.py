@@ -127,6 +127,25 @@ async def test_what_is_nearly_right_is_mended_by_a_small_edit_before_it_is_writt
     assert len(writer.prompts["double"]) == 1 and of(heard, ev.RepairFinished)
 
 
+async def test_what_the_tests_tell_of_a_class_sets_a_reply_right_without_another_call(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "stack")
+    (repo / "stack.py").write_text("class Stack:\n    def __init__(self, size):\n        pass\n")
+    test = "from stack import Stack\n\n\ndef test_items():\n    stack = Stack()\n"
+    test += "    assert (stack.items(), stack.size) == ([], 0)\n"
+    (repo / "test_stack.py").write_text(test)
+    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qam", "other")
+    reply = (
+        "class Stack:\n    def __init__(self, size):\n        self.items = []\n\n    def items(self):\n"
+        "        return self.items\n\n    def size(self):\n        return len(items)\n"
+    )
+    async with ScriptedServer(f"```python\n{reply}```") as server:
+        finished, heard, _ = await play(repo, server, TASK)
+    assert (finished.status, len(server.calls)) == ("complete", 1), finished.reason
+    assert "size=None" in server.calls[0].prompt
+    [note] = [one.text for one in of(heard, ev.Notice) if one.text.startswith("Stack: ")]
+    assert "hides the method" in note and "is a property" in note
+
+
 async def test_a_line_of_what_is_nearly_right_is_filled_when_fresh_versions_are_no_better(tmp_path: Path) -> None:
     writer = Writer(right=False, wrong="abs(len(str(n)))", first_wrong=0)
     repo = repository(tmp_path / "stack")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.c.declarations.functions import comment_above, find_definition, functions
+import msgspec
+
+from agent.c.declarations.functions import comment_above, definitions, find_definition, functions
 from agent.c.syntax.tree import parse_c
 from agent.c.writing.extract import Extracted
 from agent.textfile import append_block, newline_of, styled
@@ -47,3 +49,26 @@ def insert_before_functions(source: bytes, text: bytes) -> bytes:
             at = doc_start if doc_start >= 0 else node.start_byte
             return source[:at] + text + source[at:]
     return append_block(source, text)
+
+
+def standing(source: bytes, name: str, extracted: Extracted) -> Extracted:
+    """``extracted`` with its function and helpers as they stand in ``source`` now."""
+    found = {one.name: source[one.start : one.end].decode("utf-8", "replace") for one in definitions(source)}
+    helpers = []
+    for text in extracted.helpers:
+        own = next((one.name for one in definitions(text.encode())), "")
+        helpers.append(found.get(own, text))
+    text = found.get(name, extracted.function_text).replace("\r\n", "\n")
+    return msgspec.structs.replace(extracted, function_text=text, helpers=tuple(helpers))
+
+
+def definition_lines(source: bytes, name: str) -> range:
+    """The lines of a definition (from 1), with one above it; none when there is none."""
+    function = find_definition(source, name)
+    return range(function.line - 1, source[: function.end].count(b"\n") + 2) if function is not None else range(0)
+
+
+def new_lines(source: bytes, before: bytes) -> set[int]:
+    """The lines of the definitions in ``source`` that ``before`` does not hold as they are."""
+    new = [one for one in definitions(source) if source[one.start : one.end] not in before]
+    return {line for one in new for line in range(one.line, source[: one.end].count(b"\n") + 2)}

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
-from agent.c.declarations.functions import definitions, find_definition
 from agent.c.writing.extract import Extracted
-from agent.c.writing.insertion import place_function
+from agent.c.writing.insertion import definition_lines, new_lines, place_function, standing
 from agent.c.writing.slips.promoted_warnings import without_promoted_warnings
 from agent.coding.c_context import reachable_headers
 from agent.coding.files import Files, LazyFiles
@@ -64,14 +61,7 @@ class CandidateTrial:
 
     def standing(self, extracted: Extracted) -> Extracted:
         """``extracted`` as it stands in the file: with the warnings in it set right."""
-        source = self.source
-        found = {one.name: source[one.start : one.end].decode("utf-8", "replace") for one in definitions(source)}
-        helpers = []
-        for text in extracted.helpers:
-            name = next((one.name for one in definitions(text.encode())), "")
-            helpers.append(found.get(name, text))
-        text = found.get(self.wanted.name, extracted.function_text)
-        return msgspec.structs.replace(extracted, function_text=text.replace("\r\n", "\n"), helpers=tuple(helpers))
+        return standing(self.source, self.wanted.name, extracted)
 
     async def _compile(self) -> None:
         self.last = await self.compile(self.wanted.path, self.wanted.name, self.wanted.signature)
@@ -80,12 +70,10 @@ class CandidateTrial:
     def _without_warnings(self, before: Mapping[str, bytes]) -> bool:
         """Set right what warnings, taken as errors, say of the functions that are new in the file."""
         path, source = self.wanted.path, self.source
-        new = [one for one in definitions(source) if source[one.start : one.end] not in before.get(path, b"")]
-        lines = {line for one in new for line in range(one.line, source[: one.end].count(b"\n") + 2)}
         name = path.rsplit("/", 1)[-1]
         if any(not one.file.endswith(name) for one in errors_of(self.last.diagnostics)):
             return False
-        mended, told = without_promoted_warnings(source, self.last.diagnostics, lines)
+        mended, told = without_promoted_warnings(source, self.last.diagnostics, new_lines(source, before.get(path, b"")))
         if not told:
             return False
         self.files.write_bytes(path, mended)
@@ -110,9 +98,7 @@ class CandidateTrial:
 
     def lines(self) -> range:
         """The lines of the definition that stands there, with one above it; none when there is none."""
-        source = self.source
-        function = find_definition(source, self.wanted.name)
-        return range(function.line - 1, source[: function.end].count(b"\n") + 2) if function is not None else range(0)
+        return definition_lines(self.source, self.wanted.name)
 
     def take_back(self, before: Mapping[str, bytes]) -> None:
         """Undo a version, and with it the include lines that were put in for it."""

@@ -68,6 +68,7 @@ async def implement_step(
     cards: Callable[[str, str, str], Sequence[str]] = lambda path, source, told: (),
     asked: int = 0,
     stub: str = "",
+    callers: Collection[bytes] = (),
 ) -> StepOutcome:
     """Carry out ``step``. It succeeds when everything it asked for was changed, parses (Python) and compiles (C); otherwise
     every file is as before.
@@ -81,6 +82,7 @@ async def implement_step(
         more: whether the budget allows another version once one is there.
         asked: how often the symbol was asked for before: versions are drawn with the seeds and temperatures behind these.
         stub: the symbol as it was before anybody wrote it, shown in the place of what stands there.
+        callers: sources of tests, which tell how the symbol is used.
         cards: advice for a symbol without a body, by its file, source and what the tests say of it.
 
     Raises:
@@ -91,7 +93,7 @@ async def implement_step(
     contexts = (words.task_context(task, context), words.task_context(task, ""))
     worker = _Step(ctx, step, files, compile, contexts, failure, guard, attempts)
     worker.score, worker.samples, worker.examples, worker.more, worker.cards = score, samples, examples, more, cards
-    worker.asked, worker.stub = asked, stub
+    worker.asked, worker.stub, worker.callers = asked, stub, callers
     if step.kind == "function_implement":
         worker.open_context = words.task_context(with_documents(task, LazyFiles(files)), "")
     return await worker.run()
@@ -128,6 +130,7 @@ class _Step:
         self.more: Callable[[], bool] = lambda: True
         self.asked = 0
         self.stub = ""
+        self.callers: Collection[bytes] = ()
         self.open_context = ""
         """What all symbols without a body share in their prompts; "" for a step that changes what is written."""
 
@@ -272,8 +275,10 @@ class _Step:
         module = self.files.read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
         cut = bool(trouble)
         trouble = trouble or (brief(self.failure) if attempt % 2 and self.ctx.config.coding.tell_failures else "")
-        if self.stub:
-            module, source = module.replace(source, self.stub), self.stub
+        shown = self.stub or source
+        if (reader := reader_of(path)) is not None:
+            shown = reader.without_slips(shown.encode(), name.rpartition(".")[2], self.callers)[0].decode()
+        module, source = module.replace(source, shown), shown
         prompt = words.write_question(
             name, path, module[:SHOWN_FILE], source, language,
             told=told, cards=self.cards(path, source, told), order=attempt, trouble=trouble,
@@ -285,7 +290,7 @@ class _Step:
             item=f"{self.step.id} {name}".strip(),
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
-            stop=() if cut else ("\n```\n",),
+            stop=() if cut else ("\n```\n", *(reader.beyond if reader is not None else ())),
         )
 
     def _shown(self) -> dict[str, str]:
@@ -316,7 +321,7 @@ class _Step:
 
     async def _check(self, name: str, results: list[EditResult]) -> str:
         """Write the new contents and compile them; taken back, with the trouble returned, when that fails."""
-        results = [self._with_imports(one) for one in results]
+        results = [self._with_imports(self._without_slips(one, name)) for one in results]
         for one in results:
             problem = self._problem(one, name)
             if problem:
@@ -336,6 +341,16 @@ class _Step:
                 self.kind = "compile_error"
                 return trouble
         return ""
+
+    def _without_slips(self, result: EditResult, name: str) -> EditResult:
+        """The result with what facts alone set right in the symbol ``name``."""
+        language = reader_of(result.path)
+        if language is None or not name or not self.open_context:
+            return result
+        data, told = language.without_slips(result.data, name, self.callers)
+        if told:
+            self.ctx.notice("info", f"{name}: {' '.join(told)}", "implement")
+        return msgspec.structs.replace(result, data=data)
 
     def _with_imports(self, result: EditResult) -> EditResult:
         """The result with standard imports that the new code uses and the file lacks: a fact, so nobody is asked."""

@@ -39,6 +39,7 @@ from agent.events import (
     FunctionImplemented,
     FunctionStarted,
 )
+from agent.languages import reader_of
 from agent.prompts import function_implement as words
 from agent.values import FailureCategory
 
@@ -48,7 +49,7 @@ FIRST_REPLY_TOKENS = 640
 REPEATS = 2
 """Replies that were there before, after which no further one is asked for: the model has nothing else to say."""
 
-STOP = ("\n```\n", "\nint main(")
+CLOSED = "\n```\n"
 """Ends a reply behind its code block: an explanation costs as long as the function. A retry after a reply that could not be
 used goes without, for the model that opens its block with a bare fence."""
 
@@ -251,7 +252,7 @@ class _Writer:
     async def _ask(self, attempt: int) -> Extracted:
         wanted = self.wanted
         llm = self.ctx.llm("function_implement", self.asked + attempt - 1)
-        cut = "cut off" in self.trouble
+        cut, reader = "cut off" in self.trouble, reader_of(wanted.path)
         limit = llm.target.max_tokens if cut else min(llm.target.max_tokens, FIRST_REPLY_TOKENS)
         room = room_for(llm.target, limit) - len(self.task)
         async with self.lock:
@@ -274,7 +275,7 @@ class _Writer:
             attempt=self.asked + attempt,
             temperature=temperature_for(self.asked + attempt, llm.target.temperature),
             max_tokens=limit,
-            stop=() if self.unusable else STOP,
+            stop=() if self.unusable else (CLOSED, *(reader.beyond if reader is not None else ())),
         )
         self.calls.append(asked.call_id)
         return extract_function(asked.text, wanted.signature, known=around.known, finish=asked.finish)

@@ -79,6 +79,7 @@ class Toy:
     title = "Toy"
     suffixes = (".toy",)
     line_comment = "#"
+    beyond: tuple[str, ...] = ()
     tests = _Tests()
     linked = False
 
@@ -159,6 +160,11 @@ class Toy:
 
     def add(self, source: bytes, qualified_name: str, text: str) -> bytes:
         return source + b"\n" + text.encode() + b"\n"
+
+    def without_slips(self, source: bytes, name: str, callers: Collection[bytes] = ()) -> tuple[bytes, tuple[str, ...]]:
+        """The compiler tells of them."""
+        del name, callers
+        return source, ()
 
     def with_imports(self, source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str, ...]]:
         return source, ()

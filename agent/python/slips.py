@@ -1,0 +1,159 @@
+"""Slips of small models in Python that facts alone set right: what a class offers against how it and its tests use it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from agent.language.nesting import UNREADABLE
+from agent.python.names import undefined_names
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class _Edit(NamedTuple):
+    """Bytes ``start`` to ``end`` of the source become ``text``; ``why`` is a sentence."""
+
+    start: int
+    end: int
+    text: str
+    why: str
+
+
+def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> tuple[bytes, tuple[str, ...]]:
+    """``source`` with the slips in the function or class ``name`` set right, and a sentence for each kind.
+
+    - An attribute called like a method of its class hides it: the attribute gets an underscore.
+    - A bare name that nothing binds and the class has as a member: it is read through ``self``.
+    - A parameter that ``callers`` (sources of tests) leave out gets the default None.
+    - A method without arguments that they only read is a property.
+
+    What cannot be parsed is left alone.
+    """
+    told: dict[str, None] = {}
+    for rule in (_hidden_methods, _bare_members, _defaults, _properties):
+        try:
+            tree = ast.parse(source)
+            users = [ast.parse(one) for one in callers]
+        except UNREADABLE:
+            return source, tuple(told)
+        node = _definition(tree, name)
+        if node is None:
+            continue
+        edits = sorted(set(rule(source, node, users)), reverse=True)
+        for edit in edits:
+            source = source[: edit.start] + edit.text.encode() + source[edit.end :]
+            told[edit.why] = None
+    return source, tuple(told)
+
+
+def _definition(tree: ast.Module, name: str) -> ast.ClassDef | _Function | None:
+    found: ast.AST | None = tree
+    for part in name.split("."):
+        body = getattr(found, "body", [])
+        found = next((one for one in body if isinstance(one, (ast.ClassDef, _Function)) and one.name == part), None)
+    return found if isinstance(found, (ast.ClassDef, _Function)) else None
+
+
+def _offset(source: bytes, line: int, column: int) -> int:
+    """The place of a line (from 1) and a column in bytes, as the parser gives them."""
+    at = 0
+    for _ in range(line - 1):
+        at = source.index(b"\n", at) + 1
+    return at + column
+
+
+def _methods(node: ast.ClassDef) -> dict[str, _Function]:
+    """Its plain methods: no properties, no static ones."""
+    return {one.name: one for one in node.body if isinstance(one, _Function) and not one.decorator_list and one.args.args}
+
+
+def _own(node: ast.ClassDef) -> Iterator[tuple[ast.Attribute, bool]]:
+    """(``self.x``, whether it is called) in its methods."""
+    for method in _methods(node).values():
+        first = method.args.args[0].arg
+        called = {id(one.func) for one in ast.walk(method) if isinstance(one, ast.Call)}
+        for one in ast.walk(method):
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == first:
+                yield one, id(one) in called
+
+
+def _hidden_methods(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+    if not isinstance(node, ast.ClassDef):
+        return
+    own = list(_own(node))
+    names = {one.attr for one, _ in own}
+    hidden = {one.attr for one, _ in own if isinstance(one.ctx, ast.Store)} & _methods(node).keys()
+    for one, called in own:
+        if one.attr in hidden and not called and f"_{one.attr}" not in names:
+            end = _offset(source, one.end_lineno or 1, one.end_col_offset or 0)
+            why = f"The attribute {one.attr} hides the method of that name, so it is called _{one.attr}."
+            yield _Edit(end - len(one.attr.encode()), end, f"_{one.attr}", why)
+
+
+def _bare_members(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+    if not isinstance(node, ast.ClassDef):
+        return
+    stored = {one.attr for one, _ in _own(node) if isinstance(one.ctx, ast.Store)}
+    members = stored | _methods(node).keys()
+    assigned = (part for one in node.body if isinstance(one, ast.Assign) for part in one.targets)
+    members |= {part.id for part in assigned if isinstance(part, ast.Name)}
+    bare = undefined_names(source) & members
+    for method in _methods(node).values() if bare else ():
+        first = method.args.args[0].arg
+        called = {id(one.func) for one in ast.walk(method) if isinstance(one, ast.Call)}
+        for one in ast.walk(method):
+            if isinstance(one, ast.Name) and one.id in bare and isinstance(one.ctx, ast.Load):
+                at = _offset(source, one.lineno, one.col_offset)
+                hidden = one.id not in stored and id(one) not in called and f"_{one.id}" in stored
+                why = f"{one.id} is a member of {node.name}, so it is read through {first}."
+                yield _Edit(at, at, f"{first}._" if hidden else f"{first}.", why)
+
+
+def _defaults(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+    name = getattr(node, "name", "")
+    head = _methods(node).get("__init__") if isinstance(node, ast.ClassDef) else node
+    if not isinstance(head, _Function) or head.args.vararg is not None or head.args.posonlyargs:
+        return
+    parameters = head.args.args[1:] if isinstance(node, ast.ClassDef) else head.args.args
+    required = parameters[: len(parameters) - len(head.args.defaults)]
+    fewest = len(required)
+    for call in (one for tree in users for one in ast.walk(tree) if isinstance(one, ast.Call)):
+        named = isinstance(call.func, ast.Name) and call.func.id == name
+        if not named or any(isinstance(one, ast.Starred) for one in call.args):
+            continue
+        if any(word.arg is None for word in call.keywords):
+            continue
+        given = {word.arg for word in call.keywords}
+        left_out = [place for place, one in enumerate(required) if place >= len(call.args) and one.arg not in given]
+        fewest = min([fewest, *left_out])
+    if fewest == len(required) or any(_expects_refusal(tree) for tree in users):
+        return
+    for one in required[fewest:]:
+        at = _offset(source, one.end_lineno or 1, one.end_col_offset or 0)
+        text = "=None" if one.annotation is None else " = None"
+        yield _Edit(at, at, text, f"The tests call {name} without {one.arg}, so that it is None by default.")
+
+
+def _expects_refusal(tree: ast.Module) -> bool:
+    """Whether tests want a TypeError: a call with too few arguments may then be meant."""
+    return any(isinstance(one, ast.Name) and one.id == "TypeError" for one in ast.walk(tree))
+
+
+def _properties(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+    if not isinstance(node, ast.ClassDef):
+        return
+    called: set[str] = set()
+    read: set[str] = set()
+    for tree in users:
+        calls = {id(one.func) for one in ast.walk(tree) if isinstance(one, ast.Call)}
+        for one in ast.walk(tree):
+            if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load):
+                (called if id(one) in calls else read).add(one.attr)
+    for name, method in _methods(node).items():
+        takes_nothing = len(method.args.args) == 1 and not method.args.kwonlyargs and method.args.vararg is None
+        if name in read - called and takes_nothing and not any(one.attr == name and hit for one, hit in _own(node)):
+            at = _offset(source, method.lineno, method.col_offset)
+            why = f"The tests read {name} without a call, so it is a property."
+            yield _Edit(at, at, "@property\n" + " " * method.col_offset, why)

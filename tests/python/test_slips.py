@@ -1,0 +1,71 @@
+"""What a class offers against how it and its tests use it."""
+
+from __future__ import annotations
+
+from agent.python.slips import without_slips
+
+HIDING = """class Shelf:
+    def __init__(self, books):
+        self.books = {}
+        for place, book in enumerate(books):
+            self.books[place] = book
+
+    def books(self, place):
+        return self.books[place]
+
+    def both(self, place):
+        return self.books(place), len(self.books)
+"""
+BARE = """class Shelf:
+    NAMES = {'a': "ä"}
+
+    def __init__(self, books):
+        self.held = books
+
+    def first(self):
+        return "ä" + NAMES[held[0]] + tidy(held)
+
+    def tidy(self, books):
+        return str([book for book in books if book in held])
+"""
+
+
+def result(source: str, expression: str) -> object:
+    space: dict[str, object] = {}
+    exec(source, space)
+    return eval(expression, space)
+
+
+def test_an_attribute_that_hides_a_method_is_renamed() -> None:
+    source, told = without_slips(HIDING.encode(), "Shelf")
+    assert len(told) == 1 and "_books" in told[0]
+    assert result(source.decode(), "Shelf('ab').both(1)") == ("b", 2)
+    assert without_slips(source, "Shelf") == (source, ())
+
+
+def test_a_bare_member_is_read_through_self() -> None:
+    source, told = without_slips(BARE.encode(), "Shelf")
+    assert len(told) == 3, told
+    assert result(source.decode(), "Shelf(['a']).first()") == "ää['a']"
+
+
+def test_a_parameter_that_tests_leave_out_has_a_default() -> None:
+    source = b"class Shelf:\n    def __init__(self, books, owner: str):\n        pass\n"
+    callers = [b"def test():\n    Shelf([1], 'me')\n    assert Shelf([2])\n"]
+    changed, told = without_slips(source, "Shelf", callers)
+    assert b"books, owner: str = None)" in changed and "owner" in told[0]
+    assert without_slips(source, "Shelf", [callers[0] + b"    with raises(TypeError):\n        Shelf()\n"]) == (source, ())
+    function = b"def area(width, height):\n    return width * height\n"
+    assert b"height=None" in without_slips(function, "area", [b"area(2)\narea(width=2)\n"])[0]
+    assert without_slips(function, "area", [b"area(*sides)\narea(2, height=3)\n"]) == (function, ())
+
+
+def test_what_tests_read_without_a_call_is_a_property() -> None:
+    source = b"class Shelf:\n    def size(self):\n        return 3\n\n    def open(self):\n        return self.size() > 0\n"
+    assert without_slips(source, "Shelf", [b"assert shelf.size == 3\nassert shelf.open"])[0].count(b"@property") == 1
+    assert without_slips(source, "Shelf", [b"shelf.open()\nf = shelf.open\n"]) == (source, ())
+
+
+def test_what_cannot_be_read_or_is_not_there_is_left_alone() -> None:
+    for source, name in ((b"class Shelf(:\n", "Shelf"), (b"x = 1\n", "Shelf"), (HIDING.encode(), "Shelf.none")):
+        assert without_slips(source, name, [b"Shelf()"]) == (source, ())
