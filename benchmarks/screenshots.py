@@ -1,10 +1,10 @@
 """Pictures of the real application, from recorded runs: the same every time.
 
-    python -m benchmarks.screenshots OUT
+    python -m benchmarks.screenshots OUT [NAME ...]
 
-Writes one SVG a state into the folder OUT: 120 columns by 40 lines, the run screen at 80 by 24 and 200 by 50 too, and a run
-as a moving picture (``run-moving.svg``). No model is asked: the runs were recorded with the default model
-(``benchmarks/recordings``, made by ``benchmarks.recorded_run``); only the adjustment, which neither of them needed, is
+Writes one SVG a state into the folder OUT, or only those named: 120 columns by 40 lines, the run screen at 80 by 24 and
+200 by 50 too, and a run as a moving picture (``run-moving.svg``). No model is asked: the runs were recorded with the default
+model (``benchmarks/recordings``, made by ``benchmarks.recorded_run``); only the adjustment, which none of them needed, is
 written by hand.
 """
 
@@ -15,7 +15,7 @@ import asyncio
 import os
 import re
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,8 +84,8 @@ async def _settings(pilot: Pilot[int]) -> None:
     await pilot.pause()
 
 
-async def pictures(out: Path) -> None:
-    """Take them all. Each is taken in an application of its own."""
+async def pictures(out: Path, names: Collection[str] = ()) -> None:
+    """Take them all, or those of these names. Each is taken in an application of its own."""
     from benchmarks.recorded_run import load
     from tests.screens.driving import ReplayApp, home_services
     from tests.screens.recorded import failing
@@ -97,19 +97,26 @@ async def pictures(out: Path) -> None:
     def ring(until: str = "", live: bool = False) -> Callable[[], CraApp]:
         return lambda: ReplayApp(_up_to(load("ring_buffer"), until), live=live)
 
-    await _take(out, "home", home, WIDE)
-    await _take(out, "settings", home, WIDE, _settings)
-    await _take(out, "cascade", lambda: ReplayApp(_up_to(load("weather_log"), "PlanMade")), WIDE, _keys("1"))
-    await _take(out, "run", ring("RecoveryDone"), WIDE)
-    await _take(out, "compile", ring("RecoveryDone"), WIDE, _keys("2"))
-    await _take(out, "repair", lambda: ReplayApp(load("mended")), WIDE, _keys("8"))
-    await _take(out, "decide", ring(live=True), WIDE, _keys("5"))
-    await _take(out, "finished", ring(), WIDE)
-    await _take(out, "adjust", lambda: ReplayApp(failing()), WIDE, _keys("4"))
-    await _take(out, "run-80x24", ring("RecoveryDone"), SMALL)
-    await _take(out, "run-200x50", ring("RecoveryDone"), LARGE)
-    await _moving(out / "run-moving.svg", load("ring_buffer"))
-    await _labelled(out)
+    states: dict[str, tuple[Callable[[], CraApp], tuple[int, int], Steps | None]] = {
+        "home": (home, WIDE, None),
+        "settings": (home, WIDE, _settings),
+        "cascade": (lambda: ReplayApp(_up_to(load("weather_log"), "PlanMade")), WIDE, _keys("1")),
+        "run": (ring("RecoveryDone"), WIDE, None),
+        "compile": (ring("RecoveryDone"), WIDE, _keys("2")),
+        "repair": (lambda: ReplayApp(load("mended")), WIDE, _keys("8")),
+        "decide": (ring(live=True), WIDE, _keys("5")),
+        "finished": (ring(), WIDE, None),
+        "adjust": (lambda: ReplayApp(failing()), WIDE, _keys("4")),
+        "run-80x24": (ring("RecoveryDone"), SMALL, None),
+        "run-200x50": (ring("RecoveryDone"), LARGE, None),
+    }
+    for name, (app_of, size, steps) in states.items():
+        if not names or name in names:
+            await _take(out, name, app_of, size, steps)
+    if not names or "run-moving" in names:
+        await _moving(out / "run-moving.svg", load("ring_buffer"))
+    if not names or "relabel" in names:
+        await _labelled(out)
 
 
 def _up_to(recorder: Recorder, kind: str) -> Recorder:
@@ -171,24 +178,31 @@ def _shown_in_turn(frames: list[str]) -> str:
     return head + "".join(parts) + "</svg>\n"
 
 
+_LABELLED = 12
+"""Calls of the recorded run that carry a label in the picture."""
+
+
 async def _labelled(out: Path) -> None:
-    """Relabelling over a log with a few labelled calls."""
-    from screens.table import has_screen
+    """Relabelling over the calls of a recorded run, some of them labelled."""
+    from benchmarks.recorded_run import load
     from tests.labels.filled import Filled
     from tests.screens.driving import services
     from tui.app import CraApp
 
+    recorder = load("weather_log")
+    asked = [text for text in recorder.texts.values() if text.binary and text.verdict is not None]
     with tempfile.TemporaryDirectory(prefix="cra-pictures-") as folder:
-        filled = Filled(Path(folder) / "ring_buffer")
-        for run in ("r1", "r2"):
-            filled.run(run)
-            for number, item in enumerate(("ring_buffer.c", "log.h", "log.c", "tests/test_ring_buffer.c")):
-                call = filled.call(run, item, number % 2 == 0, 0.25 + 0.15 * number)
-                if run == "r1" and number < 2:
-                    filled.label(call, number == 0, "person")
+        filled = Filled(Path(folder) / "weather_log")
+        filled.run(recorder.run_id, "Fix series_between", _HOME)
+        for number, text in enumerate(asked):
+            call = filled.call(
+                recorder.run_id, text.item, bool(text.verdict), text.p_yes, stage=text.stage, model=text.model,
+                raw=text.raw, question=text.question, task_context=text.task_context, system=text.system,
+            )  # fmt: skip
+            if number < _LABELLED:
+                filled.label(call, bool(text.verdict), "person")
         filled.log.close()
-        if has_screen("relabel"):
-            await _take(out, "relabel", lambda: CraApp(services(), repo=filled.repo), WIDE, _opened("relabel"))
+        await _take(out, "relabel", lambda: CraApp(services(), repo=filled.repo), WIDE, _opened("relabel"))
 
 
 def _opened(name: str) -> Steps:
@@ -204,11 +218,12 @@ def _opened(name: str) -> Steps:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
+    parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="cra-pictures-") as folder:
         _quiet_environment(Path(folder))
-        asyncio.run(pictures(options.out))
+        asyncio.run(pictures(options.out, options.names))
 
 
 if __name__ == "__main__":
