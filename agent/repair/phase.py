@@ -351,8 +351,8 @@ class RepairPhase:
         self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
     ) -> int:
         """The number of the edit to write. Ordered by evidence, one of each behaviour; then a question for each of the best,
-        unless all behave alike: then no answer would change anything. Among those that fit the best by evidence and P(yes)
-        is taken; where none does, the best by evidence."""
+        unless the rest does odd things or all behave alike: then facts have decided. Among those that fit the best by
+        evidence and P(yes) is taken; where none does, the best by evidence."""
         order = sorted(self.numbers, key=lambda number: preference(self.numbers[number].candidate))
         order, probes = order[:MOST_COMPARED], await self._compare(bed, order[:MOST_COMPARED], sources)
         groups = plausible_first(alike(order, probes), order, probes)
@@ -360,7 +360,9 @@ class RepairPhase:
         if probes:
             self.ctx.emit(CandidatesCompared(tuple(map(tuple, groups)), len(probes)))
         kinds = [group[0] for group in groups]
-        best = kinds[: self.config.max_judged]
+        odd = implausible(groups, order, probes)
+        plausible = [number for number in kinds if number not in odd]
+        best = plausible[: self.config.max_judged]
 
         def take(number: int, why: str, guess: bool) -> int:
             other = next((one for one in kinds if one != number), None)
@@ -373,13 +375,12 @@ class RepairPhase:
 
         if not self.task.with_model:
             return take(kinds[0], "It is the best by the evidence; no model was asked.", len(kinds) > 1)
-        if len(kinds) == 1:
-            return take(kinds[0], _only(len(order), len(probes)), False)
+        if len(plausible) == 1:
+            return take(kinds[0], _only(len(order), len(odd), len(probes)), False)
         if not best:
             return take(kinds[0], "It is the best by the evidence; no edit is asked about.", True)
         verdicts: dict[int, bool] = {}
         chances: dict[int, float] = {}
-        odd = implausible(groups, order, probes)
 
         def heard(number: int, event: CallFinished) -> None:
             verdicts[number] = bool(event.verdict)
@@ -403,7 +404,7 @@ class RepairPhase:
             on_verdict=heard,
             default_action="left to the evidence",
         )
-        yes = sorted((one for one in best if verdicts.get(one)), key=lambda one: (one in odd, -chances[one]))
+        yes = sorted((one for one in best if verdicts.get(one)), key=lambda one: -chances[one])
         if yes:
             return take(yes[0], "It is the best by evidence and answer among those that were said to fit.", False)
         return take(best[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
@@ -477,9 +478,11 @@ def _key(one: Suspect) -> str:
     return f"{one.function.path}:{one.function.name}"
 
 
-def _only(edits: int, inputs: int) -> str:
+def _only(edits: int, odd: int, inputs: int) -> str:
     if edits == 1:
         return "It is the only edit that passes, so there is nothing to ask."
+    if odd:
+        return f"What all others do with some of {inputs} inputs speaks against them, so there is nothing to ask."
     return f"All {edits} edits that pass do the same with {inputs} inputs, so there is nothing to ask."
 
 

@@ -188,3 +188,10 @@ def test_a_text_is_taken_from_a_check_only_where_all_the_rest_agrees() -> None:
     found = {part[2] for change in OPERATORS["expected-text"].generate(site) for part in change.parts}
     assert found == {"right side", "top", "big box"}
     assert not list(OPERATORS["expected-text"].generate(Site(functions_of("a.py", source)[0])))
+
+
+def test_a_text_that_the_function_has_already_is_rather_not_taken_from_a_check() -> None:
+    source = b"def f(n):\n    if n % 2:\n        return 'even'\n    return 'odd'\n"
+    site = Site(functions_of("a.py", source)[0], (), Told(("assert 'even' == 'odd'", "assert 'odd' == 'uneven'")))
+    weights = {change.parts[0][2]: change.weight for change in OPERATORS["expected-text"].generate(site)}
+    assert weights["uneven"] == 1.0 and weights["odd"] < 0.5 and weights["even"] < 0.5

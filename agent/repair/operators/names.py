@@ -89,7 +89,7 @@ def wrapped(site: Site) -> Iterator[EditParts]:
     """Functions of one argument that the function uses already, and itself where it has one parameter."""
     own = site.function.name.rpartition(".")[2]
     single = [call.name for call in site.calls if len(call.arguments) == 1 and not call.receiver]
-    plain = ["int", "str", "list", "len", "abs", "sorted", "set"] if site.python else []
+    plain = ["int", "str", "list", "len", "abs", "sorted", "set"] if site.python else ["abs"]
     names = list(dict.fromkeys((*single, *([own] if len(site.parameters) == 1 and site.python else []), *plain)))
     for node in site.uses:
         parent = node.parent

@@ -13,6 +13,7 @@ _QUOTED = re.compile(r'(?<!\w)"((?:[^"\\\n]|\\.)*)"|(?<!\w)\'((?:[^\'\\\n]|\\.)*
 _CONVERSION = re.compile(r"%[-+0 #]*\d*(?:\.\d+)?(?:hh|h|ll|l|z)?[a-zA-Z%]|\{[^{}]*\}")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "'": "'"}
 _MOST_TEXTS = 6
+_KNOWN = 0.3
 _WORD = re.compile(r"[A-Za-z]{2}")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?!\w|\.\d)")
 _MOST_NUMBERS = 6
@@ -23,19 +24,20 @@ _PLACES = {"assignment", "assignment_expression", "init_declarator", "return_sta
 @operator("expected-text", "a text becomes what a failing check expects in its place", weight=1.0)
 def expected_text(site: Site) -> Iterator[EditParts]:
     """Of two quoted texts in a check's message one becomes the other when a part of a literal is exchanged; blank space
-    counts as one blank."""
+    counts as one blank. Where the function has the wanted text already, what is wrong is rather which one is taken."""
     pairs = [pair for said in site.said for pair in _pairs(said)]
-    for node in site.of("string_literal", "string") if pairs else ():
-        for start, end in _pieces(site, node):
-            written = site.source[start:end].decode("utf-8", "replace")
-            piece = _plain(written)
-            if not _WORD.search(piece):
-                continue
-            for got, wanted in pairs:
-                new = _in_place(_one_blank(piece), got, wanted)
-                if new is not None:
-                    lead, tail = _outer_blanks(written)
-                    yield EditParts(((start, end, lead + _escaped(new, site.text(node)) + tail),), site.line(node))
+    literals = site.of("string_literal", "string") if pairs else []
+    places = [(node, *place) for node in literals for place in _pieces(site, node)]
+    known = {_one_blank(_plain(site.source[start:end].decode("utf-8", "replace"))) for _, start, end in places}
+    for node, start, end in places:
+        written = site.source[start:end].decode("utf-8", "replace")
+        piece = _one_blank(_plain(written))
+        for got, wanted in pairs if _WORD.search(piece) else ():
+            new = _in_place(piece, got, wanted)
+            if new is not None:
+                lead, tail = _outer_blanks(written)
+                text = lead + _escaped(new, site.text(node)) + tail
+                yield EditParts(((start, end, text),), site.line(node), _KNOWN if new.strip() in known else 1.0)
 
 
 def _pairs(said: str) -> list[tuple[str, str]]:
