@@ -184,7 +184,7 @@ class RepairPhase:
         found = await self._find(bed, sources, suspects, functions)
         if not found:
             return self._finished(Mended(False, self._how_far(suspects)))
-        number = await self._choose(bed, sources, suspects, base.messages)
+        number = await self._choose(bed, sources, suspects)
         edits = {one: self._passing(one, sources) for one in self.numbers}
         chosen = edits[await self._confirmed(edits, number)]
         for path, text in chosen.texts.items():
@@ -347,9 +347,7 @@ class RepairPhase:
         sources = {edit.path: (self.workspace.root / edit.path).read_bytes() for edit in found.candidate.edits}
         return unified(found.candidate, sources)
 
-    async def _choose(
-        self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect], messages: Mapping[str, str]
-    ) -> int:
+    async def _choose(self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect]) -> int:
         """The number of the edit to write. Ordered by evidence, one of each behaviour; then a question for each of the best,
         unless the rest does odd things or all behave alike: then facts have decided. Among those that fit the best by
         evidence and P(yes) is taken; where none does, the best by evidence."""
@@ -373,28 +371,36 @@ class RepairPhase:
             self.ctx.emit(RepairChosen(number, why, guess, differing))
             return number
 
-        if not self.task.with_model:
-            return take(kinds[0], "It is the best by the evidence; no model was asked.", len(kinds) > 1)
         if len(plausible) == 1:
             return take(kinds[0], _only(len(order), len(odd), len(probes)), False)
-        if not best:
-            return take(kinds[0], "It is the best by the evidence; no edit is asked about.", True)
-        verdicts: dict[int, bool] = {}
-        chances: dict[int, float] = {}
+        if not self.task.with_model or not best:
+            return take(kinds[0], "It is the best by the evidence; no model was asked.", True)
+        fits = await self._said_to_fit(best, order, probes, sources, suspects)
+        if fits:
+            most = max(fits, key=lambda number: fits[number])
+            return take(most, "It is the best by evidence and answer among those that were said to fit.", False)
+        return take(best[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
+
+    async def _said_to_fit(
+        self, best: Sequence[int], order: Sequence[int], probes: Sequence[Probe], sources: Mapping[str, bytes],
+        suspects: Sequence[Suspect],
+    ) -> dict[int, float]:  # fmt: skip
+        """A question for each of ``best``: those that are said to fit, with evidence and P(yes) in one number."""
+        fits: dict[int, float] = {}
 
         def heard(number: int, event: CallFinished) -> None:
-            verdicts[number] = bool(event.verdict)
             self._call_ids[number] = event.call_id
-            chances[number] = fused(self.numbers[number].candidate, 1.0 if event.overruled else event.p_yes)
+            fits.pop(number, None)
+            if event.verdict:
+                fits[number] = fused(self.numbers[number].candidate, 1.0 if event.overruled else event.p_yes)
             self.ctx.emit(CandidateJudged(number, bool(event.verdict), event.p_yes))
 
         changed = self.numbers[best[0]].candidate.function
         own = next((one.function for one in suspects if one.function.name == changed), suspects[0].function)
-        contract = self._contract(own)
         await run_binary_judgment(
             best,
             system_prompt=fitting.SYSTEM,
-            task_context=fitting.context(self.task.text, contract, self._failure(messages)),
+            task_context=fitting.context(self.task.text, self._contract(own), self._failure(self._messages)),
             llm=self.ctx.llm(FITTING),
             format_item=lambda number: fitting.item(*self._shown_edit(number, sources), examples(probes, order, number)),
             item_key=lambda number: number,
@@ -404,10 +410,7 @@ class RepairPhase:
             on_verdict=heard,
             default_action="left to the evidence",
         )
-        yes = sorted((one for one in best if verdicts.get(one)), key=lambda one: -chances[one])
-        if yes:
-            return take(yes[0], "It is the best by evidence and answer among those that were said to fit.", False)
-        return take(best[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
+        return fits
 
     async def _compare(self, bed: CheckBed, order: Sequence[int], sources: Mapping[str, bytes]) -> list[Probe]:
         """What the edits that pass do with other inputs."""
