@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from agent.index import scan
 from agent.index.metadata import describe
+from agent.index.source import read_encoded
 from agent.index.words import terms
 from agent.languages import ParsedFile, Reference, Symbol, language_of, parse_file, parser_for
 from agent.workspace.protected import is_test_file
@@ -79,7 +79,7 @@ def extract(root: Path, path: str, max_bytes: int, known_sha: str) -> Extract | 
         now = os.stat(full)
     except (OSError, ValueError):
         return None
-    data, reason, encoding = scan.read_encoded(Path(full), max_bytes)
+    data, reason, encoding = read_encoded(Path(full), max_bytes)
     found = Extract(path, now.st_size, now.st_mtime_ns, reason)
     if reason:
         return found

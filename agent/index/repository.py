@@ -15,6 +15,7 @@ from agent.index import history, scan, search
 from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, RankedFile, RankedSymbol, RefreshReport
 from agent.index.references import References
 from agent.index.resolve import ProjectResolver
+from agent.index.source import MAX_FILE_BYTES, read_source
 from agent.index.store import IndexUnavailable, Store, remove_file
 from agent.index.update import Progress, Updater
 from agent.languages import language_of, parser_for
@@ -52,7 +53,7 @@ class Index:
         root: Path,
         *,
         db_path: Path | None = None,
-        max_file_bytes: int = scan.MAX_FILE_BYTES,
+        max_file_bytes: int = MAX_FILE_BYTES,
         include_paths: Iterable[str] = (),
         hidden: Iterable[str] = (),
     ) -> Index:
@@ -207,7 +208,7 @@ class Index:
 
     def source(self, path: str) -> bytes:
         """A file's bytes as they are on disk now; symbol ranges fit them after a refresh. b"" when it cannot be read."""
-        return scan.read_source(self.root / path, self._max_file_bytes)[0]
+        return read_source(self.root / path, self._max_file_bytes)[0]
 
     def text(self, path: str) -> str:
         """A file's text as it is on disk now, newlines untouched; "" when it cannot be read."""

@@ -1,9 +1,8 @@
 # ruff: noqa: SIM905
-"""Which files a repository holds, and which of them can be read as text. Never raises on what it finds there."""
+"""Which files a repository holds. Never raises on what it finds there."""
 
 from __future__ import annotations
 
-import codecs
 import os
 import stat
 import tempfile
@@ -13,22 +12,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from agent.languages import reader_of
 from agent.regular_files import LARGEST
 from agent.scratch import scratch_folder
 from agent.walking import walk
 from agent.workspace.clean_room import FOLDER
 from agent.workspace.git import CheckoutChanged, GitError, discover, run_git, run_place_of
 
-MAX_FILE_BYTES = 1 << 20
-"""Larger files are data or generated; the reference system's limit too."""
-
 _NEVER = frozenset((FOLDER, ".git", ".hg", ".svn"))
 _CLUTTER = frozenset(
     "node_modules __pycache__ .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .eggs .cache".split()
 )
-_MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
-          (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -191,42 +184,3 @@ def _inside(root: str, folder: str) -> bool:
     """False when a folder on the way is a link that leads out of the root."""
     real = os.path.realpath(os.path.join(root, folder))
     return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
-
-
-def read_source(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, str]:
-    """(content as UTF-8, "") or (b"", reason for leaving it out)."""
-    data, reason, _ = read_encoded(path, max_bytes)
-    return data, reason
-
-
-def read_encoded(path: Path, max_bytes: int = MAX_FILE_BYTES) -> tuple[bytes, str, str]:
-    """(content as UTF-8, reason for leaving it out or "", the encoding it was in where that is not UTF-8).
-
-    A byte order mark decides, then a Python source's declaration (PEP 263), then whether it is UTF-8; what is left is read
-    as Latin-1, in which every byte is a character.
-    """
-    try:
-        if path.stat().st_size > max_bytes:
-            return b"", "too large", ""
-        data = path.read_bytes()
-    except (OSError, ValueError):
-        return b"", "unreadable", ""
-    if len(data) > max_bytes:
-        return b"", "too large", ""
-    marked = next((name for mark, name in _MARKS if data.startswith(mark)), "")
-    if not marked and b"\0" in data:
-        return b"", "binary", ""
-    if data.isascii():
-        return data, "", ""
-    reader = reader_of(path.name)
-    for encoding in (marked, reader.declared_encoding(data) if reader else "", "utf-8", "latin-1"):
-        try:
-            if encoding == "utf-8":
-                data.decode("utf-8")
-                return data, "", ""
-            if encoding:
-                return data.decode(encoding).encode("utf-8"), "", encoding
-        except (UnicodeError, LookupError):
-            if encoding == marked:
-                return b"", "binary", ""
-    return b"", "unreadable", ""

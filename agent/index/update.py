@@ -13,7 +13,8 @@ from agent.index.extract import Extract
 from agent.index.references import write_edges
 from agent.index.resolve import ProjectResolver
 from agent.index.store import Known, Store, file_number, put_file, put_skipped, remove_file
-from agent.index.workers import Job, extracted
+from agent.index.worker import Job
+from agent.index.workers import extracted
 from agent.languages import LANGUAGES
 
 Progress = Callable[[int, int, str], None]

@@ -6,24 +6,18 @@ the program that uses the index is not imported again in each of them, as the st
 
 from __future__ import annotations
 
-import gc
 import os
-import struct
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from agent.index.extract import Extract, extract
+from agent.index.worker import Job, receive, send
 from agent.own_python import own_python
-
-Job = tuple[str, str]
-"""A path and the digest of its content as far as it is known."""
 
 BATCH = 16
 ALONE_BELOW = 80
@@ -33,11 +27,9 @@ MAX_WORKERS = 8
 _AHEAD = 6
 """Batches that a worker may be ahead of the writer: keeps memory flat."""
 
-_LENGTH = struct.Struct("<I")
 _encode = msgspec.msgpack.Encoder().encode
-_jobs = msgspec.msgpack.Decoder(list[Job])
 _results = msgspec.msgpack.Decoder(list[Extract | None])
-_COMMAND = "from agent.index.workers import serve; serve()"
+_COMMAND = "from agent.index.worker import serve; serve()"
 
 
 @contextmanager
@@ -141,32 +133,8 @@ def _start(root: Path, max_bytes: int) -> subprocess.Popen[bytes] | None:
 def _ask(child: subprocess.Popen[bytes], batch: Sequence[Job]) -> list[Extract | None] | None:
     assert child.stdin is not None and child.stdout is not None
     try:
-        _send(child.stdin, _encode(batch))
-        raw = _receive(child.stdout)
+        send(child.stdin, _encode(batch))
+        raw = receive(child.stdout)
         return None if raw is None else _results.decode(raw)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None
-
-
-def _send(pipe: IO[bytes], raw: bytes) -> None:
-    pipe.write(_LENGTH.pack(len(raw)))
-    pipe.write(raw)
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> bytes | None:
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(head)
-    raw = pipe.read(length)
-    return raw if len(raw) == length else None
-
-
-def serve() -> None:
-    """The child's loop: batches of jobs in, their extracts out, until the pipe closes."""
-    gc.disable()  # every file's objects die with their references: looking for cycles costs a tenth and finds none
-    root, max_bytes = Path(sys.argv[1]), int(sys.argv[2])
-    while (raw := _receive(sys.stdin.buffer)) is not None:
-        results = [extract(root, path, max_bytes, sha) for path, sha in _jobs.decode(raw)]
-        _send(sys.stdout.buffer, _encode(results))

@@ -11,7 +11,6 @@ signing, a missing name) nor run a program: see git-config(1) for what each name
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import stat
@@ -246,13 +245,6 @@ def run_git_apart(
     """
     settings = (*_other_filters(git_dir, ()), WHOLE)
     return _run(work_tree, [f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args], settings, args[0], env=env)
-
-
-async def git(
-    cwd: Path, *args: str, input: bytes | None = None, env: Mapping[str, str] | None = None, check: bool = True
-) -> subprocess.CompletedProcess[bytes]:
-    """:func:`run_git` without blocking the event loop."""
-    return await asyncio.to_thread(run_git, cwd, *args, input=input, env=env, check=check)
 
 
 def text(result: subprocess.CompletedProcess[bytes]) -> str:

@@ -451,6 +451,9 @@ def test_two_processes_may_open_and_refresh_at_once(tmp_path: Path) -> None:
     code = f"from pathlib import Path; from agent.index import Index; print(Index.open(Path({str(root)!r})).refresh().files)"
     runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [run.communicate(timeout=60)[0].strip() for run in runs] == ["50", "50", "50"]
+    shared, alone = Index.open(root), Index.open(root, db_path=tmp_path / "alone.sqlite")
+    alone.refresh()
+    assert everything(shared) == everything(alone)
 
 
 def test_a_process_killed_in_the_middle_leaves_whole_files(tmp_path: Path) -> None:
