@@ -115,7 +115,10 @@ def _make_broke(line: str) -> bool:
 def _tests(lines: list[str], command: str) -> list[Hit]:
     hits = []
     titles = {match["name"]: n for n, line in enumerate(lines) if (match := PYTEST_TITLE.match(line))}
+    ninja = any(line.startswith("ninja: build stopped") for line in lines)
     for number, line in enumerate(lines):
+        if ninja and line.startswith("FAILED: "):
+            continue  # ninja's word for any command, not a runner's
         if not say.TEST.search(line) or any(p.search(line) for p in (say.PATCH, say.COMPILE, say.USAGE)):
             continue
         named = _TEST_NAME.match(line)
@@ -198,7 +201,12 @@ def _runtime(lines: list[str], tracebacks: bool) -> list[Hit]:
 
 
 def _unfinished_test(lines: list[str]) -> list[Hit]:
-    """The last test that a runner began, when nothing after it speaks of a test: the runner died within it."""
+    """The last test that a runner began, when nothing after it speaks of a test: the runner died within it. So it did where
+    fewer tests reported than its plan promised (Test Anything Protocol 14, "The Plan")."""
+    promised = next((int(plan[1]) for line in lines if (plan := say.TAP_PLAN.match(line))), 0)
+    reported = [number for number, line in enumerate(lines) if say.TAP_RESULT.match(line)]
+    if len(reported) < promised and not any(line.startswith("Bail out!") for line in lines):
+        return [Hit(reported[-1] if reported else 0, "runtime_error", "unfinished")]
     begun = [(number, match) for number, line in enumerate(lines) if (match := say.TEST_BEGINS.match(line))]
     if not begun:
         return []

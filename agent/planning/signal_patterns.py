@@ -189,9 +189,10 @@ SANITIZER = _any(
     r"^(?:\S+:\d+(?::\d+)?|<unknown>): runtime error: |^ubsan: [a-z][\w-]+(?: by 0x[0-9a-f]+| at .+)?$|^UBSAN: \S",
     r"^==\d+== (?:Invalid (?:read|write|free)|Conditional jump or move depends|Process terminating|Use of uninitialised"
     r"|ERROR SUMMARY: [1-9])",
+    r"^(?:Program|Thread \d.*) received signal SIG(?:SEGV|ABRT|BUS|FPE|ILL)\b",
     r"^\*\*\* GWP-ASan detected a memory error|^mimalloc: (?:error|assertion failed): |^Scudo ERROR: ",
 )
-"""Sanitizers, hardened allocators and valgrind; these speak up even when the exit code is 0, as UBSan's does."""
+"""Sanitizers, hardened allocators, valgrind and debuggers; these speak up even when the exit code is 0, as UBSan's does."""
 
 _SHELL = r"(?:\S+: (?:(?:line )?\d+: ?)?)?(?:\[\d+\]\s*[-+]?\s+)?(?:\d+:? +)?"
 """What a shell puts in front: its own or the script's name and the line, the number of the job, that of the process."""
@@ -239,6 +240,10 @@ TEST_BEGINS = re.compile(
     r"|^.*[Ee]ntering test case \"(?P<boost>[^\"]+)\""
 )
 """A runner begins a test: GoogleTest and cmocka, Go, XCTest, CTest, pytest -v, Rust, unittest -v, Boost.Test."""
+
+TAP_PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#|$)")
+TAP_RESULT = re.compile(r"^(?:not )?ok\b")
+"""How many tests a TAP producer promises, and the line of each."""
 
 TIMEOUT = _any(
     _caseless(r"\btimed out\b|\btime(?:out| limit)(?: of \S+ \w+)? (?:expired|exceeded|reached)|^timeout: (?!\s*\d)"),
