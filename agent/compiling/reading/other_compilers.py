@@ -1,7 +1,7 @@
 """Messages of compilers that are neither gcc nor clang, in gcc's words: one reader then serves for all.
 
-Forms: EDG front ends (TI, armcc, icc, pgcc), IAR, Keil C51, MSVC, Open Watcom, Borland, SDCC, XC8, Oracle Studio, IBM XL,
-and Vim's list of errors (``:help quickfix-window``).
+Forms: EDG front ends (TI, armcc, icc, pgcc, nvc), IAR, Keil C51, MSVC, Open Watcom, Borland, SDCC, XC8, Cosmic, Oracle
+Studio, IBM XL, and Vim's list of errors (``:help quickfix-window``).
 Each is taken from the vendor's manual or from logs in public issues.
 """
 
@@ -14,28 +14,31 @@ from agent.log_text import holds_any
 _SIGNS_BESIDE_GCC = ('", line ', "): error", "): warning", ": error: (")
 """Pieces of text that gcc and clang do not print and another compiler does in a form that looks like theirs."""
 _SIGNS = (
-    '", line ', "rror[", " IN LINE ", "PGC-", ": error ", ": warning ", ": remark ", "! E", "! W", ": syntax error: ",
-    ") : ", "Error E", "Warning W", " error|", " warning|",
+    '", line ', "rror[", " IN LINE ", "PGC-", "NVC", "#error cp", ": error ", ": warning ", ": remark ", "! E", "! W",
+    ": syntax error: ", ") : ", "Error E", "Warning W", " error|", " warning|",
 )  # fmt: skip
 """Such pieces in a text that holds no message of gcc or clang."""
 _SEVERITY = r"(?P<severity>(?:fatal |catastrophic )?error|warning|remark)"
 _NUMBER = r"(?:\s?\[\w+\]|\s?#?[A-Z]{0,3}\d+(?:-[DE])?)?"
+_COLUMN = r"(?:\.\d+| \(col(?:umn|\.)? \d+\))?"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf'^"(?P<file>[^"]+)", line (?P<line>\d+)(?:\.\d+)?:\s*{_SEVERITY}{_NUMBER}\s*:\s*(?:#\d+(?:-[DE])?:\s*)?'
+        rf'^"(?P<file>[^"]+)", line (?P<line>\d+){_COLUMN}:\s*{_SEVERITY}{_NUMBER}\s*:\s*(?:#\d+(?:-[DE])?:\s*)?'
         r"(?P<text>.*)$",
-        r'^"(?P<file>[^"]+)", line (?P<line>\d+)(?:\.\d+)?:\s*(?:\d{4}-\d{3}\w?\s+\((?P<letter>[SEUWI])\)\s*)?(?P<text>.*)$',
+        rf'^"(?P<file>[^"]+)", line (?P<line>\d+){_COLUMN}:\s*(?:\d{{4}}-\d{{3}}\w?\s+\((?P<letter>[SEUWI])\)\s*)?'
+        r"(?P<text>.*)$",
         rf'^"(?P<file>[^"]+)",(?P<line>\d+)\s+{_SEVERITY}\[\w+\]:\s*(?P<text>.*)$',
         r"^\*\*\* (?P<severity>(?:fatal )?error|warning) C\d+ IN LINE (?P<line>\d+) OF (?P<file>[^:]+): (?P<text>.*)$",
         r"^(?P<severity>error|warning|fatal) [EWF]\d+ (?P<file>\S+) (?P<line>\d+): (?P<text>.*)$",
         r"^(?P<file>[^\s(\"]+)\((?P<line>\d+)\): (?P<severity>error|warning)! [EW]\d+: (?P<text>.*)$",
         rf"^(?P<file>[^\s(\"]+)\((?P<line>\d+)(?:,\d+)?\)\s?:\s*{_SEVERITY}{_NUMBER}\s*:\s*(?P<text>.*)$",
         rf"^(?P<file>[^\s:\"]+):(?P<line>\d+): {_SEVERITY} \d+: (?P<text>.*)$",
-        r"^(?P<file>[^\s:\"]+):(?P<line>\d+)(?::\d+)?: (?P<severity>error|warning): \(\d+\) (?P<text>.*)$",
+        r"^(?P<file>[^\s:\"]+):(?P<line>\d+)(?::\d*)?: (?P<severity>error|warning): \(\d+\) (?P<text>.*)$",
         r"^(?P<file>[^\s:\"]+):(?P<line>\d+): (?P<text>syntax error: .*)$",
         r"^(?P<file>[^\s|\"]+)\|(?P<line>\d+)(?: col \d+)?[^|]*? (?P<severity>error|warning)\|\s*(?P<text>.*)$",
-        r"^PGC-(?P<letter>[SWIF])-\d+-(?P<text>.*) \((?P<file>[^:()]+): (?P<line>\d+)\)$",
+        r"^#(?P<severity>error|warning) cp\w+ (?P<file>[^\s:]+):(?P<line>\d+)(?:\(\d+\+?\))? (?P<text>.*)$",
+        r"^(?:PGC|NVC(?:\+\+)?)-(?P<letter>[SWIF])-\d+-(?P<text>.*) \((?P<file>[^:()]+): (?P<line>\d+)\)$",
     )
 )
 _Q = r"[\"'`‘]?(?P<name>[A-Za-z_]\w*)[\"'’]?"
@@ -55,6 +58,7 @@ _WORDS = tuple(
         (r"identifier NAME is undefined", _UNDECLARED),
         (r"^NAME\s?: (?:undeclared|undefined) identifier", _UNDECLARED),
         (r"(?:undefined|undeclared) (?:identifier|symbol|variable):? NAME", _UNDECLARED),
+        (r"^NAME undefined$", _UNDECLARED),
         (r"^Symbol NAME has not been declared", _UNDECLARED),
         (r"^NAME\s?: redefinition; different", "conflicting types for '{}'"),
         (r"declaration is incompatible with \"[^\"(]*\bNAME\s*\(", "conflicting types for '{}'"),

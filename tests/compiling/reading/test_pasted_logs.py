@@ -36,6 +36,10 @@ OTHER_COMPILERS = {
     "main.c(7): Warning! W131: No prototype found for function 'memset'\n",
     "borland": "Error E2451 main.c 5: Undefined symbol 'uint8_t' in function blink\n"
     "Warning W8065 main.c 7: Call to function 'memset' with no prototype in function blink\n",
+    "armcc-columns": '"main.c", line 5 (column 5): Error:  #20: identifier "uint8_t" is undefined\n'
+    '"main.c", line 7 (column 5): Warning:  #223-D: function "memset" declared implicitly\n',
+    "nvc": 'NVC++-S-0155-identifier "uint8_t" is undefined  (main.c: 5)\n'
+    'NVC++-W-0155-function "memset" declared implicitly  (main.c: 7)\n',
     "xc8": 'main.c:5: error: (192) undefined identifier "uint8_t"\n'
     "main.c:7: warning: (361) function \"memset\" declared implicit int\n",
 }
