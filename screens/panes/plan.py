@@ -58,11 +58,13 @@ class PlanPane(Pane):
         step = entry.step
         after = f"  after {', '.join(step.depends_on)}" if step.depends_on else ""
         gone = "  dropped" if entry.status == "dropped" else ""
-        head = line((f"{glyph} ", style), (f"{name} ", STRONG), one_line(step.description), (gone + after, MUTED))
         kind = "" if step.kind in ("implement", "function_implement") else step.kind.replace("_", " ")
-        commit, detail = (entry.finished.commit, entry.finished.detail) if entry.finished is not None else ("", "")
-        facts = [fact for fact in (kind, *step.target_files, commit[:8]) if fact]
-        lines = [head, line((f"    {one_line(' · '.join(facts))}", MUTED))]
+        commit, detail = (entry.finished.commit[:8], entry.finished.detail) if entry.finished is not None else ("", "")
+        facts = [fact for fact in (kind, *(file for file in step.target_files if file not in step.description)) if fact]
+        told = gone + after + (f"  {commit}" if commit and not facts else "")
+        lines = [line((f"{glyph} ", style), (f"{name} ", STRONG), one_line(step.description), (told, MUTED))]
+        if facts:
+            lines.append(line((f"    {one_line(' · '.join([*facts, *([commit] if commit else [])]))}", MUTED)))
         if detail:
             lines.append(line((f"    {one_line(detail)}", BAD if entry.status == "failed" else MUTED)))
         return lines
