@@ -4,8 +4,8 @@
 
 Writes one SVG a state into the folder OUT, or only those named: 120 columns by 40 lines, the run screen at 80 by 24 and
 200 by 50 too, and a run as a moving picture (``run-moving.svg``). No model is asked: the runs were recorded with the default
-model (``benchmarks/recordings``, made by ``benchmarks.recorded_run``); only the adjustment, which none of them needed, is
-written by hand.
+model (``benchmarks/recordings``, made by ``benchmarks.recorded_run``); only the run whose plan is adjusted,
+which none of the others needed, is that of a scripted model (``tests/flow/planner.py``).
 """
 
 from __future__ import annotations
@@ -88,7 +88,6 @@ async def pictures(out: Path, names: Collection[str] = ()) -> None:
     """Take them all, or those of these names. Each is taken in an application of its own."""
     from benchmarks.recorded_run import load
     from tests.screens.driving import ReplayApp, home_services
-    from tests.screens.recorded import failing
     from tui.app import CraApp
 
     def home() -> CraApp:
@@ -106,7 +105,7 @@ async def pictures(out: Path, names: Collection[str] = ()) -> None:
         "repair": (lambda: ReplayApp(load("mended")), WIDE, _keys("8")),
         "decide": (ring(live=True), WIDE, _keys("5")),
         "finished": (ring(), WIDE, None),
-        "adjust": (lambda: ReplayApp(failing()), WIDE, _keys("4")),
+        "adjust": (lambda: ReplayApp(load("adjusted")), WIDE, _keys("4")),
         "run-80x24": (ring("RecoveryDone"), SMALL, None),
         "run-200x50": (ring("RecoveryDone"), LARGE, None),
     }

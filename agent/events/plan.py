@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.events.base import Event
-from agent.values import FailureSignal, PlanStep
+from agent.values import FailureCategory, FailureSignal, PlanStep
 
 
 class PlanMade(Event, frozen=True):
@@ -33,13 +33,15 @@ class FailureSignals(Event, frozen=True):
 
 
 class AdjustmentStarted(Event, frozen=True):
-    """An adjustment round begins; ``expected_calls`` is the most it can make."""
+    """An adjustment round begins; ``expected_calls`` is the most it can make. ``categories`` are those of the failures; an
+    older log has each in brackets before its text instead."""
 
     round_no: int
     failures: tuple[str, ...]
     remaining: tuple[str, ...]
     executed: tuple[str, ...] = ()
     expected_calls: int = 0
+    categories: tuple[FailureCategory, ...] = ()
 
 
 class ViabilityVerdict(Event, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from itertools import zip_longest
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -63,16 +64,16 @@ def round_lines(adjustment: Adjustment, width: int, known: Mapping[str, StepStat
     steps of the run by their ids."""
     started = adjustment.started
     failures = plural(len(started.failures), "failure")
-    steps = [f"{len(started.remaining)} to do" if started.remaining else "", f"{len(started.executed)} done"]
+    steps = [f"{len(started.remaining)} to do" if started.remaining else "", f"{len(started.executed)} carried out"]
     told = ", ".join(step for step in steps if step)
     lines = [
         line((f"round {started.round_no}", LABEL), f"  {failures}; steps: {told}"),
         *_calls(adjustment),
         Content(""),
     ]
-    lines += [
-        line((f"F{number} ", f"bold {BAD}"), one_line(text)) for number, text in enumerate(started.failures, 1)
-    ]
+    for number, (text, category) in enumerate(zip_longest(started.failures, started.categories, fillvalue=""), 1):
+        kind = f"  {category.replace('_', ' ')}" if category else ""
+        lines.append(line((f"F{number} ", f"bold {BAD}"), one_line(text), (kind, MUTED)))
     if started.remaining or started.executed:
         lines += [Content(""), *_matrix(adjustment, width, known)]
     lines.append(Content(""))
@@ -126,7 +127,8 @@ def _matrix(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) 
         title = fit(Content(titles[step]), name)
         row: list[tuple[str, str]] = [(title.plain + " " * (name + 2 - title.cell_length), MUTED if done else STRONG)]
         if viable:
-            glyph, style = ("done", MUTED) if done else _mark(adjustment.viability.get(step))
+            failed = step in known and known[step].status == "failed"
+            glyph, style = ("failed" if failed else "done", MUTED) if done else _mark(adjustment.viability.get(step))
             row.append((glyph.center(6).ljust(viable), style))
         for number in range(len(failures) if asked else 0):
             cause = adjustment.root_causes.get((number, step))

@@ -43,7 +43,7 @@ def phase_count(stage: ShownStage, state: RunState) -> str:
             return " → ".join(passes)
     if not stage.done and stage.total:
         return f"{stage.asked} of {stage.total}"
-    if stage.asked and stage.done and stage.name in ("scope", "similarity", *_CASCADE):
+    if stage.asked and stage.done and stage_of(stage.name).binary:
         return f"{stage.yes} of {stage.asked} yes"
     if stage.finished is not None and stage.finished.counts:
         name, count = next(iter(stage.finished.counts.items()))

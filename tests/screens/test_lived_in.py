@@ -14,6 +14,7 @@ from agent.events import Envelope
 from agent.gate import Gate
 from agent.state.run_state import RunState
 from agent.values import CheckResult, Diagnostic, PlanStep, Rung
+from benchmarks.recorded_run import load
 from screens.finding import FindLine
 from screens.lines import folded
 from screens.panes.adjust import AdjustPane
@@ -315,6 +316,14 @@ def test_the_matrix_has_the_steps_that_are_done_and_its_sum_adds_up() -> None:
     assert rows == {"s1": ["○"], "s2": ["●"]}
     empty = "\n".join(row.plain for row in AdjustPane().build(folded_state(ev.AdjustmentStarted(1, ("x",), (), (), 6)), 80))
     assert "step" not in empty.replace("steps:", "")
+
+
+def test_a_recorded_adjustment_is_told_with_the_names_of_its_steps_and_the_kind_of_its_failure() -> None:
+    state = folded_state(*(envelope.event for envelope in load("adjusted").envelopes))
+    rows = [row.plain for row in AdjustPane().build(state, 120)]
+    assert len(state.adjustments) == 2 and any(row.startswith("F1 ") and row.endswith("  patch failure") for row in rows)
+    assert "s1 BudgetTracker.remaining  failed     ○" in rows and "s2 BudgetTracker.can_fit      ✓        ○" in rows
+    assert sum("at most 5: 1 still worth doing + 2 caused by + 1 new step + 1 the new plan" in row for row in rows) == 2
 
 
 def test_both_forms_of_a_diff_show_all_of_it() -> None:

@@ -155,8 +155,9 @@ def _started(
     executed: Sequence[PlanStep],
     expected: int,
 ) -> None:
-    texts = tuple(failure.text for failure in failures)
+    signals = [failure.signal for failure in failures]
+    told, kinds = tuple(signal.message for signal in signals), tuple(signal.category for signal in signals)
     names = tuple(step.id for step in remaining), tuple(step.id for step in executed)
-    ctx.emit(AdjustmentStarted(round_no, texts, names[0], names[1], expected))
+    ctx.emit(AdjustmentStarted(round_no, told, names[0], names[1], expected, kinds))
     if left_out:
-        ctx.notice("info", f"{left_out} more failures are left for a later round; the first {len(texts)} are looked at now.")
+        ctx.notice("info", f"{left_out} more failures are left for a later round; the first {len(told)} are looked at now.")

@@ -131,7 +131,8 @@ def deterministic(case: Case) -> PlanAdjustment:
     for name, number in case.new.items():
         suspect = _place_of(case, number)
         files = suspect.target_files if suspect else ()
-        steps.append(PlanStep(name, f"Repair what this failure shows: {_first_line(case.failures[number].text)}", files))
+        shown = _first_line(case.failures[number].signal.message)
+        steps.append(PlanStep(name, f"Repair what this failure shows: {shown}", files))
     check_steps(steps, known=case.done)
     changes = changes_of(case)
     return PlanAdjustment(ordered(steps), "by the verdicts alone", changes, verdicts=case.verdicts, how="deterministic")
@@ -149,7 +150,7 @@ def changes_of(case: Case) -> tuple[str, ...]:
     dropped = [f"{step.id} is dropped" for step in case.remaining if step.id not in case.kept]
     blamed = {step: case.blamed(step) for step in case.kept}
     revised = [f"{step} is revised: it caused {_first_line(found[0].text)}" for step, found in blamed.items() if found]
-    added = [f"{name} is new, for {_first_line(case.failures[number].text)}" for name, number in case.new.items()]
+    added = [f"{name} is new, for {_first_line(case.failures[number].signal.message)}" for name, number in case.new.items()]
     return (*dropped, *revised, *added)
 
 
