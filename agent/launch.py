@@ -19,7 +19,7 @@ from agent.context import RunContext
 from agent.events import ModelStatus
 from agent.gate import Gate
 from agent.index.scan import list_files
-from agent.languages import LANGUAGES, language_of
+from agent.languages import LANGUAGES, language_of, named
 from agent.learning.examples import LabelledExamples
 from agent.models.http import without_credentials
 from agent.models.keys import guard
@@ -99,7 +99,7 @@ async def open_run(
     if not await asyncio.to_thread(is_trusted, repo):
         raise NotTrusted(repo, await asyncio.to_thread(trust_question, repo, extra))
     notes = () if given else (await asyncio.to_thread(load_with_notes, repo, extra))[1]
-    if "c" in languages:
+    if any(named(language).linked for language in languages):
         await _require_compiler(config)
     guard(_key_names(config))
     await asyncio.to_thread(sweep_temporary)
@@ -202,7 +202,7 @@ def _require_sources(repo: Path, languages: set[str], task: str) -> set[str]:
         return set()
     if not read_intent(task).creates_files:
         raise PreflightError(
-            f"There is no C or Python source file in {repo}.",
+            f"There is no {' or '.join(language.title for language in LANGUAGES)} source file in {repo}.",
             "Name a repository that holds some (files that git ignores do not count), or the files to write in the task.",
         )
     return {language_of(path) for path in read_intent(task).files} & CODE

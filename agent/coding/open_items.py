@@ -15,15 +15,16 @@ import msgspec
 from agent.c.declarations.functions import CFunction, functions
 from agent.c.declarations.open_types import TypeFacts, type_facts
 from agent.c.declarations.signature import definition_head
-from agent.c.files import counterpart, is_header, is_source, new_source_for
+from agent.c.files import new_source_for
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
-from agent.c.symbols.reader import parse
 from agent.c.writing.stubs import find_stubs
-from agent.languages import is_compiled, is_module, language_of, named
+from agent.languages import is_compiled, is_interface, is_module, is_unit, language_of, parse_file, reader_of
 from agent.workspace.protected import is_test_file
 
-_FOREIGN = frozenset({"vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build"})
+_FOREIGN = frozenset({
+    "vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build", "test-framework", "unity",
+})  # fmt: skip
 
 
 class OpenFunction(msgspec.Struct, frozen=True):
@@ -37,7 +38,7 @@ class OpenFunction(msgspec.Struct, frozen=True):
     signature: str
     doc: str
     why: Literal["stub", "undefined"]
-    language: str = "c"
+    language: str
     line: int = 0
 
 
@@ -66,11 +67,11 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
     when it does not stand in an ``#if``: what only some builds declare is often the system's.
     """
     own = {path: data for path, data in files.items() if not is_foreign_path(path)}
-    parsed = {path: functions(data) for path, data in own.items() if (is_source(path) or is_header(path))}
+    parsed = {path: functions(data) for path, data in own.items() if is_compiled(path)}
     defined = {function.name for found in parsed.values() for function in found if function.defined}
     stubs = {path: {stub.name: stub for stub in find_stubs(own[path])} for path in parsed}
     declared: dict[str, tuple[str, CFunction]] = {}
-    for path in sorted(parsed, key=lambda path: (not is_header(path), path)):
+    for path in sorted(parsed, key=lambda path: (not is_interface(path), path)):
         for function in parsed[path]:
             known = declared.get(function.name)
             if function.defined or is_test_file(path):
@@ -82,7 +83,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
     found: list[OpenFunction] = []
     for name, (path, prototype) in declared.items():
         place = next((source for source in parsed if name in stubs[source] and not is_test_file(source)), "")
-        header = path if is_header(path) else ""
+        header = path if is_interface(path) else ""
         if place:
             found.append(_open(prototype, place, header, stubs[place][name].doc, "stub", stubs[place][name].line))
         elif name not in defined and name != "main" and not prototype.conditional:
@@ -97,15 +98,15 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
 
 def _defined_at_second_look(files: Mapping[str, bytes]) -> set[str]:
     """Functions that the index's tolerant reader finds: macros hide some from the grammar, and those are not undefined."""
-    sources = [data for path, data in files.items() if (is_source(path) or is_header(path))]
-    return {symbol.name for data in sources for symbol in parse(data).symbols if symbol.kind == "function"}
+    read = [parse_file(path, data) for path, data in files.items() if is_compiled(path)]
+    return {symbol.name for one in read for symbol in one.symbols if symbol.kind == "function"}
 
 
 def _open(
     function: CFunction, path: str, header: str, other_doc: str, why: Literal["stub", "undefined"], line: int
 ) -> OpenFunction:
     doc = function.doc or other_doc
-    return OpenFunction(function.name, path, header, definition_head(function), doc, why, line=line)
+    return OpenFunction(function.name, path, header, definition_head(function), doc, why, language_of(path), line)
 
 
 def _in_modules(files: Mapping[str, bytes]) -> list[OpenFunction]:
@@ -116,17 +117,17 @@ def _in_modules(files: Mapping[str, bytes]) -> list[OpenFunction]:
     return [
         OpenFunction(stub.name, path, "", stub.signature, stub.doc, "stub", language_of(path), stub.line)
         for path in modules
-        if not is_test_file(path)
-        for stub in named(language_of(path)).stubs(files[path], tested)
+        if not is_test_file(path) and (reader := reader_of(path))
+        for stub in reader.stubs(files[path], tested)
     ]
 
 
 def source_of(header: str, files: Iterable[str] | Mapping[str, bytes]) -> str:
     """The source file a header's functions belong in: the one of its name, else the only one that includes it and has no
     ``main``, else a new file."""
-    sources = [path for path in files if is_source(path) and not is_test_file(path)]
-    named = counterpart(header, sources)
-    if named:
+    sources = [path for path in files if is_unit(path) and not is_test_file(path)]
+    reader = reader_of(header)
+    if reader is not None and (named := reader.counterpart(header, sources)):
         return named
     if isinstance(files, Mapping):
         resolver = IncludeResolver({*files, header})
@@ -147,13 +148,13 @@ def find_open_types(files: Mapping[str, bytes], open_functions: Sequence[OpenFun
     ``open_functions`` defaults to those of ``files``. A type that no open function's declaration names is left alone: it may
     be another library's.
     """
-    own = {path: data for path, data in files.items() if not is_foreign_path(path) and (is_source(path) or is_header(path))}
+    own = {path: data for path, data in files.items() if not is_foreign_path(path) and is_compiled(path)}
     wanted = [function for function in (open_functions or find_open_functions(files)) if is_compiled(function.path)]
     facts: dict[str, TypeFacts] = {path: type_facts(own[path]) for path in sorted(own)}
     defined = {spelling for fact in facts.values() for spelling in fact.defined}
     found: dict[str, OpenType] = {}
     for header, fact in facts.items():
-        if not is_header(header) or is_test_file(header):
+        if not is_interface(header) or is_test_file(header):
             continue
         for spelling, doc in fact.named.items():
             if spelling in defined or spelling in found:

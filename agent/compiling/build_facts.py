@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.c.compiler_flags import include_folders
+from agent.compiler_flags import include_folders
 
 _TELLING = frozenset(("-a", "-s", "--", "-D", "-U", "-i", "-p"))
 """How the flags begin that say something."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from agent.c.compiler_flags import FOLDER_FLAGS, include_folders, is_harmless
 from agent.c.preprocessor.compile_commands import CompileCommand, read_commands, with_response_files
 from agent.c.project import ProjectFiles
+from agent.compiler_flags import FOLDER_FLAGS, include_folders, is_harmless
 from agent.compiling.build_systems import ShutIn, build_commands, build_files, build_stamp
 from agent.regular_files import read_regular
 

@@ -10,7 +10,7 @@ import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
 
-from agent.c.compiler_flags import is_harmless
+from agent.compiler_flags import is_harmless
 
 Layer = dict[str, dict[str, Any]]
 

@@ -18,7 +18,7 @@ from agent.coding.writing.generated_tests import TestRun
 from agent.compiling.curing.recovery import LinkRecovered
 from agent.flow.linked_sources import is_part, sources_behind
 from agent.flow.run_parts import RunParts
-from agent.languages import is_module, is_unit, named
+from agent.languages import is_module, is_unit, language_of, named
 from agent.scratch import scratch_folder
 from agent.values import CheckResult
 from agent.workspace.first_failure import stopped_at
@@ -73,7 +73,7 @@ class IsolatedTests:
                 return TestRun(True)
             await build.compile_as(path, chooser(text.decode("utf-8", "replace"), path).encode(), _ASSERTS_ON)
             await build.link(everything, linked.libraries, output=program)
-            failures = await self._one_by_one(program, named("c").tests.names(text.decode("utf-8", "replace")))
+            failures = await self._one_by_one(program, named(language_of(path)).tests.names(text.decode("utf-8", "replace")))
             return TestRun(False, failures, "" if failures else _how(whole))
         finally:
             await asyncio.to_thread(shutil.rmtree, place, True)
@@ -124,7 +124,7 @@ class IsolatedTests:
         short_of_something_else = now.exit_code == 1 and not now.failed and not now.failing  # coverage of all, say
         if now.passed and (now.ok or short_of_something_else):
             return TestRun(True)
-        names = named("python").tests.names(text)
+        names = named(language_of(path)).tests.names(text)
         failing = dict.fromkeys(name for one in now.failing if (name := _bare(one)) in names)
         failures = {name: _said_of(name, now.output) for name in failing}
         return TestRun(False, failures, "" if failures else _how(now))

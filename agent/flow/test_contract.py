@@ -11,12 +11,12 @@ from pathlib import PurePosixPath
 import msgspec
 
 from agent.c.declarations.functions import definitions
-from agent.c.files import is_header, is_source
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
 from agent.c.usage import Usage, undeclared_usage
+from agent.coding.open_items import is_foreign_path
 from agent.flow.survey import Survey
-from agent.languages import reader_of
+from agent.languages import is_interface, is_unit, reader_of
 from agent.workspace.protected import is_test_file
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -119,8 +119,8 @@ def tested_interface(found: Survey) -> TestedInterface | None:
     """The functions that tests call and nobody declares, with the header they belong in; None when there are none, or when
     it cannot be told which header. Blocking."""
     sources = found.sources()
-    tests = [path for path in sources if is_test_file(path) and is_source(path)]
-    headers = [data for path, data in sources.items() if is_header(path)]
+    tests = [path for path in sources if is_test_file(path) and is_unit(path)]
+    headers = [data for path, data in sources.items() if is_interface(path)]
     calling = [path for path in tests if _tests_something(path, sources, found)]
     usage = undeclared_usage([sources[path] for path in calling], headers)
     if not usage.functions:
@@ -142,14 +142,9 @@ def _own_headers(path: str, sources: Mapping[str, bytes], found: Survey) -> list
     """The project headers that a test includes and that a model may write."""
     resolver = IncludeResolver(sources)
     names = (resolver.resolve(one.name, path, system=one.system) for one in includes_of(sources[path]))
-    own = [name for name in names if name and is_header(name) and name in sources and not _foreign(name)]
+    own = [name for name in names if name and is_interface(name) and name in sources and not is_foreign_path(name)]
     return [name for name in own if found.writable(name)]
 
 
-def _foreign(path: str) -> bool:
-    """Whether a header is that of a test framework."""
-    return any(part in ("test-framework", "unity", "vendor", "third_party") for part in PurePosixPath(path).parts[:-1])
-
-
 def _defined(sources: Mapping[str, bytes]) -> set[str]:
-    return {function.name for path, data in sources.items() if is_source(path) for function in definitions(data)}
+    return {function.name for path, data in sources.items() if is_unit(path) for function in definitions(data)}

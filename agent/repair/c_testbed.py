@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.languages import is_unit
 from agent.repair import c_schema, c_trace
 from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate, Edit
@@ -127,7 +128,7 @@ class CommandBed:
 
     def _c_files(self) -> dict[str, bytes]:
         found = {}
-        for path in sorted(one for one in files_below(self.root) if one.suffix == ".c"):
+        for path in sorted(one for one in files_below(self.root) if is_unit(one.name)):
             name = path.relative_to(self.root).as_posix()
             if not name.startswith(".") and path.is_file() and not path.is_symlink():
                 found[name] = path.read_bytes()

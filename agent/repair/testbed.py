@@ -14,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from agent.languages import is_module
 from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate
 from agent.repair.inputs import Input, near_arguments
@@ -122,7 +123,7 @@ class PythonBed:
         self._limit = BASE_SECONDS
         self._quick = 1
         self._hanging: frozenset[str] = frozenset()
-        modules = (path for path in files_below(root) if path.suffix == ".py")
+        modules = (path for path in files_below(root) if is_module(path.name))
         self._skip = sorted(path.relative_to(root).as_posix() for path in modules if _is_test(root, path))
 
     async def open(self) -> None:

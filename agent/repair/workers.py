@@ -25,8 +25,10 @@ LARGEST = 200 << 20
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".clean_room", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", "*.pyc"
 )
-_NAMES = ("warm_worker", "live_calls", "live_code", "live_commands", "live_lines")
-_SCRIPTS = [Path(__file__).with_name(f"{name}.py") for name in _NAMES]
+_SCRIPTS = [
+    Path(__file__).with_name(name)
+    for name in ("warm_worker.py", "live_calls.py", "live_code.py", "live_commands.py", "live_lines.py")
+]
 """What a worker runs, the first, with what it imports."""
 
 _PATIENCE = 15.0

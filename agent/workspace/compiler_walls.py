@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from agent.c.compiler_flags import include_folders
+from agent.compiler_flags import include_folders
 from agent.workspace.isolation import isolation, walls_for, wrap
 from agent.workspace.sandbox import Limits, limited
 

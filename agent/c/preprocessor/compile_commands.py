@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.c.compiler_flags import include_folders
+from agent.compiler_flags import include_folders
 from agent.regular_files import read_regular
 
 NAME = "compile_commands.json"

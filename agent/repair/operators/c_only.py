@@ -309,3 +309,18 @@ def character(site: Site) -> Iterator[EditParts]:
             yield site.replace(node, "'0'", 0.6)
         if re.fullmatch(r"\d+", site.text(node)):
             yield site.replace(node, f"{site.text(node)}.0", 0.5)
+
+
+@operator("tested-at-end", "a loop tested at its end, or the other way round", ("c",), weight=0.4)
+def tested_at_end(site: Site) -> Iterator[EditParts]:
+    """``while (c) s`` becomes ``do s while (c);``, and back."""
+    for node in site.of("while_statement"):
+        test, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
+        if test is not None and body is not None and site.text(body) != ";":
+            tail = body.end_byte, body.end_byte, f" while {site.text(test)};"
+            yield EditParts(((node.start_byte, body.start_byte, "do "), tail), site.line(node))
+    for node in site.of("do_statement"):
+        test, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
+        if test is not None and body is not None:
+            head = (node.start_byte, body.start_byte, f"while {site.text(test)} ")
+            yield EditParts((head, (body.end_byte, node.end_byte, "")), site.line(node))

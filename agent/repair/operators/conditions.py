@@ -223,20 +223,6 @@ def missing_else(site: Site) -> Iterator[EditParts]:
                 yield EditParts(((one.start_byte, body.start_byte, "else "),), site.line(one), 0.8)
 
 
-@operator("tested-at-end", "a loop tested at its end, or the other way round", ("c",), weight=0.4)
-def tested_at_end(site: Site) -> Iterator[EditParts]:
-    """``while (c) s`` becomes ``do s while (c);``, and back."""
-    for node in site.of("while_statement"):
-        test, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
-        if test is not None and body is not None and site.text(body) != ";":
-            tail = body.end_byte, body.end_byte, f" while {site.text(test)};"
-            yield EditParts(((node.start_byte, body.start_byte, "do "), tail), site.line(node))
-    for node in site.of("do_statement"):
-        test, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
-        if test is not None and body is not None:
-            head = (node.start_byte, body.start_byte, f"while {site.text(test)} ")
-            yield EditParts((head, (body.end_byte, node.end_byte, "")), site.line(node))
-
 
 def _exchanged(text: str, one: str, other: str) -> str:
     """Two names in each other's places, everywhere."""

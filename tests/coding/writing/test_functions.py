@@ -198,7 +198,7 @@ async def test_a_failing_check_is_shown_without_the_version_that_failed(tmp_path
     bad = GOOD.replace("== 8", "== 7")
     files.write_bytes("src/ring.c", SOURCE[: SOURCE.index("int ring_push")].encode() + bad.encode() + b"\n")
     again = OpenFunction(
-        "ring_push", "src/ring.c", "src/ring.h", "int ring_push(ring_t *r, int value)", "/** Push. */", "stub"
+        "ring_push", "src/ring.c", "src/ring.h", "int ring_push(ring_t *r, int value)", "/** Push. */", "stub", "c"
     )
     async with ScriptedServer(f"```c\n{GOOD}\n```") as server, run_context(tmp_path, server) as ctx:
         result = await implement_function(
