@@ -59,3 +59,15 @@ def test_what_was_in_flight_when_a_run_ended_waits_for_nothing() -> None:
     killed = folded(*events, ev.RunStarted("Do it", "/r"), ev.CallStarted(3, "scope", "b.c"))
     assert [call.broken_off for call in killed.calls] == [False, True, False]
     assert verdict_cell(stopped.calls[1])[0] == "– ended" and verdict_cell(killed.calls[2])[0] == "· asked"
+
+
+def test_what_was_asked_ahead_stands_before_its_stage_and_may_stay_unused() -> None:
+    ahead, unused = ev.CallStarted(1, "precision_pass2", "a.c:f"), ev.CallStarted(2, "precision_pass2", "a.c:g")
+    state = folded(
+        ev.RunStarted("Do it", "/r"), ev.StageStarted("precision_pass1", 2), ahead, unused,
+        ev.StageFinished("precision_pass1"), ev.StageStarted("precision_pass2", 1),
+        ev.CallFinished(1, "precision_pass2", "a.c:f", True), ev.StageFinished("precision_pass2"),
+        ev.CallFinished(2, "precision_pass2", "a.c:g", explanation="not needed"),
+    )  # fmt: skip
+    assert [verdict_cell(call)[0] for call in state.calls] == ["✓ yes", "– unused"]
+    assert list(state.symbols) == ["a.c:f"] and state.stages["precision_pass2"].yes == 1
