@@ -86,7 +86,7 @@ async def open_run(
         LogError: the log cannot be opened.
     """
     if not task.strip():
-        raise PreflightError("The task is empty.", "Say in a sentence or two what to do.")
+        raise PreflightError("The task is empty.", "Describe in a sentence or two what to do.")
     repo = repo.expanduser().resolve()
     if not repo.is_dir():
         raise PreflightError(f"There is no folder {repo}.", "Give the path of the repository to work on.")

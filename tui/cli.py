@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "tui.commands.demo:demo",
         "Copy the demo NAME (ring_buffer, weather_log, token_budget or hash_table), with some history, and open it.",
     ),
-    "run": ("tui.commands.run:run", "Carry out TASK on a repository."),
+    "run": ("tui.commands.run:run", "Carry out TASK in a repository."),
     "index": ("tui.commands.index:index", "Index REPO (default: here): files, symbols, references, history, search."),
     "models": ("tui.commands.models:models", "List, fetch and check models."),
     "config": ("tui.commands.config:config", "Write, show or find the configuration."),
@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "labels": ("tui.commands.labels:labels", "Count labels, write them as training files, gather them over repositories."),
     "calibrate": (
         "tui.commands.calibrate:calibrate",
-        "Fit thresholds to labels, say what they are worth on tasks left out of the fit, and use those that are better.",
+        "Fit thresholds to labels, measure them on tasks left out of the fit, and use those that are better.",
     ),
     "evaluate": (
         "tui.commands.evaluate:evaluate",

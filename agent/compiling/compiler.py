@@ -300,7 +300,7 @@ async def _run(
     if any(one.message != other.message or one.notes != other.notes for one, other in zip(found, said, strict=True)):
         text = render(found)
     if done.timed_out:
-        problem = Diagnostic("fatal", f"The compiler took longer than {timeout:g} s and was ended.")
+        problem = Diagnostic("fatal", f"The compiler took longer than {timeout:g} s and was stopped.")
         return CompileOutcome(
             False, (problem, *found), problem.message, shown, done.ms, timed_out=True, exit_code=done.exit_code
         )

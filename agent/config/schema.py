@@ -80,7 +80,7 @@ class Models(Section, frozen=True):
     api_key_env: Annotated[str, _doc("Name of the environment variable that holds the API key.")] = ""
     concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=512)] | Literal["auto"],
-        _doc("Judgments in flight at once, or \"auto\": as many as the server answers best. The embedded server takes one."),
+        _doc("Judgments in flight at once, or \"auto\": as many as is fastest. The embedded server takes one."),
     ] = 1
     constrain_answers: Annotated[
         bool, _doc("Constrain yes/no answers to these words and read their probability, where the server can.")
@@ -134,11 +134,11 @@ class Retrieval(Section, frozen=True):
     seconds: Annotated[
         float, _doc("Seconds of yes/no questions in one run's retrieval, best-ranked first; the rest is left out.", ge=0)
     ] = 90.0
-    max_calls: Annotated[int, _doc("The most questions in that time; 0: as many as are answered in it.", ge=0)] = 0
+    max_calls: Annotated[int, _doc("Most questions asked in that time; 0: the time alone decides.", ge=0)] = 0
     max_dependencies: Annotated[int, _doc("Tier 2 candidates: direct includes, imports and users.", ge=0)] = 30
     max_co_changes: Annotated[int, _doc("Tier 3 candidates: files changed together before.", ge=0)] = 20
     max_search: Annotated[int, _doc("Tier 4 candidates: found by words.", ge=0)] = 20
-    max_symbols: Annotated[int, _doc("Symbols looked at, at most; how many are judged is a matter of time.", ge=1)] = 300
+    max_symbols: Annotated[int, _doc("Most symbols considered; the time decides how many are judged.", ge=1)] = 300
     min_co_change: Annotated[int, _doc("Commits two files must share to count as changed together.", ge=1)] = 2
     reserved_tokens: Annotated[int, _doc("Tokens kept free for reply and framing.", ge=64)] = 2048
     always_ask: Annotated[bool, _doc("Judge files and symbols even where all of them fit the context window.")] = False
@@ -151,14 +151,14 @@ class Coding(Section, frozen=True):
     cards: Annotated[bool, _doc("Show at most two cards of knowledge where a function's contract calls for them.")] = True
     test_examples: Annotated[bool, _doc("Show with a function what the tests expect of it, as short examples.")] = True
     tell_failures: Annotated[
-        bool, _doc("Tell every second version of a function what the checks said of the last, in a few lines.")
+        bool, _doc("Show every second version of a function what the checks said about the previous one, in a few lines.")
     ] = True
     combinations: Annotated[bool, _doc("Try the best versions of several functions together, while checks fail.")] = True
     stated_checks: Annotated[
         bool, _doc("Run the examples that a contract, the task or a document states on each version; never committed.")
     ] = True
     samples: Annotated[
-        int, _doc("Fresh candidates per function at most; the tests choose, the first right one ends it.", ge=1, le=8)
+        int, _doc("Most fresh candidates per function. The tests choose; the first that passes ends the search.", ge=1, le=8)
     ] = 4
     budget_s: Annotated[
         int,
@@ -167,7 +167,7 @@ class Coding(Section, frozen=True):
             "written once. 0: no limit.", ge=0,
         ),
     ] = 480
-    budget_calls: Annotated[int, _doc("The same in calls of models. 0: no limit.", ge=0)] = 0
+    budget_calls: Annotated[int, _doc("The same limit, in model calls. 0: no limit.", ge=0)] = 0
     max_attempts: Annotated[int, _doc("Tries per function or step before it counts as failed.", ge=1, le=10)] = 3
     signature_source: Annotated[Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")] = (
         "header"
@@ -197,7 +197,7 @@ class RepairSection(Section, frozen=True):
     """The search for an edit that mends failing checks."""
 
     budget_s: Annotated[int, _doc("Longest search, in seconds.", ge=1, le=3600)] = 120
-    max_suspects: Annotated[int, _doc("Functions that are searched, and asked about, at most.", ge=1, le=50)] = 10
+    max_suspects: Annotated[int, _doc("Most functions that are searched and asked about.", ge=1, le=50)] = 10
     ask_suspects: Annotated[bool, _doc("Ask of each suspect function whether the failure could come from it.")] = True
     cloze: Annotated[bool, _doc("Let the model fill blanked lines when no operator helps.")] = True
     anew: Annotated[bool, _doc("Let the model write suspect functions anew when neither helps.")] = True
@@ -245,7 +245,7 @@ class Ui(Section, frozen=True):
 
     theme: Annotated[str, _doc("Theme; empty: the terminal's default.")] = ""
     keys: Annotated[dict[str, str], _doc('Keys by action id, such as run.step = "f8".')] = {}
-    grace_seconds: Annotated[float, _doc("A prompt that appears by itself ignores keys this long.", ge=0, le=5)] = 0.5
+    grace_seconds: Annotated[float, _doc("How long a prompt that appears by itself ignores keys.", ge=0, le=5)] = 0.5
 
 
 class Config(msgspec.Struct, frozen=True):

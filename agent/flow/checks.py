@@ -162,7 +162,7 @@ class RunChecks:
         changed = await asyncio.to_thread(files.restore)
         if changed:
             names = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
-            self.ctx.notice("warning", f"The checks changed {names}; what was there before was put back.", "checks")
+            self.ctx.notice("warning", f"The checks changed {names}; the earlier content was restored.", "checks")
         return result if command else proven(self.before, result)
 
 

@@ -153,7 +153,7 @@ def _votes(tests: list[bytes]) -> int:
 def _how(now: CheckResult) -> str:
     """How a program of tests failed, in a line: the assertion that ended it, else what became of it."""
     if now.timed_out:
-        return "it did not end in time"
+        return "it did not finish in time"
     stop = stopped_at(now.output)
     lines = [line.strip() for line in now.output.splitlines() if line.strip()]
     if stop is not None:

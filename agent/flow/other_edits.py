@@ -37,8 +37,8 @@ class OtherEdits:
         if now is not None and not now.ok:
             await self.workspace.rollback(await self.workspace.head())
             return False, f"The checks fail with edit {number} now, so edit {self.chosen} stays."
-        await self.workspace.commit(f"Take edit {number} in the place of edit {self.chosen}: {new.what} in {new.function}")
+        await self.workspace.commit(f"Use edit {number} instead of edit {self.chosen}: {new.what} in {new.function}")
         label_pick(self.ctx.log, old, new)
-        self.ctx.emit(RepairChosen(number, f"You took it in the place of edit {self.chosen}.", picked=True))
+        self.ctx.emit(RepairChosen(number, f"You took it instead of edit {self.chosen}.", picked=True))
         self.chosen = number
         return True, f"Edit {number} is written now. What you said is kept as a label."

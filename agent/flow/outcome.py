@@ -114,7 +114,7 @@ def _check_problems(outcome: RunOutcome) -> list[str]:
     if old:
         return [f"Tests that failed before still fail: {', '.join(after.failing[:5])}."]
     if after.timed_out:
-        return [f"The checks ({after.command}) did not end in time."]
+        return [f"The checks ({after.command}) did not finish in time."]
     return [f"The checks ({after.command}) fail with exit code {after.exit_code}."]
 
 

@@ -61,8 +61,8 @@ async def show_reported_fault(
         now = await checks.measure()
         if now is None or now.ok or not _shows(now, before, bool(old)):
             await workspace.rollback(await workspace.head())
-            report.note = "what the task tells of already holds" if now is not None and now.ok else "it could not be run"
-            ctx.notice("info", f"No test of what the task tells of was kept: {report.note}.", STAGE)
+            report.note = "what the task reports already works" if now is not None and now.ok else "it could not be run"
+            ctx.notice("info", f"No test of the reported fault was kept: {report.note}.", STAGE)
             return False
         added = text.count("\n") - old.count("\n")
         ctx.emit(EditApplied(path, "region" if old else "new", added=added))
@@ -70,9 +70,9 @@ async def show_reported_fault(
         passing, failing = compare(checks.before, now)
         ctx.emit(ChecksRun(checks.before, now, passing, failing))
         checks.accept(now)
-        await workspace.commit(f"Show what the task tells of {calls[0].name} by a test")
+        await workspace.commit(f"Show by a test what the task reports of {calls[0].name}")
         report.counts = {"failing": len(set(now.failing) - set(before.failing)) or 1}
-        ctx.notice("info", f"No check failed, so {path} was written: it holds what the task says, and fails.", STAGE)
+        ctx.notice("info", f"No check failed, so {path} was written: it checks what the task says, and fails.", STAGE)
     return True
 
 

@@ -64,7 +64,7 @@ async def search_repair(
     if not (within or read_intent(task).repairs):
         return None
     if best.seconds > SLOWEST:
-        text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so none is searched for."
+        text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so the search is skipped."
         ctx.notice("info", text, "repair")
         return None
     env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}

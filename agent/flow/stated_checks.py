@@ -33,7 +33,7 @@ class StatedChecks:
             found = self._known[path, name] = stated_of(name, f"{contract}\n\n{text}")
             if found:
                 shown = "; ".join(one.shown for one in found[:4])
-                said = f"What is stated of {name} is checked in each version, and not committed: {shown}"
+                said = f"The examples stated for {name} are checked in each version and not committed: {shown}"
                 self.parts.ctx.notice("info", said, STAGE)
         return found
 
@@ -60,4 +60,4 @@ class StatedChecks:
         failing = [one for number, one in enumerate(stated) if f"test_{number}" in done.failures]
         if not failing or done.trouble:
             return None
-        return CheckScore(1 - len(failing) / len(stated), f"It is stated, and not so: {failing[0].shown}")
+        return CheckScore(1 - len(failing) / len(stated), f"This is stated but does not hold: {failing[0].shown}")

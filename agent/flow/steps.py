@@ -87,7 +87,7 @@ class StepRunner:
         self.rounds = earlier.rounds
         self.ctx.count_earlier(includes=earlier.includes)
         await self.worker.recall([self.workspace.base, *earlier.scaffolds], self.workspace)
-        note = f"The run goes on: {len(self.outcome.steps_done)} of its {len(earlier.planned)} steps are done."
+        note = f"The run continues: {len(self.outcome.steps_done)} of its {len(earlier.planned)} steps are done."
         self.ctx.emit(PlanMade(earlier.planned, earlier.how, notes=(note,)))
         for step in self.executed:
             self.ctx.emit(earlier.results[step.id])

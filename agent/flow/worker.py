@@ -343,10 +343,10 @@ def _by_own_tests(now: CheckResult, own: frozenset[str], best: CheckResult | Non
     """The share of ``own`` tests that pass. A version with which checks break off that came to their end before is wrong;
     None when they never did, so that nobody knows."""
     if now.timed_out:
-        return CheckScore(0.0, "The checks do not end with it.")
+        return CheckScore(0.0, "The checks do not finish with it.")
     if not now.failed:
         ended = best is not None and bool(best.passed or best.failed)
-        return CheckScore(0.0, f"The checks break off with it (exit code {now.exit_code}).") if ended else None
+        return CheckScore(0.0, f"The checks stop early with it (exit code {now.exit_code}).") if ended else None
     bad = own & {test_function(one) for one in now.failing}
     signals = signals_from_output(now.output, now.command, now.exit_code)
     told = [one for one in signals if any(test in one.message for test in bad)]

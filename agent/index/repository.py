@@ -104,7 +104,7 @@ class Index:
             return self._refresh(progress)
         except sqlite3.Error as error:
             raise IndexUnavailable(
-                f"The index {self._store.path} cannot be written ({error}). Free some space or mend its folder."
+                f"The index {self._store.path} cannot be written ({error}). Free some space or repair its folder."
             ) from error
 
     def _refresh(self, progress: Progress | None) -> RefreshReport:

@@ -180,7 +180,7 @@ def _report(
         notes.append(_kto_weights(pairs))
     labels = {word: sum(pair.label is value for pair in pairs) for word, value in (("yes", True), ("no", False))}
     if not all(labels.values()):
-        notes.append("All labels say the same, so a model trained on them learns to say always that.")
+        notes.append("All labels are the same, so a model trained on them learns to give that answer always.")
     sources = dict(sorted(Counter(str(pair.source) for pair in pairs).items()))
     counts = {name: len(rows) for name, rows in files.items()}
     reasons = {reason: count for reason, count in left_out.items() if count}

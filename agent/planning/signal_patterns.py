@@ -249,7 +249,7 @@ TIMEOUT = _any(
     _caseless(r"\btimed out\b|\btime(?:out| limit)(?: of \S+ \w+)? (?:expired|exceeded|reached)|^timeout: (?!\s*\d)"),
     r"\bTimeoutExpired\b|^(?:E\s+)?(?:Failed: Timeout|TimeoutError)\b|^Stopped after [\d.]+ s, the time allowed",
 )
-"""A program that did not end in time."""
+"""A program that did not finish in time."""
 
 TRACEBACK = re.compile(r"^[\s|+]*(?:Exception Group )?Traceback \(most recent call last\):\s*$")
 TRACEBACK_END = re.compile(r"^(?:\s+[|+] )?[A-Za-z_][\w.]*(?:: .*|:)?$")

@@ -24,6 +24,6 @@ class PassingEdit(msgspec.Struct, frozen=True):
 def label_pick(log: AuditLog, old: PassingEdit, new: PassingEdit) -> None:
     """Keep as labels that a person took ``new`` in the place of ``old``: an edit that behaves alike is as right."""
     if new.call_id is not None:
-        log.add_label(new.call_id, True, "person", f"picked in the place of edit {old.number}")
+        log.add_label(new.call_id, True, "person", f"picked instead of edit {old.number}")
     if old.call_id is not None and old.kind != new.kind:
         log.add_label(old.call_id, False, "person", f"edit {new.number} was picked in its place")

@@ -199,7 +199,7 @@ class RepairPhase:
         if picked == number or picked not in edits:
             return number
         label_pick(self.ctx.log, edits[number], edits[picked])
-        self.ctx.emit(RepairChosen(picked, f"You took it in the place of edit {number}.", picked=True))
+        self.ctx.emit(RepairChosen(picked, f"You took it instead of edit {number}.", picked=True))
         return picked
 
     def _passing(self, number: int, sources: Mapping[str, bytes]) -> PassingEdit:

@@ -79,7 +79,7 @@ class Deciding(ListScreen):
             return
         session = self._own(run)
         if run.busy or (session is not None and session.live):
-            self.app.notify("That run is going on, here or in another window. Stop it first.", severity="warning",
+            self.app.notify("That run is still going, here or in another window. Stop it first.", severity="warning",
                             markup=False)  # fmt: skip
             return
         title = f"Delete run {run.run_id} and its change?" if run.undecided else f"Delete run {run.run_id}?"

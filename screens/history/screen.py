@@ -180,7 +180,7 @@ class HistoryScreen(Deciding):
             self.export_of(Filter(run_id=self.run.run_id))
 
     def action_resume(self) -> None:
-        """Go on with a run that did not end."""
+        """Continue a run that did not finish."""
         run = self.run
         if run is None or not may_resume(run):
             return
@@ -188,7 +188,7 @@ class HistoryScreen(Deciding):
             self.post_message(RunRequested(run.task, self.repo, run.run_id))
             return
         why = "its worktree is gone"
-        text = f"The task starts again, because {why}. Its earlier verdicts are reused, so it soon is where it was."
+        text = f"The task starts again, because {why}. Its earlier verdicts are reused, so it soon catches up."
 
         def answered(yes: bool | None) -> None:
             if yes:

@@ -162,7 +162,7 @@ async def test_a_test_that_crashes_or_hangs_is_told_as_such(library: Path) -> No
     finished, heard, _, _ = await try_tests(library, bad, coding={"max_attempts": 1}, testing={"timeout_seconds": 3})
     said = "\n".join(one.text for one in notices(heard))
     assert finished.status == "complete" and "crashed with signal 11" in said and "test_ever" in said
-    assert "did not end in time" in said
+    assert "did not finish in time" in said
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def calibrate(
     repos: tuple[Path, ...], shared: bool, stages: tuple[str, ...], outcomes: bool, use: bool, everywhere: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Fit thresholds to labels, say what they are worth on tasks left out of the fit, and use those that are better."""
+    """Fit thresholds to labels, measure them on tasks left out of the fit, and use those that are better."""
     import msgspec
 
     from agent.config.schema import load

@@ -36,7 +36,7 @@ def run(
     no_model: bool,
     settings: dict[str, dict[str, Any]],
 ) -> None:
-    """Carry out TASK on a repository. The change stays on its branch unless --apply is given."""
+    """Carry out TASK in a repository. The change stays on its branch unless --apply is given."""
     named = {"test_command": test_command} if test_command else {}
     extra = {**settings, "testing": {**settings.get("testing", {}), **named}}
     done = run_task(

@@ -110,6 +110,6 @@ def _unread(e: CompileEvidence) -> str:
     """Why nothing can be said for certain about a log, "" when all of it was read."""
     lines = {c.diagnostic.line for c in e.complaints if c.diagnostic.line}
     if not lines:
-        return "no: it names no line of the code in a form that is known"
+        return "no: it names no line of the code in a known format"
     unread = unread_lines(e.raw, {d.line for d in e.diagnostics})
-    return f"no: {unread} lines look like errors and are in no form that is known" if unread else ""
+    return f"no: {unread} lines look like errors but are in no known format" if unread else ""

@@ -74,9 +74,9 @@ def signature_detail(complaint: Symptom, symbol: str) -> str:
     what = {
         "conflict": "its declaration and its definition disagree",
         "linkage": "it is static in one place and not in the other",
-        "arity": "a call passes another number of arguments than it declares",
-        "argument": "a call passes an argument of another type than it declares",
-    }.get(complaint.kind, "a function of another type than declared is passed")
+        "arity": "a call passes a different number of arguments than it declares",
+        "argument": "a call passes an argument of a different type than it declares",
+    }.get(complaint.kind, "a function of a different type than declared is passed")
     name = f"`{symbol}`" if symbol else "A function"
     notes = "; ".join(complaint.diagnostic.notes[:2])
     return f"Signature of {name}: {what}. {complaint.diagnostic.message}." + (f" ({notes})" if notes else "")

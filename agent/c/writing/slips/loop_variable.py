@@ -37,7 +37,7 @@ def with_loop_variables_outside(text: str, known: Collection[str] = ()) -> tuple
             + source[loop.start_byte : declaration.start_byte] + begin + source[declaration.end_byte :]
         )  # fmt: skip
         text = source.decode()
-        told.append(f"The variable {name} of a loop was used behind it and is declared before the loop now.")
+        told.append(f"The variable {name} of a loop was used after it; it is now declared before the loop.")
     return text, tuple(told)
 
 

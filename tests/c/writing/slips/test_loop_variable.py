@@ -63,4 +63,4 @@ def test_a_name_of_the_file_stays() -> None:
 def test_a_reply_is_set_right_with_a_sentence() -> None:
     found = extract_function(f"```c\n{INSERT}\n```", "void insert(int *items, size_t n, int value)")
     assert found.ok and "size_t i;" in found.function_text
-    assert any("used behind it" in one for one in found.repairs)
+    assert any("used after it" in one for one in found.repairs)
