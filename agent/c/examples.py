@@ -25,6 +25,9 @@ LONGEST = 160
 FEW = 3
 """Short tests, of at most :data:`LINES` lines, that are told as they stand where no assertion holds by itself."""
 
+ASSERTED = 3
+"""Assertions about one result that are told with it."""
+
 LINES = 12
 LONGEST_BODY = 500
 
@@ -39,23 +42,91 @@ def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, .
     """Examples by function, in the order of the tests, literal ones first."""
     found: dict[str, dict[str, bool]] = {name: {} for name in names}
     whole: dict[str, list[str]] = {name: [] for name in names}
-    for body in (node for node in parse_c(source).children if node.type == "function_definition"):
+    bodies = [node for node in parse_c(source).children if node.type == "function_definition"]
+    helpers = {_name_of(body): body for body in bodies if _parameters(body)}
+    for body in bodies:
         _note_body(body, whole)
         values = _literals(body)
         for call in (node for node in walk(body) if node.type == "call_expression"):
-            callee = call.child_by_field_name("function")
-            if callee is None or text_of(callee) not in found:
-                continue
-            said, literal = _example(call, values), _is_literal(call, values)
-            if said and "→" in said:
-                said += _error_code(call, values) + ("" if literal else _about(body))
-            if said and len(said) <= LONGEST:
-                found[text_of(callee)].setdefault(said, literal)
+            _note_call(call, values, body, found)
+            if (helper := helpers.get(_callee(call))) is not None and helper is not body:
+                given = _handed_over(call, helper, values)
+                for inner in (node for node in walk(helper) if node.type == "call_expression"):
+                    _note_call(inner, {**_literals(helper), **given}, body, found)
     told = {name: tuple(_in_turn(said))[:MOST] for name, said in found.items() if said}
-    for name, bodies in whole.items():
-        if bodies and name not in told:  # beside an assertion a whole test misleads: a model writes what it checks
-            told[name] = tuple(bodies[:FEW])
+    for name, tests in whole.items():
+        if tests and name not in told:  # beside an assertion a whole test misleads: a model writes what it checks
+            told[name] = tuple(tests[:FEW])
     return told
+
+
+def _note_call(
+    call: tree_sitter.Node, values: dict[str, str], body: tree_sitter.Node, found: dict[str, dict[str, bool]]
+) -> None:
+    """Note an example of a call, with ``values`` in the place of the variables that hold them."""
+    name = _callee(call)
+    if name not in found:
+        return
+    said, literal = _example(call, values), _is_literal(call, values)
+    if "→" in said:
+        outputs = _outputs(call, values)
+        said += outputs + _error_code(call, values) + ("" if literal or outputs else _about(body))
+    if said and len(said) <= LONGEST:
+        found[name].setdefault(said, literal)
+
+
+def _callee(call: tree_sitter.Node) -> str:
+    callee = call.child_by_field_name("function")
+    return text_of(callee) if callee is not None else ""
+
+
+def _identifier(node: tree_sitter.Node | None) -> str:
+    """The first identifier in a node, "" without one."""
+    return next((text_of(one) for one in walk(node) if one.type == "identifier"), "") if node is not None else ""
+
+
+def _name_of(function: tree_sitter.Node) -> str:
+    return _identifier(function.child_by_field_name("declarator"))
+
+
+def _parameters(function: tree_sitter.Node) -> list[str]:
+    """The names of a function's parameters, in order."""
+    declarator = function.child_by_field_name("declarator")
+    lists = [one for one in walk(declarator) if one.type == "parameter_list"] if declarator is not None else []
+    declared = [one.child_by_field_name("declarator") for one in lists[0].named_children] if lists else []
+    return [_identifier(one) for one in declared]
+
+
+def _handed_over(call: tree_sitter.Node, helper: tree_sitter.Node, values: dict[str, str]) -> dict[str, str]:
+    """What a test hands to the parameters of its helper, as far as it is literal."""
+    given = call.child_by_field_name("arguments")
+    handed = [_written(one, values) for one in given.named_children if one.type != "comment"] if given is not None else []
+    pairs = zip(_parameters(helper), handed, strict=False)
+    return {name: text for name, text in pairs if not re.fullmatch(r"[a-z_]\w*", text)}
+
+
+def _outputs(call: tree_sitter.Node, values: dict[str, str]) -> str:
+    """What the assertions right behind a call say of the variables that it got to write to."""
+    given = call.child_by_field_name("arguments")
+    words = [text_of(one) for one in given.named_children] if given is not None else []
+    written = {one.lstrip("&") for one in words if re.fullmatch(r"&?[a-z_]\w*", one) and one not in values}
+    told: list[str] = []
+    later, again = _statement_of(call).next_named_sibling, re.compile(rf"\b{re.escape(_callee(call))}\b")
+    while later is not None and later.type == "expression_statement" and not again.search(text_of(later)):
+        outer = next((one for one in walk(later) if one.type == "call_expression"), None)
+        sides = outer.child_by_field_name("arguments") if outer is not None and _EQUAL.search(_callee(outer)) else None
+        named = [one for one in sides.named_children if text_of(one) in written] if sides is not None else []
+        if named and sides is not None:
+            other = next((one for one in sides.named_children if one not in named), None)
+            told += [f", {text_of(named[0])} == {_written(other, values)}"] if other is not None else []
+        later = later.next_named_sibling
+    return "".join(told[:2])
+
+
+def _statement_of(node: tree_sitter.Node) -> tree_sitter.Node:
+    while node.parent is not None and node.parent.type != "compound_statement":
+        node = node.parent
+    return node
 
 
 def _in_turn(said: dict[str, bool]) -> list[str]:
@@ -71,18 +142,14 @@ def _in_turn(said: dict[str, bool]) -> list[str]:
 
 def _about(function: tree_sitter.Node) -> str:
     """What the name of a test says, for an example whose values do not tell what they stand for."""
-    declarator = function.child_by_field_name("declarator")
-    name = next((text_of(one) for one in walk(declarator) if one.type == "identifier"), "") if declarator is not None else ""
+    name = _name_of(function)
     words = re.sub(r"^test_?|_", " ", name).split()
     return f" ({' '.join(words)})" if name.startswith("test") and len(words) > 1 else ""
 
 
 def _error_code(call: tree_sitter.Node, values: dict[str, str]) -> str:
     """``errno`` as the assertions right behind the call expect it."""
-    statement = call
-    while statement.parent is not None and statement.parent.type != "compound_statement":
-        statement = statement.parent
-    later = statement.next_named_sibling
+    later = _statement_of(call).next_named_sibling
     while later is not None and later.type == "expression_statement":
         outer = next((one for one in walk(later) if one.type == "call_expression"), None)
         given = outer.child_by_field_name("arguments") if outer is not None else None
@@ -138,9 +205,8 @@ def _example(call: tree_sitter.Node, values: dict[str, str]) -> str:
         if operator is not None and other is not None and text_of(operator) == "==":
             return f"{shown} → {_written(other, values)}"
         return _line(_written(statement, values))
-    if statement.type == "declaration":
-        return _through_a_variable(statement, call, shown, values)
-    return ""
+    name = _assigned(statement, call)
+    return _through_a_variable(name, statement, call, shown, values) if name else ""
 
 
 def _asserted(outer: tree_sitter.Node, call: tree_sitter.Node, shown: str, values: dict[str, str]) -> str:
@@ -148,6 +214,8 @@ def _asserted(outer: tree_sitter.Node, call: tree_sitter.Node, shown: str, value
     if callee is None or given is None:
         return ""
     name = text_of(callee)
+    if re.fullmatch(r"(?:str|strn|mem)cmp", name):
+        name = "equal" if re.fullmatch(r"\s*==\s*0", _behind(outer)) else ""
     others = [one for one in given.named_children if one != call and one.type != "comment"]
     if _EQUAL.search(name) and others and "NOT" not in name.upper():
         expected = others[-1] if "WITHIN" in name.upper() and len(others) > 1 else others[0]
@@ -161,22 +229,52 @@ def _asserted(outer: tree_sitter.Node, call: tree_sitter.Node, shown: str, value
     return ""
 
 
-def _through_a_variable(statement: tree_sitter.Node, call: tree_sitter.Node, shown: str, values: dict[str, str]) -> str:
-    """``int got = f(1); EXPECT_EQ(3, got);``: the first assertion about the variable in the same block."""
-    declarator = statement.child_by_field_name("declarator")
-    inner = declarator.child_by_field_name("declarator") if declarator is not None else None
-    name = next((text_of(one) for one in walk(inner) if one.type == "identifier"), "") if inner is not None else ""
-    block = statement.parent
-    if not name or block is None:
+def _behind(node: tree_sitter.Node) -> str:
+    """What follows a node in the expression that it is the left side of."""
+    whole = node.parent
+    if whole is None or whole.type != "binary_expression":
         return ""
-    for later in (one for one in block.named_children if one.start_byte > statement.start_byte):
-        for one in (node for node in walk(later) if node.type == "identifier" and text_of(node) == name):
-            outer = one.parent.parent if one.parent is not None and one.parent.type == "argument_list" else None
-            held = outer is not None and outer.type == "call_expression"
-            if held and outer is not None and (said := _asserted(outer, one, shown, values)):
-                return said
-            break
-    return ""
+    return (whole.text or b"")[node.end_byte - whole.start_byte :].decode("utf-8", "replace")
+
+
+def _through_a_variable(
+    name: str, statement: tree_sitter.Node, call: tree_sitter.Node, shown: str, values: dict[str, str]
+) -> str:
+    """``int got = f(1); EXPECT_EQ(3, got);``: the first assertions in the same block about the variable and its members."""
+    told: list[str] = []
+    later = statement.next_named_sibling
+    while later is not None and len(told) < ASSERTED and not _sets(later, name):
+        for one in [node for node in walk(later) if node.type == "identifier" and text_of(node) == name][:1]:
+            whole = _with_members(one)
+            outer = whole.parent.parent if whole.parent is not None and whole.parent.type == "argument_list" else None
+            part = (whole.text or b"")[one.end_byte - whole.start_byte :].decode("utf-8", "replace")
+            if outer is not None and outer.type == "call_expression":
+                told += filter(None, [_asserted(outer, whole, f"{'' if told else shown}{part}", values)])
+        later = later.next_named_sibling
+    return ", ".join(one for one in told if not one.startswith(" "))
+
+
+def _with_members(node: tree_sitter.Node) -> tree_sitter.Node:
+    """A variable with the members and elements that are taken of it."""
+    while node.parent is not None and node.parent.type in ("field_expression", "subscript_expression"):
+        node = node.parent
+    return node
+
+
+def _sets(statement: tree_sitter.Node, name: str) -> bool:
+    """Whether a statement gives the variable another value."""
+    targets = (one.child_by_field_name("left") for one in walk(statement) if one.type == "assignment_expression")
+    return any(one is not None and text_of(one) == name for one in targets)
+
+
+def _assigned(statement: tree_sitter.Node, call: tree_sitter.Node) -> str:
+    """The variable that a statement sets to what the call returns, "" for none."""
+    if statement.type == "declaration":
+        declarator = statement.child_by_field_name("declarator")
+        return _identifier(declarator.child_by_field_name("declarator")) if declarator is not None else ""
+    outer = call.parent
+    sets = outer is not None and outer.type == "assignment_expression" and outer.child_by_field_name("right") == call
+    return _identifier(outer.child_by_field_name("left")) if outer is not None and sets else ""
 
 
 def _written(node: tree_sitter.Node, values: dict[str, str]) -> str:

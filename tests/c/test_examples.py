@@ -20,11 +20,28 @@ from agent.c.examples import LONGEST, MOST, examples_of
         ("TEST_ASSERT_DOUBLE_WITHIN(0.1, 2.5, f(7));", "f(7) → 2.5"),
         ("int out = 0; TEST_ASSERT_TRUE(f(&out));", "f(&out) → true"),
         ('assert(f("  a //b ", " ", \' \') == 0); // c', 'f("  a //b ", " ", \' \') → 0'),
+        ('char *got; got = f("a"); EXPECT_STR_EQ("b", got);', 'f("a") → "b"'),
+        ('const char *got = f(1); assert(strcmp(got, "one") == 0);', 'f(1) → "one"'),
+        ("CHECK_EQUAL(2, f(1, &left)); CHECK_EQUAL(7, left);", "f(1, &left) → 2, left == 7"),
+        ("pair got = f(1); CHECK_EQUAL(3, got.low); CHECK_EQUAL(4, got.high);", "f(1).low → 3, .high → 4"),
+        ("int got = f(1); CHECK_EQUAL(3, got); got = g(2); CHECK_EQUAL(4, got);", "f(1) → 3"),
         ('TEST_ASSERT_EQUAL_STRING("ab",\n  f("x" /* no */\n    " y"));', 'f("x y") → "ab"'),
     ],
 )
 def test_an_assertion_is_an_example(body: str, example: str) -> None:
     assert examples_of(f"void test_it(void) {{ {body} }}".encode(), ["f"])["f"][0] == example
+
+
+def test_what_a_helper_of_the_tests_asserts_is_told_with_what_it_is_handed() -> None:
+    source = b"""static void expect(const char *word, int times, const char *want) {
+        const char *got = f(word, times);
+        TEST_ASSERT_EQUAL_STRING(want, got);
+    }
+    static void test_one(void) { expect("ab", 2, "abab"); }
+    static void test_two(void) { const char *none = ""; expect(none, 9, none); }
+    """
+    told = examples_of(source, ["f"])["f"]
+    assert told[:2] == ('f("ab", 2) → "abab"', 'f("", 9) → ""')
 
 
 def test_a_variable_that_changes_keeps_its_name() -> None:
