@@ -15,6 +15,8 @@ _FEW = 40
 
 _DISORDER = ("raises", "does not end")
 _SIGNALS = 128
+_SHOWN = 2
+_VALUE = re.compile(r"-?\d+(?:\.\d+)?|\w+")
 
 
 _TAKES_AWAY = frozenset({"statement-removed", "guard-removed", "fixed-condition"})
@@ -62,6 +64,25 @@ def changed_results(probes: Sequence[Probe], place: int) -> int:
     )  # fmt: skip
 
 
+def unordered_results(probes: Sequence[Probe], place: int) -> int:
+    """With how many inputs a version gives another result than with the same values in another order, where the checks show
+    that order does not matter: at least twice the right result is that of the same values otherwise ordered, and never
+    another one (likely metamorphic properties; Su, Bell, Murphy and Kaiser, AST 2015)."""
+    seen = _by_values([(probe.input, next(filter(None, probe.results[1:]), "")) for probe in probes if probe.seen])
+    if sum(len(results) - 1 for results in seen) < _SHOWN or any(len(set(results)) > 1 for results in seen):
+        return 0
+    told = _by_values([(probe.input, probe.results[place]) for probe in probes if probe.results[place]])
+    return sum(len(results) - max(map(results.count, results)) for results in told)
+
+
+def _by_values(told: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """The results grouped by the numbers and words of their inputs, in whatever order these stand."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for text, result in told:
+        groups.setdefault(tuple(sorted(_VALUE.findall(text))), []).append(result)
+    return list(groups.values())
+
+
 def _ended(text: str) -> bool:
     """Whether a result tells of an end in order; an exit code above 128 is that of a signal."""
     exit_code = re.search(r" and exits with (\d+)$", text)
@@ -93,10 +114,11 @@ def alike(numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
 
 
 def implausible(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> set[int]:
-    """The first of each group that does something of an odd shape, or changes what was right, with more inputs than others
-    do."""
+    """The first of each group that does something of an odd shape, changes what was right, or lets the order of values
+    matter, with more inputs than others do."""
     places = {group[0]: numbers.index(group[0]) + 1 for group in groups}
-    odd = {number: odd_results(probes, place) + changed_results(probes, place) for number, place in places.items()}
+    against = (odd_results, changed_results, unordered_results)
+    odd = {number: sum(count(probes, place) for count in against) for number, place in places.items()}
     least = min(odd.values(), default=0)
     return {number for number, count in odd.items() if count > least + len(probes) // _FEW}
 

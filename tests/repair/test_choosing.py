@@ -19,6 +19,7 @@ from agent.repair.choosing import (
     plausible_first,
     preference,
     telling,
+    unordered_results,
 )
 from agent.repair.commands import read_command
 from agent.repair.edits import Candidate, Edit
@@ -151,6 +152,18 @@ def test_what_was_computed_before_counts_where_only_crashes_are_known_to_be_wron
     printed = "prints 'x' and exits with 139", "prints 'x'", "prints 'x'"
     ended = "prints 'a' and exits with 1", "prints 'a' and exits with 1", "prints 'b'"
     assert [changed_results([Probe("1", printed, True), Probe("2", ended)], place) for place in (1, 2)] == [0, 1]
+
+
+def test_the_order_of_values_counts_where_checks_show_that_it_does_not_matter() -> None:
+    def low(values: str, *results: int, seen: bool = False) -> Probe:
+        return Probe(f"input '{values}'", tuple(f"prints '{one} is lowest'" for one in results), seen)
+
+    seen = [low("1 2 3", 1, 1, 1, seen=True), low("3 2 1", 3, 1, 1, seen=True), low("2 1 3", 1, 1, 1, seen=True)]
+    near = [low("4 2 3", 2, 2, 2), low("2 4 3", 2, 2, 3), low("3 4 2", 2, 2, 2), low("9 5 7", 7, 5, 7)]
+    assert [unordered_results([*seen, *near], place) for place in (1, 2)] == [0, 1]
+    assert [unordered_results([*seen[:2], *near], place) for place in (1, 2)] == [0, 0]  # once may be chance
+    differing = low("1 3 2", 1, 2, 2, seen=True)
+    assert [unordered_results([*seen, differing, *near], place) for place in (1, 2)] == [0, 0]
 
 
 def test_an_edit_that_takes_code_away_is_trusted_less() -> None:
