@@ -247,7 +247,10 @@ def _about_submodules(inner: list[str], missing: list[str]) -> list[str]:
     if inner:
         notes.append(f"The files of submodules are read in the run and not changed: {uncommitted.some(inner)}.")
     if missing:
-        notes.append(f"Submodules that are not checked out are not included in the run: {uncommitted.some(missing)}.")
+        notes.append(
+            f"Submodules that are not checked out, or hold over {submodules.MOST_FILES:,} files, are not included in the "
+            f"run: {uncommitted.some(missing)}."
+        )
     return notes
 
 

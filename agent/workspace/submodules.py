@@ -17,6 +17,9 @@ import msgspec
 from agent.workspace import uncommitted
 from agent.workspace.git import GitError, checkout_of, discover, run_git, run_git_apart, text
 
+MOST_FILES = 50_000
+"""Files of one submodule that a run's place is given at most: all of them are written for every run."""
+
 _LINK = "160000 "
 
 
@@ -42,7 +45,7 @@ def taken_along(top: Path, scratch: Path, carry_uncommitted: bool) -> tuple[list
     """The submodules below ``top`` whose files a run can have, outer ones first, and the paths of those that it cannot.
 
     With ``carry_uncommitted`` the files are as they are on disk, else as the commit has them that ``top`` records. A
-    submodule that is not checked out, or that git refuses, is among the latter. Blocking.
+    submodule that is not checked out, that git refuses, or that is too large is among the latter. Blocking.
     """
     found: list[Submodule] = []
     left: list[str] = []
@@ -64,11 +67,13 @@ def taken_along(top: Path, scratch: Path, carry_uncommitted: bool) -> tuple[list
 
 
 def _opened(folder: Path) -> Path | None:
-    """Git's folder of the submodule that is checked out at ``folder``; None where there is none, or a link leads away."""
+    """Git's folder of the submodule that is checked out at ``folder``; None where there is none that can be taken along."""
     if not os.path.lexists(folder / ".git") or os.path.realpath(folder) != os.path.abspath(folder):
         return None
     known = discover(folder)
-    return known.git_dir if known is not None and known.top == folder else None
+    if known is None or known.top != folder or len(uncommitted.index_entries(folder)) > MOST_FILES:
+        return None
+    return known.git_dir
 
 
 def _tree_of(folder: Path, scratch: Path, commit: str, carry_uncommitted: bool) -> str:

@@ -271,6 +271,14 @@ async def test_files_of_submodules_are_there_to_be_read(tmp_path, carried):
     assert await space.changed_files() == [] and fingerprint(repo) == before
 
 
+async def test_a_submodule_that_is_too_large_is_named(tmp_path, monkeypatch):
+    repo = with_submodule(tmp_path)
+    monkeypatch.setattr("agent.workspace.submodules.MOST_FILES", 2)
+    space = await Workspace.create(repo, "r1")
+    assert not (space.root / "vendor/inner/a.c").exists() and space.submodules == ()
+    assert any("over 2 files" in note and "vendor/inner" in note for note in space.notes)
+
+
 async def test_submodules_are_not_written_and_put_back_after_commands(tmp_path):
     repo = with_submodule(tmp_path)
     space = await Workspace.create(repo, "r1")
