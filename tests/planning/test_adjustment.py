@@ -212,7 +212,7 @@ async def test_the_worst_case_makes_exactly_the_calls_of_the_formula(tmp_path: P
         (started,) = await run.seen(AdjustmentStarted)
     expected = expected_calls(2, 2, 2)
     assert started.expected_calls == expected == made.calls == len(run.server.calls)
-    assert started.failures[0].startswith("[compile_error] table.c:9")
+    assert started.failures[0].startswith("table.c:9") and started.categories[0] == "compile_error"
 
 
 # Events, live and folded.
