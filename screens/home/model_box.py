@@ -104,10 +104,11 @@ class ModelBox(Vertical):
         self.set_class(state.ok, "-ok")
         mark = ("✓ ", f"bold {GOOD}") if state.ok else ("! ", f"bold {WARN}")
         lines = [line(mark, state.text)]
-        if state.hint:
-            lines.append(line((state.hint, MUTED)))
         if self.can_fetch:
-            lines.append(line(("F2", STRONG), " fetches it here"))
+            by_hand = f", or by hand: {state.hint}" if state.hint else ""
+            lines.append(line(("F2", STRONG), " fetches it here", (by_hand, MUTED)))
+        elif state.hint:
+            lines.append(line((state.hint, MUTED)))
         self.query_one("#model-text", Static).update(Content("\n").join(lines))
         self.query_one("#fetch").display = self.can_fetch
         self.screen.refresh_bindings()

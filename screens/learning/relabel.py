@@ -169,6 +169,10 @@ class RelabelScreen(Labelling):
             self._offered = self.item is not None
             self.refresh_bindings()
 
+    def on_resize(self) -> None:
+        """What is cut to the card's width is cut anew."""
+        self.call_after_refresh(self._show_card)
+
     def _show_card(self) -> None:
         labels, item = self.labels, self.item
         if labels is None or item is None:

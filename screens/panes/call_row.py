@@ -28,6 +28,8 @@ from screens.text import (
 
 _VERDICT = 7
 _MS = 6
+_WITH_MS = 54
+"""Cells from which on there is room for milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,12 @@ class Columns:
     @classmethod
     @lru_cache(maxsize=64)
     def fitting(cls, width: int, calls: int) -> Columns:
-        """The columns for a width. When it is short, model goes first, then milliseconds, then the stage."""
+        """The columns for a width. When it is short, model goes first, then milliseconds, so that names can be read; then
+        the stage."""
         number = max(2, len(str(calls)))
         stage, confidence, ms = 10, 4, _MS
         model = 18 if width >= 84 else 0
-        if width < 44:
+        if width < _WITH_MS:
             ms = 0
         if width < 38:
             stage = 0

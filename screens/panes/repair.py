@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from agent.events import CandidatePassed, RepairChosen, RepairStarted, SuspectsRanked
@@ -11,13 +12,34 @@ from agent.state.records import CandidateState, RepairState, SuspectState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.panes.diff import diff_lines
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, bar, block, line, one_line, plural, probability, verdict_mark
+from screens.text import (
+    BAD,
+    GOOD,
+    LABEL,
+    MUTED,
+    STRONG,
+    WARN,
+    bar,
+    block,
+    keep_tail,
+    line,
+    one_line,
+    plural,
+    probability,
+    verdict_mark,
+)
 
 _MOST_SHOWN = 12
 _SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "conditions": "conditions made from parts",
             "cloze": "lines filled in by the model",
             "anew": "functions written anew"}  # fmt: skip
-_HEAD = 26
+_MOST_NAME = 24
+"""Cells of a suspect's name."""
+_COUNTED = 16
+"""Cells of what is counted."""
+_LEAST_BAR = 4
+_FIGURES = 19
+"""Cells of a suspect's row beside its name and its bar: gaps, score, verdict and P(yes)."""
 
 
 def short_test(name: str) -> str:
@@ -83,13 +105,17 @@ def _failing(repair: RepairState) -> list[Content]:
 def _suspects(repair: RepairState, width: int) -> list[Content]:
     lines = [line(("suspects", LABEL))]
     best = max((one.suspect.score for one in repair.suspects), default=1.0) or 1.0
-    room = max(4, min(24, width - _HEAD - 16))
-    lines += [_suspect(one, best, room) for one in repair.suspects[:_MOST_SHOWN]]
+    names = [one_line(one.suspect.function) for one in repair.suspects[:_MOST_SHOWN]]
+    head = max(8, min(max(map(cell_len, names), default=0), _MOST_NAME, width - _LEAST_BAR - _FIGURES))
+    room = max(_LEAST_BAR, min(24, width - head - _FIGURES))
+    lines += [_suspect(one, best, head, room) for one in repair.suspects[:_MOST_SHOWN]]
     return lines if repair.suspects else [*lines, line(("  being traced …", MUTED))]
 
 
-def _suspect(one: SuspectState, best: float, room: int) -> Content:
-    name, score = one_line(one.suspect.function)[: _HEAD - 2].ljust(_HEAD - 2), one.suspect.score
+def _suspect(one: SuspectState, best: float, head: int, room: int) -> Content:
+    score = one.suspect.score
+    name = keep_tail(one_line(one.suspect.function), head)
+    name += " " * (head - cell_len(name) + 1)
     mark: tuple[str, str] = ("  ", MUTED)
     if one.judged is not None:
         text, style = verdict_mark(one.judged.suspected)
@@ -104,7 +130,7 @@ def _counts(repair: RepairState, width: int) -> list[Content]:
     left = f"{counts.seconds_left:.0f} of {repair.started.budget_s:.0f} s left" if repair.mended is None else "ended"
     lines = [line(("tried ", MUTED), (f"{repair.tried:,}", STRONG), (f"  {source}", ""), (f"  {left}", MUTED))]
     most = max(1, repair.tried)
-    room = max(4, min(24, width - _HEAD - 16))
+    room = max(_LEAST_BAR, min(24, width - _COUNTED - 10))
     rows = (
         ("compiling", repair.tried - counts.unbuilt, LABEL),
         ("mending a check", counts.partial + counts.passing, WARN),
@@ -112,7 +138,7 @@ def _counts(repair: RepairState, width: int) -> list[Content]:
         ("out of time", counts.cut, MUTED),
     )
     for name, count, style in rows:
-        lines.append(line(("  ", ""), name.ljust(_HEAD - 2), (bar(count, most, room).ljust(room), style), f" {count:,}"))
+        lines.append(line(("  ", ""), name.ljust(_COUNTED), (bar(count, most, room).ljust(room), style), f" {count:,}"))
     return lines
 
 

@@ -24,7 +24,7 @@ from screens.text import MUTED, fit, line
 _WAYS = (("{n} ", 9, 2), ("{n} ", 9, 1), ("{n}", 9, 1), ("", 9, 1), ("{n}", 4, 1), ("", 4, 1), ("{n}", 0, 1))
 """Ways to write the tabs, the roomiest first: the key before the name, letters of the name, cells between two."""
 
-_LEAST_CAUSE = 16
+_LEAST_CAUSE = 8
 """Cells of its cause that a headline keeps."""
 
 
@@ -33,6 +33,10 @@ def _label(name: str, key: str, letters: int) -> tuple[str, str]:
     whole, short, number = ("Calls", "Calls", "0") if name == "calls" else _words(name)
     title = whole if letters > 4 else short if letters else ""
     return (key.format(n=number) if title else number), title
+
+
+def _cells(label: tuple[str, str]) -> int:
+    return sum(map(len, label))
 
 
 def _words(name: str) -> tuple[str, str, str]:
@@ -192,14 +196,16 @@ class TabPanel(Container):
         self._show_incident()
 
     def tab_titles(self, width: int) -> Content:
-        """The tabs as one line. When they do not fit, first the gaps go, then the keys, then letters of the names, of that
-        in front last."""
+        """The tabs as one line, written in the same way whichever is in front. When they do not fit, first the gaps go, then
+        the keys, then letters of the names, of that in front last."""
         names = ["calls", *BY_NAME] if self.narrow else list(BY_NAME)
         front = "calls" if self.calls_on_top else self.current
         for key, letters, gap in _WAYS:
-            labels = [_label(name, key, 9 if name == front else letters) for name in names]
-            if sum(len(number) + len(title) for number, title in labels) + gap * (len(labels) - 1) <= width:
+            short, whole = ([_label(name, key, size) for name in names] for size in (letters, 9))
+            longer = max(_cells(one) - _cells(other) for one, other in zip(whole, short, strict=True))
+            if sum(map(_cells, short)) + longer + gap * (len(names) - 1) <= width:  # whichever is in front
                 break
+        labels = [one if name == front else other for name, one, other in zip(names, whole, short, strict=True)]
         self._spans = []
         parts: list[Content] = []
         x = 0

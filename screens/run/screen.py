@@ -413,6 +413,7 @@ class RunScreen(KeyedScreen[None]):
 
     async def _undo(self) -> None:
         done, text = await self.session.take_back()
+        self.app.clear_notifications()  # what was said of the apply holds no more
         self.app.notify(text, severity="information" if done else "error", timeout=8 if done else 20)
         self.refresh_state([])
 
