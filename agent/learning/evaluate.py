@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate, product
 from pathlib import Path
 
 import msgspec
@@ -244,24 +245,22 @@ async def evaluate_models(
         EvaluationError: nothing is labelled in any of the logs.
         LogError, ConfigError: as :func:`run_evaluation`.
     """
-    counts = _counts(places, stages, judgments, outcomes=outcomes)
+    counts = await asyncio.to_thread(_counts, places, stages, judgments, outcomes=outcomes)
+    asked_before = dict(zip(counts, accumulate(counts.values(), initial=0), strict=False))
     runs: list[str] = []
     finished, fault = RunFinished("complete", "Nothing was asked."), None
-    for number, config in enumerate(configs):
-        before = 0
-        for place, count in counts.items():
-            runs.append(new_run_id())
-            hear = partial(_forward, progress, number, before, sum(counts.values())) if progress is not None else None
-            try:
-                finished, _ = await run_evaluation(
-                    place.repo, runs[-1], config, log=place.log, thresholds=thresholds_of(place.repo, config), stages=stages,
-                    gate=gate, progress=hear, judgments=judgments, outcomes=outcomes,
-                )  # fmt: skip
-            except ModelError as error:
-                fault, finished = error, RunFinished("failed", f"{error} {error.hint}".strip())
-            before += count
-            if finished.status != "complete":
-                break
+    for (number, config), place in product(enumerate(configs), counts):
+        runs.append(new_run_id())
+        hear = None
+        if progress is not None:
+            hear = partial(_forward, progress, number, asked_before[place], sum(counts.values()))
+        try:
+            finished, _ = await run_evaluation(
+                place.repo, runs[-1], config, log=place.log, thresholds=thresholds_of(place.repo, config), stages=stages,
+                gate=gate, progress=hear, judgments=judgments, outcomes=outcomes,
+            )  # fmt: skip
+        except ModelError as error:
+            fault, finished = error, RunFinished("failed", f"{error} {error.hint}".strip())
         if finished.status != "complete":
             break
     found = await asyncio.to_thread(_compared, list(counts), runs, configs[0], bool(judgments))

@@ -79,10 +79,10 @@ def label_card(
     if rows:
         lines += [Content(""), _section("its source now, which the model did not see"), *rows]
     if texts is not None:
-        lines += [Content(""), _section("system"), *block(texts.system.strip("\n"), MUTED, indent=1)]
         if texts.task_context.strip():
             shared = block(texts.task_context.strip("\n"), MUTED, indent=1)
             lines += [Content(""), _section("task context, shared by every item"), *shared]
+        lines += [Content(""), _section("system"), *block(texts.system.strip("\n"), MUTED, indent=1)]
     if twins and not blind:
         lines += [Content(""), _section("the same question elsewhere"), *(_twin(twin) for twin in twins[:20])]
     if history and not (blind and item.source != "person"):
