@@ -115,12 +115,12 @@ def alike(numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
 
 def implausible(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> set[int]:
     """The first of each group that does something of an odd shape, changes what was right, or lets the order of values
-    matter, with more inputs than others do."""
+    matter, with more inputs than others do; where even the best does so, with more than twice as many."""
     places = {group[0]: numbers.index(group[0]) + 1 for group in groups}
     against = (odd_results, changed_results, unordered_results)
     odd = {number: sum(count(probes, place) for count in against) for number, place in places.items()}
     least = min(odd.values(), default=0)
-    return {number for number, count in odd.items() if count > least + len(probes) // _FEW}
+    return {number for number, count in odd.items() if count > 2 * least + len(probes) // _FEW}
 
 
 def plausible_first(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:

@@ -19,7 +19,7 @@ SETTLE_SECONDS = 3.0
 SETTLE_TRIES = 100
 LONGEST_SETTLE = 12.0
 ENOUGH = 12
-_NEAR = 0.6
+_NEAR = 0.45
 """After a first candidate that passes the search goes on, since the first is not always the best: for so many seconds and so
 many tries (a busy machine tries less in a second), until so many pass, or until what is left has less than this share of the
 first one's rank."""
