@@ -16,10 +16,12 @@ _BIDI = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0
 _STRIP = {**_CONTROLS, **_BIDI}
 
 
-def clean(text: str, tab: int = 4) -> str:
-    """``text`` without terminal escapes, control codes, NULs and direction marks; tabs become spaces."""
+def clean(text: str, tab: int | None = 4) -> str:
+    """``text`` without terminal escapes, control codes, NULs and direction marks; tabs become spaces up to every ``tab``-th
+    column, or stay where that is None."""
     if not text:
         return ""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    text = text.translate(_STRIP).expandtabs(tab)
+    text = text.translate(_STRIP)
+    text = text if tab is None else text.expandtabs(tab)
     return text.encode("utf-8", "replace").decode()

@@ -56,8 +56,8 @@ class DiffPane(Pane):
 
     @property
     def plain(self) -> str:
-        """For the clipboard the diff itself, as ``git apply`` takes it."""
-        return self.state.diff.diff if self.state.diff is not None else super().plain
+        """For the clipboard the diff itself, as ``git apply`` takes it; what drives a terminal is left out of it."""
+        return clean(self.state.diff.diff, tab=None) if self.state.diff is not None else super().plain
 
     def _so_far(self, state: RunState, width: int) -> list[Content]:
         """Before there is a diff: the steps that are committed already."""
