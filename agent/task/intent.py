@@ -114,6 +114,9 @@ _ADD_REPAIR = re.compile(
     r"(?:add|include|provide|introduce)\s+(?:(?:an?|the|some|more)\s+)?(?:missing|forgotten|lost|absent"
     r"|proper|correct)\b", re.I
 )
+_ANSWER = re.compile(r"(?:give|let|allow|include|accept)\s+(?:such|these|those|them|it|this|that)\b", re.I)
+"""Verbs of adding whose object was described before: behind a symptom they are its cure."""
+
 _PART = (
     r"(?:options?|flags?|settings?|parameters?|arguments?|limits?|(?:sub)?commands?|methods?|functions?|fields?|hooks?|modes?"
     r"|rows?|columns?|headers?|footers?|variants?|keys?|buttons?|way)"
@@ -124,10 +127,12 @@ _WISH = _any(
     r"\b(?:i|we|users?|people)\s+(?:would|'d)\s+(?:like|love)\b(?!.*\bfix)", r"\b(?:i|we)\s+(?:want|wish|need|miss)\b",
     r",\s*please\b(?!\s+\w)", r"^\W*(?:what|how)\s+about\b", r"\b(?:no|any)\s+way\s+to\b", r"^\W*any\s+chance\b",
     r"\bwould\s+(?:make|allow|let|save)\b",
+    r"\bmake\s+[^.]{1,40}\ban?\s+(?:option|setting|parameter|argument|flag)\b",
     r"\blike\s+(?:there\s+is|we\s+have)\s+(?:one|it|that)\b",
     r"\bshould\s+be\s+(?:configur|customi[sz]|select|sort|adjust|extensi|resiz|search|filter|pluggab|option|possib)\w+",
     r"\b(?:users?|people|callers?|customers?|everybody)\s+(?:want|wish|ask)(?:s|ed)?\s+(?:to|for)\b",
     r"\b(?:would|it'd)\s+be\s+(?:\w+\s+)?(?:nice|good|great|useful|handy|helpful|welcome|convenient)\b",
+    r"\b(?:users?|people|callers?)\b[^.]{0,40}\bneeds?\s+(?:an?|to)\b", r"\bshould\s+be\s+allowed\s+to\b",
     r"\bfeature\s+request\b", r"\bwish\s*list\b",
     r"\b(?:should|could)\s+(?:also\s+)?(?:have|offer|provide|come\s+with)\s+an?\b",
     r"\bshould\s+(?:\w+\s+){1,4}as\s+well\s+as\b",
@@ -151,13 +156,18 @@ _RESHAPE = re.compile(
     r"|(?:use|adopt)\s+(?:one|the\s+same|an?\s+(?:consistent|common|uniform)|consistent)\s+\w+\s+(?:styles?|conventions?|schemes?)"
     r"|annotate|add\s+(?:the\s+|more\s+)?type\s+(?:hints|annotations)|encapsulate"
     r"|(?:stop|do\s+not|don't)\s+(?:passing|repeat(?:ing)?|duplicat(?:e|ing))"
+    r"|make\s+[^.]{1,60}\ban?\s+(?:class|module|file|function|struct\w*)\s+of\s+(?:its|their)\s+own"
     r"|make\s+[^.]{1,60}\b(?:private|static|const|extern|immutable|frozen)(?=\s*(?:[.,;]|$|instead|rather|again|where)))\b",
     re.I,
+)
+_RESHAPE_SURE = re.compile(
+    r"(?:refactor|re-?structure|re-?organi[sz]e|de-?duplicate|modulari[sz]e|decouple|separate|consolidate|unify)\b", re.I
 )
 _SHAPE = _any(
     r"\brefactor\w*", r"\bwithout\s+(?:any\s+)?(?:a\s+)?chang\w+\s+(?:of\s+|in\s+)?(?:\w+\s+)?(?:behaviou?r|what)\b",
     r"\bbehaviou?r\s+(?:must|should|shall|is\s+to)\s+(?:stay|remain|not\s+change)\b",
-    r"\bno\s+(?:functional|behaviou?r\w*)\s+change",
+    r"\bno\s+(?:functional|behaviou?r\w*)\s+change", r"\bno\s+change\s+(?:of|in|to)\s+(?:the\s+)?behaviou?r",
+    r"\bin\s+(?:two|three|four|five|six|seven|several|many|\d+)\s+places\b",
     r"\b(?:the\s+same|duplicat\w+|copied|repeated)\s+(?:code|logic|block|lines?)\b",
     r"\b(?:copy|copies|copy-?pasted?)\s+of\s+the\s+same\b",
     r"\btoo\s+(?:long|big|complex|nested)\b[^.]*\b(?:break|split|divide|cut|take)\s+(?:it|them|this|that)\b",
@@ -181,8 +191,9 @@ _TEST_REQUEST = re.compile(
     rf"(?:(?:add|write|extend|create|provide|include|generate|improve"
     rf"|increase|check\s+in)\b(?:(?!\b(?:with|including|plus)\b)[^.]){{0,40}}?(?<!the\s)(?<!make\s)\b(?:{_TEST_WORD}|coverage\b)"
     rf"|(?:more|further|additional|extra)\s+(?:\w+\s+)?tests?\b(?!\s+(?:fail|hang|pass|run|are|do))"
+    rf"|(?:add|write|extend|improve|expand)\s+the\s+(?:\w+\s+)?tests?\s+(?:of|for|in)\b"
     rf"|(?:raise|increase|improve)\s+the\s+(?:\w+\s+)?coverage\b|parametri[sz]e\b[^.]{{0,40}}\btests?\b"
-    rf"|(?:\w+\s+)?tests?\s+(?:for|around)\b|extend\s+the\s+suite\b|cover\b|test\s+(?:that|the|what|whether|all|every|how)\b|exercise\b)",
+    rf"|(?:(?!the\b)\w+\s+)?tests\s+(?:for|around)\b|an?\s+(?:\w+\s+)?test\s+for\b|extend\s+the\s+suite\b|cover\b|test\s+(?:that|the|what|whether|all|every|how)\b|exercise\b)",
     re.I,
 )
 
@@ -190,13 +201,16 @@ _UNTESTED = _any(
     r"\b(?:no|without|lacks?|lacking|missing)\s+(?:\w+\s+){0,2}tests?\b(?!\s+(?:fails?|pass))",
     r"\bonly\s+tested\b", r"\btest\s+coverage\b", r"\bnothing\s+(?:that\s+)?(?:tests\s+\w+|checks\s+what\s+happens)\b",
     rf"\b(?:i|we)(?:'d|\s+would)?\s+(?:want|need|like|miss)\s+(?:\w+\s+){{0,2}}?{_TEST_WORD}(?!\s+(?:to|that)\s+\w+\s+pass)",
-    r"\buntested\b",
+    r"\buntested\b", r"\bnever\s+(?:been\s+)?tested\b",
+    r"\b(?:suite|tests)\s+(?:do(?:es)?(?:\s+not|n't)|never)\s+(?:cover|check|exercise|test)s?\b",
     r"\bnot\s+(?:covered|tested)\b", r"\bflaky\s+(?:\w+\s+)?tests?\b",
 )  # fmt: skip
 _UNDOCUMENTED = _any(
     r"\b(?:not|never|nowhere)\s+documented\b",
     rf"\b{_DOC_WORD}[^.]*\b(?:is|are)\s+(?:out\s+of\s+date|outdated|stale|incomplete|unclear|misleading|wrong)\b",
-    r"\bundocumented\b",
+    r"\bundocumented\b", rf"\b(?:spelling|grammar)\s+(?:errors?|mistakes?)\s+in\s+(?:the\s+)?(?:\w+\s+)?{_DOC_WORD}",
+    r"\b(?:docs?|documentation|readme|manual|man\s*page|docstring)s?\b[^.]{0,40}"
+    r"\b(?:still\s+(?:describ|mention|say|show|list|refer)\w*|do(?:es)?(?:\s+not|n't)\s+(?:mention|say|explain|describe|list))\b",
     r"\b(?:help(?:\s+text)?|usage|docs?|documentation|readme|manual|man\s*page|docstring)\b[^.]{0,40}"
     r"\b(?:should|must|ought\s+to)\s+(?:also\s+)?(?:say|mention|explain|describe|tell|state)\b",
     rf"\b(?:no|without|lacks?|missing)\s+(?:\w+\s+)?{_DOC_WORD}",
@@ -245,7 +259,7 @@ _SYMPTOM = _any(
     r"\bcannot\b",
     r"\bexceed(?:s|ed)\b",
     r"\bby\s+(?:one|1)\b",
-    r"\b(?:return|give|print|produce|yield|show|get|report|raise|throw)s?\s+(?:None|NULL|nothing|zero"
+    r"\b(?:return|give|print|produce|yield|show|get|report|raise|throw)s?\s+(?:None|NULL|nothing(?!\s+but)|zero"
     r"|an?\s+empty|the\s+wrong|just)\b",
     r"\braises?\s+\w*(?:Error|Exception)\b",
     r"\b\w+Error\b",
@@ -425,6 +439,8 @@ def _about_the_code(task: str, clauses: list[str], said: list[str]) -> TaskKind 
     for kind, says in _STATES:
         if says.search(task):
             return kind
+    if any(map(_RESHAPE_SURE.match, said)):
+        return "refactor"
     for kind, pattern in _REQUESTS:
         if not described and any(pattern.match(one) and not _CURE.match(one) for one in said):
             return kind
@@ -432,13 +448,15 @@ def _about_the_code(task: str, clauses: list[str], said: list[str]) -> TaskKind 
 
 
 def _bug_or_feature(task: str, clauses: list[str], said: list[str]) -> tuple[TaskKind, bool]:
-    if any(_ADD.match(one) and not _ADD_REPAIR.match(one) for one in said) or _WISH.search(task):
+    described = any(map(_SYMPTOM.search, clauses))
+    added = [one for one in said if _ADD.match(one) and not _ADD_REPAIR.match(one)]
+    if any(not (described and _ANSWER.match(one)) for one in added) or _WISH.search(task):
         return "feature", True
     if any(_FIX.match(one) or _ADD_REPAIR.match(one) for one in said):
         return "bug", True
     if said and _IMPERATIVE.match(said[0]):
         return "feature", len(said) == 1 and not _SYMPTOM.search(task) and not _ABOUT_CHECKS.search(task)
-    if any(map(_SYMPTOM.search, clauses)):
+    if described:
         return "bug", True
     wished = bool(_OUGHT.search(task)) or len(task.split()) < _A_SENTENCE
     return ("feature" if wished else "bug"), not clauses
@@ -448,7 +466,7 @@ _OUGHT = _any(
     r"\bought\s+to\b",
     r"\bshould\s+(?:also\s+)?(?:remember|show|print|list|tell|warn|ask|include|display|report|name|mention|sort|group"
     r"|record|come)\b",
-    r"^\W*(?:could|can|would|may)\b[^.!]*\?",
+    r"^\W*(?:could|can|would|may)\b[^.!]*\?", rf"(?:^|:\s+)an?\s+(?:\w+[\s-]){{0,2}}{_PART}\s+(?:that|which|to|for)\b",
 )
 """What a program does not do yet, where nothing says that it does something wrong."""
 

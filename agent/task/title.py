@@ -20,8 +20,10 @@ _MARK = re.compile(
 )
 """``[Bug] …``, ``Feature request: …``, ``fix(parser)!: …`` (Conventional Commits 1.0.0)."""
 
-_AREA = re.compile(r"\W*[\w.*+-]+(?:[/,][\w.*+-]+)*:\s+(?=\S+\s+\S)")
-"""``server/http: …``, ``client.c: …``."""
+_AREA = re.compile(
+    r"\W*(?![\w.]*(?:error|exception|warning|fault|failure)\b)[\w.*+-]+(?:[/,][\w.*+-]+)*:\s+(?=\S+\s+\S)", re.I
+)
+"""``server/http: …``, ``client.c: …``; what an error says is none."""
 
 
 def read_title(task: str) -> tuple[TaskKind | None, str]:

@@ -93,6 +93,7 @@ def test_a_todo_list_is_not_what_is_left_to_write(task: str) -> None:
         ("server/http: move the reader", (None, "move the reader")),
         ("Note: it crashes", (None, "it crashes")),
         ("tests fail: all of them", (None, "tests fail: all of them")),
+        ("AssertionError: 1 != 2", (None, "AssertionError: 1 != 2")),
         ("Fix it", (None, "Fix it")),
     ],
 )
