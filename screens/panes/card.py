@@ -200,7 +200,7 @@ def _verdict_lines(call: ShownCall, texts: CallTexts | None, pending: bool | Non
     facts = [f"{call.answer.ms:,.0f} ms" if call.answer.ms else "", _tokens(call), call.model]
     if call.asked.attempt > 1:
         facts.append(f"attempt {call.asked.attempt}")
-    lines.append(line((" · ".join(clean(fact) for fact in facts if fact), MUTED)))
+    lines.append(line(("  ".join(clean(fact) for fact in facts if fact), MUTED)))
     return lines
 
 

@@ -24,8 +24,8 @@ from screens.settings.overrides import OverrideTable
 from screens.settings.sections import SettingsForm
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, line, plural
 
-_SNAPSHOT = "A run keeps the settings it began with; what you save applies from the next one on."
-_LIVE = "A run is going on. It keeps the settings it began with; what you save applies from the next one on."
+_SNAPSHOT = "What you save applies from the next run on."
+_LIVE = "The run that goes on keeps its settings; what you save applies from the next one on."
 _TABLE_ACTIONS = ("edit_override", "remove_override", "try_connection", "try_question")
 
 
