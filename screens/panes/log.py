@@ -8,6 +8,7 @@ from itertools import zip_longest
 from textual.content import Content
 
 from agent import events as ev
+from agent.stages import stage_of
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.panes.sentences import sentence
@@ -34,7 +35,7 @@ class LogPane(Pane):
         after = [event for _, event in newest[1:]]
         lines = [
             _entry(t, event) for (t, event), following in zip_longest(newest, after)
-            if not (_is_wait(event) and _is_wait(following))
+            if not _told_elsewhere(event, following)
         ]  # fmt: skip
         if len(state.log) > _SHOWN:
             hidden = len(state.log) - _SHOWN
@@ -51,9 +52,16 @@ class LogPane(Pane):
         return "\n".join(rows) or self.empty
 
 
-def _is_wait(event: ev.Event | None) -> bool:
-    """Whether it says how long a model server has been waited for; of several in a row the last one says it all."""
-    return isinstance(event, ev.ModelStatus) and event.status == "waiting"
+def _told_elsewhere(event: ev.Event, following: ev.Event | None) -> bool:
+    """Whether a later line says it all: of a wait or a search that goes on the last one, of a phase its end."""
+    match event, following:
+        case ev.ModelStatus(status="waiting"), ev.ModelStatus(status="waiting"):
+            return True
+        case ev.CandidatesTried(), ev.CandidatesTried():
+            return event.source == following.source
+        case ev.StageStarted(), _:
+            return not stage_of(event.stage).binary
+    return False
 
 
 def _entry(t: float, event: ev.Event) -> Content:

@@ -65,14 +65,14 @@ def _of_run(event: ev.Event) -> str:
             return f"{how}{where}{f', with {event.model}' if event.model else ''}."
         case ev.StageStarted():
             if stage_of(event.stage).binary:
-                return f"{stage_short(event.stage)} is asked of {event.total or 'nothing'}."
+                return f"Asking {stage_short(event.stage)} of {event.total or 'nothing'}."
             name = _stage(event.stage, event.title)
             return f"{name} begins{f': {event.total} to look at' if event.total else ''}."
         case ev.StageFinished():
             counts = _counts(event.counts)
             note = f" {event.note}" if event.note else ""
             asked = stage_of(event.stage).binary
-            done = f"{stage_short(event.stage)} is answered" if asked else f"{_stage(event.stage)} is done"
+            done = f"Asked {stage_short(event.stage)}" if asked else f"{_stage(event.stage)} is done"
             return f"{done}{_took(event.ms)}{f': {counts}' if counts else ''}.{note}"
         case ev.Notice():
             return f"{f'{_stage(event.stage)}: ' if event.stage else ''}{event.text}"
@@ -108,7 +108,8 @@ def _of_retrieval(event: ev.Event) -> str:
         case ev.FilesGrouped():
             return f"{plural(len(event.groups), 'group')} of files that are alike."
         case ev.CascadePass():
-            return f"Pass {event.pass_no} of the cascade: of {plural(event.asked, 'symbol')} {event.yes} yes, {event.no} no."
+            question = stage_short(f"precision_pass{event.pass_no}")
+            return f"Of {plural(event.asked, 'symbol')} {event.yes} yes and {event.no} no to {question}"
         case ev.SymbolClassified():
             place = f" of {event.path}" if event.path else ""
             level = event.detail_level.replace("_", " ")
@@ -259,7 +260,7 @@ def _of_repair(event: ev.Event) -> str:
         case ev.SuspectJudged():
             return f"The failure could {'' if event.suspected else 'not '}come from {event.function}."
         case ev.CandidatesTried():
-            return f"{plural(event.tried, 'edit')} tried, {event.passing} passing."
+            return f"{event.tried:,} {'edit' if event.tried == 1 else 'edits'} tried, {event.passing} passing."
         case ev.CandidatePassed():
             return f"Edit {event.number} makes all checks pass: {event.operator} in {event.function}, line {event.line}."
         case ev.CandidatesCompared():

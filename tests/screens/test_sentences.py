@@ -95,7 +95,7 @@ async def test_the_pane_speaks_and_what_is_copied_names_the_events(size: tuple[i
         assert "[FunctionImplemented]" in pane.plain and "FunctionImplemented" not in shown, "only what is copied names it"
 
 
-def test_a_wait_is_one_line_however_often_it_was_told() -> None:
+def test_what_goes_on_is_one_line_however_often_it_was_told() -> None:
     waits = [ev.ModelStatus("waiting", text=f"waiting for the server, {seconds} s") for seconds in (10, 12, 15)]
     state = fold(
         ev.Envelope("r", n, float(n), event)
@@ -104,3 +104,8 @@ def test_a_wait_is_one_line_however_often_it_was_told() -> None:
     said = [row.plain.split(maxsplit=1)[1] for row in LogPane().build(state, 80)]
     assert said[:3] == ["Waiting for the server, 15 s.", "m is ready.", "Waiting for the server, 10 s."]
     assert len(said) == 4
+    counts = (("operators", 64), ("operators", 1277), ("pairs", 1300))
+    search = [ev.StageStarted("repair_search"), *(ev.CandidatesTried(source, count) for source, count in counts)]
+    state = fold(ev.Envelope("r", n, float(n), event) for n, event in enumerate(search, 1))
+    said = [row.plain.split(maxsplit=1)[1] for row in LogPane().build(state, 80)]
+    assert said == ["1,277 edits tried, 0 passing.", "1,300 edits tried, 0 passing."]
