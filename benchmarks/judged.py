@@ -133,7 +133,7 @@ def _gold(row: Commit, stage: str) -> set[str]:
     return set(GOLD[stage] if row.id == ID else row.gold_files if stage == "scope" else row.gold_symbols)
 
 
-def candidates(index: Index, found: without_model.Ranked, facts: TaskFacts, files: int, symbols: int) -> list[Candidate]:
+def candidates(index: Index, found: without_model.Ranking, facts: TaskFacts, files: int, symbols: int) -> list[Candidate]:
     """The items of a change that are asked about, stage by stage, best-ranked first; the intent in ``facts`` counts in the
     ranking of symbols."""
     ordered = found.candidates.files

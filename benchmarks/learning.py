@@ -317,7 +317,7 @@ def _calibration(answers: Sequence[Answer], shipped: Threshold, bare: Threshold)
         ("in force", shipped, [msgspec.structs.replace(point(a), now=bool(decided(a).kept)) for a in answers]),
         ("no rule", bare, [point(a) for a in answers]),
     ):
-        _, said = estimate(points, "recall", start)
+        _, _, said = estimate(points, "recall", start)
         what = f"keep {said.then.kept:.0%}, recall {said.then.recall or 0.0:.2f}"
         print(f"  calibration with all labels, {name}: {what}; offered: {refusal(said, 'recall') or 'yes'}")
 

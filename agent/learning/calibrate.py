@@ -85,7 +85,7 @@ def _fit(stage: str, model: str, question: str, items: list[Item], current: Thre
     problem, missing = _problem(points, items)
     if problem:
         return msgspec.structs.replace(base, problem=problem, missing=missing, known=tuple((p.p, p.label) for p in points))
-    recall, worth = estimate(points, aim, prior)
+    prior, recall, worth = estimate(points, aim, prior)
     rule = fit_rule(points, aim, prior, recall)
     scored = [(_score(rule, point), point.label) for point in points]
     then = confusion((label, score >= rule.threshold) for score, label in scored)

@@ -16,6 +16,7 @@ import random
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 import msgspec
 
@@ -40,6 +41,8 @@ model's stages helped nobody there, so it takes many labels to believe one."""
 _FOLDS = 20
 _SAMPLES = 1000
 _TAIL = 0.025
+
+T = TypeVar("T")
 
 Interval = tuple[float, float]
 """The 95 % interval, lower and upper end."""
@@ -187,27 +190,48 @@ def best_cut(known: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     return best[2], best[0]
 
 
-def estimate(points: Sequence[Point], aim: Aim, prior: Threshold) -> tuple[float, Estimate]:
-    """(recall to ask of all the labels, what the fit is worth on tasks left out of it). Needs at least two tasks."""
-    folds = _folds(points)
+def estimate(points: Sequence[Point], aim: Aim, prior: Threshold) -> tuple[Threshold, float, Estimate]:
+    """(the prior to begin at, the recall to ask of all the labels, what the fit is worth on tasks left out of it).
+
+    A prior is kept unless these labels alone are better on tasks left out, at the lower end of the interval: then they come
+    from elsewhere than those that it rests on, and what is returned rests on none. Needs at least two tasks.
+    """
+    asked, tasks = _left_out(points, aim, prior)
+    if prior.n:
+        alone = msgspec.structs.replace(prior, n=0)
+        asked_alone, tasks_alone = _left_out(points, aim, alone)
+        better = _interval(list(zip(tasks_alone, tasks, strict=True)), lambda some: _gain(some, aim))
+        if better is not None and better[0] > 0:
+            prior, asked, tasks = alone, asked_alone, tasks_alone
+    return prior, asked, _estimated(tasks, aim)
+
+
+def _gain(pairs: Sequence[tuple[_Task, _Task]], aim: Aim) -> float | None:
+    worth = _worth if aim == "recall" else _balance
+    one, other = ([pair[side] for pair in pairs] for side in (0, 1))
+    return _less(worth(_measure(one, _THEN)), worth(_measure(other, _THEN)))
+
+
+def _left_out(points: Sequence[Point], aim: Aim, prior: Threshold) -> tuple[float, list[_Task]]:
+    """(the recall to ask of the labels, each task under a rule fitted to the others)."""
     by_task: dict[str, list[Point]] = {}
     for point in points:
         by_task.setdefault(point.task, []).append(point)
     rules = []
-    for fold in folds:
+    for fold in _folds(points):
         rest = [point for point in points if point.task not in fold]
         if len({point.label for point in rest}) == 2:
             rules.append((fold, rest, _weighted(rest, prior)))
     best: tuple[float, list[_Task]] | None = None
     for asked in _AIMS if aim == "recall" else (RECALL,):
         cuts = [(fold, rule, _cut(rest, rule, aim, prior, asked)) for fold, rest, rule in rules]
-        tasks = [task for fold, rule, cut in cuts for task in _left_out(by_task, fold, rule, cut)]
+        tasks = [task for fold, rule, cut in cuts for task in _under(by_task, fold, rule, cut)]
         if best is None or (_measure(tasks, _THEN).recall or 0.0) > (_measure(best[1], _THEN).recall or 0.0):
             best = (asked, tasks)
         if aim != "recall" or (_measure(tasks, _THEN).recall or 0.0) >= RECALL:
             break
     assert best is not None
-    return best[0], _estimated(best[1], aim)
+    return best
 
 
 def _folds(points: Sequence[Point]) -> list[set[str]]:
@@ -228,7 +252,7 @@ class _Task(msgspec.Struct, frozen=True):
     verdicts: tuple[tuple[bool, ...], ...]
 
 
-def _left_out(by_task: dict[str, list[Point]], fold: set[str], rule: Threshold, cut: float) -> list[_Task]:
+def _under(by_task: dict[str, list[Point]], fold: set[str], rule: Threshold, cut: float) -> list[_Task]:
     found = []
     for name in sorted(fold & by_task.keys()):
         inside = by_task[name]
@@ -303,8 +327,9 @@ def _wins(task: _Task) -> tuple[float, int]:
     return sum((g > b) + 0.5 * (g == b) for g in good for b in bad), len(good) * len(bad)
 
 
-def _interval(tasks: Sequence[_Task], figure: Callable[[Sequence[_Task]], float | None]) -> Interval | None:
-    """The percentile interval of a figure over bootstrap samples of tasks; None where it is not defined in most of them."""
+def _interval(tasks: Sequence[T], figure: Callable[[Sequence[T]], float | None]) -> Interval | None:
+    """The percentile interval of a figure over bootstrap samples of tasks, or of what belongs to each; None where it is not
+    defined in most of them."""
     dice = random.Random(1)
     values = []
     for _ in range(_SAMPLES):

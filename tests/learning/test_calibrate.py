@@ -83,6 +83,15 @@ def test_what_ships_with_the_model_is_what_is_in_force(filled: Filled) -> None:
     assert fit.now == confusion(zip([bool(item.label) for item in items(filled)], by_rule, strict=True))
 
 
+def test_a_shipped_rule_that_the_labels_refute_gives_way(filled: Filled) -> None:
+    """It rests on five times as many labels as there are here, and would say no to everything."""
+    shipped = Threshold("scope", "m1", 0.579, rank_weight=0.5, n=197, origin="shipped", question=question_version(SYSTEM))
+    fill(filled)
+    (fit,) = fits(filled, shipped)
+    assert fit.now.recall == 0.0 and fit.offered, fit.refusal
+    assert fit.then is not None and fit.then.recall == 1.0
+
+
 def test_labels_count_once_when_their_own_rule_is_in_force(filled: Filled) -> None:
     """The same labels give the same rule again, and it is no longer better than what is in force."""
     shipped = Threshold("scope", "m1", 0.3, rank_weight=0.5, n=150, origin="shipped", question=question_version(SYSTEM))
@@ -129,9 +138,7 @@ def test_labels_of_one_task_are_not_enough(filled: Filled) -> None:
         (5, 5, "relevant? can be fitted: F10"),
     ],
 )
-def test_what_labels_are_worth_so_far_names_all_that_is_missing(
-    filled: Filled, tasks: int, answers: int, said: str
-) -> None:
+def test_what_labels_are_worth_so_far_names_all_that_is_missing(filled: Filled, tasks: int, answers: int, said: str) -> None:
     fill(filled, tasks, [(n / 10, n % 2 == 0) for n in range(answers)], stage="precision_pass1")
     known = items(filled)
     assert still_missing(known, "precision_pass1", "m1", known[0].question) == said

@@ -39,7 +39,7 @@ def judge(
 
 def verdict_on(points: list[Point], aim: str) -> str:
     prior = Threshold("s", "m", 0.5)
-    _, worth = estimate(points, aim, prior)  # type: ignore[arg-type]
+    _, _, worth = estimate(points, aim, prior)  # type: ignore[arg-type]
     return refusal(worth, aim)  # type: ignore[arg-type]
 
 
@@ -66,7 +66,7 @@ def test_a_judge_that_knows_only_the_task_is_told_from_one_that_knows_the_item(a
 
 def test_pooled_the_task_looks_like_knowledge_and_within_tasks_it_does_not() -> None:
     points = judge(12, tasks=20, items=20, task_knows=2.0)
-    _, worth = estimate(points, "balance", NONE)
+    _, _, worth = estimate(points, "balance", NONE)
     assert worth.then.balanced is not None and worth.then.balanced > 0.6
     assert worth.within is not None and abs(worth.within - 0.5) < 0.1
 
@@ -75,7 +75,7 @@ def test_recall_of_a_filter_is_not_lowered_by_calibration() -> None:
     """Where the new rule is offered, it keeps nine tenths of what matters in new tasks, or as much as before."""
     for seed in range(0, 24, 2):
         points = judge(seed, knows=2.5, shy=2.0, tasks=10)
-        recall, worth = estimate(points, "recall", NONE)
+        _, recall, worth = estimate(points, "recall", NONE)
         if refusal(worth, "recall"):
             continue
         rule = fit_rule(points, "recall", NONE, recall)
@@ -109,6 +109,20 @@ def test_a_rule_counts_as_much_as_the_labels_it_rests_on() -> None:
 
     assert 3.0 > rank_weight(150, 2) > rank_weight(150, 12) > rank_weight(0, 12)
     assert rank_weight(150, 2) > 2.5 and rank_weight(150, 40) < 1.0
+
+
+@pytest.mark.parametrize(("shy", "kept"), [(0.0, True), (6.0, False)])
+def test_a_rule_that_the_labels_refute_counts_for_nothing(shy: float, kept: bool) -> None:
+    """A rule that rests on many labels, and a judge like the one it was fitted to, or one that never says yes."""
+    shipped = Threshold("scope", "m", 0.8, n=200)
+    points = judge(6, tasks=10, knows=4.0, shy=shy)
+    now = [msgspec.structs.replace(point, rank=None, now=point.p >= 0.8) for point in points]
+    prior, recall, worth = estimate(now, "recall", shipped)
+    assert (prior.n == 200) is kept
+    assert worth.then.recall is not None and worth.then.recall >= 0.85
+    if not kept:
+        assert worth.now.recall == 0.0 and not refusal(worth, "recall")
+        assert fit_rule(now, "recall", prior, recall).threshold < 0.8
 
 
 def test_few_labels_move_the_share_of_yes_little() -> None:
