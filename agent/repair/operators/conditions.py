@@ -223,7 +223,6 @@ def missing_else(site: Site) -> Iterator[EditParts]:
                 yield EditParts(((one.start_byte, body.start_byte, "else "),), site.line(one), 0.8)
 
 
-
 def _exchanged(text: str, one: str, other: str) -> str:
     """Two names in each other's places, everywhere."""
     swap = {one: other, other: one}
