@@ -88,6 +88,8 @@ PYTHON = [
     ("sibling-operand",
      "def f(a, b, c, low):\n    if a < b:\n        low = a\n    if b < c:\n        low = b\n    return low\n",
      "def f(a, b, c, low):\n    if low < b:\n        low = a\n    if low < c:\n        low = b\n    return low\n"),
+    ("told-operand", "def f(n):\n    return g(n)\n", "def f(n):\n    return g(n) + 255\n"),
+    ("told-case", "def f(c):\n    return c in 'aeiou'\n", "def f(c):\n    return c in 'aeiouy'\n"),
     ("exception", "def f(a):\n    try:\n        return a[0]\n    except KeyError:\n        return 0\n",
      "def f(a):\n    try:\n        return a[0]\n    except IndexError:\n        return 0\n"),
 ]  # fmt: skip
@@ -133,13 +135,24 @@ C = [
      "int f(int a, int b) {\n  if (a < b) return a; else if (b < a) return b;\n  return 0;\n}"),
     ("expected-text", 'void f(int n) { printf("%d pieces in stok\\n", n); }',
      'void f(int n) { printf("%d pieces in stock\\n", n); }'),
+    ("told-operand", "int f(int n) { return n; }", "int f(int n) { return n + ' '; }"),
+    ("told-case", "int f(char c) { return c == 'a' || c == 'e'; }",
+     "int f(char c) { return c == 'a' || c == 'e' || c == 'y'; }"),
+    ("told-case", "int f(char c, int n) { return n && c == 'a'; }",
+     "int f(char c, int n) { return n && (c == 'a' || c == 'y'); }"),
+    ("expected-rest", 'int f(int n) {\n  if (n)\n    printf("some");\n  return 0;\n}',
+     'int f(int n) {\n  if (n)\n    printf("some");\n  else\n      printf("none left\\n");\n  return 0;\n}'),
     ("told-modulus", "int f(int n) { n = n - 7; return n; }", "int f(int n) { n = n % 255 + 7; return n; }"),
     ("statement-moved", "void f(void) {\n  a();\n  b();\n}", "void f(void) {\n  b();\n  a();\n}"),
     ("unchecked-null", "int f(struct s *p) { if (p->n) return 1; return 0; }",
      "int f(struct s *p) { if (p && p->n) return 1; return 0; }"),
 ]  # fmt: skip
 
-TOLD = Told(('FAIL stock: expected "3 pieces in stock", got "3 pieces in stok"',), "Values go up to 255.")
+SAID = (
+    'FAIL stock: expected "3 pieces in stock", got "3 pieces in stok"',
+    'FAIL empty: expected "In stock: none left", got "In stock:"',
+)
+TOLD = Told(SAID, "Values go up to 255, behind a space. Letters (a, e, y) count.")
 CASES = [("a.py", *row) for row in PYTHON] + [("a.c", *row) for row in C]
 
 

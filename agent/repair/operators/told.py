@@ -17,6 +17,9 @@ _KNOWN = 0.3
 _WORD = re.compile(r"[A-Za-z]{2}")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?!\w|\.\d)")
 _MOST_NUMBERS = 6
+_LETTER = re.compile(r"(?<![\w'])([A-Za-z])(?=\s*[,;)/|])")
+_MOST_LETTERS = 12
+_SIGNS = {"space": "' '", "blank": "' '", "newline": "'\\n'", "tab": "'\\t'", "zero": "'0'"}
 _VALUES = {"identifier", "binary_operator", "binary_expression", "call", "call_expression"}
 _PLACES = {"assignment", "assignment_expression", "init_declarator", "return_statement", "argument_list"}
 
@@ -118,6 +121,53 @@ def told_modulus(site: Site) -> Iterator[EditParts]:
             left, right = site.grouped(sum_.left), site.text(sum_.right)
             for one in moduli:
                 yield from (site.replace(sum_.node, f"{left} % {one} {sign} {right}", 0.8) for sign in ("+", "-"))
+
+
+@operator("told-operand", "a number or sign that the contract names added to a value or taken from it", weight=0.35)
+def told_operand(site: Site) -> Iterator[EditParts]:
+    """``x`` becomes ``x + n`` or ``x - n``; in C also ``x + ' '`` where the contract tells of a space."""
+    signs = [] if site.python else [sign for word, sign in _SIGNS.items() if re.search(rf"\b{word}\b", site.wanted, re.I)]
+    for node in site.nodes:
+        if node.type in _VALUES and _is_value(node):
+            for told in (*numbers_told(site), *signs):
+                if told not in site.text(node):
+                    yield site.replace(node, f"{site.text(node)} + {told}")
+                    yield site.replace(node, f"{site.text(node)} - {told}", 0.6)
+
+
+@operator("told-case", "a single letter that the contract lists and a condition lacks", weight=0.5)
+def told_case(site: Site) -> Iterator[EditParts]:
+    """``c == 'a'`` becomes ``c == 'a' || c == 'b'`` in C, ``c in 'a'`` becomes ``c in 'ab'`` in Python."""
+    letters = list(dict.fromkeys(_LETTER.findall(site.wanted)))[:_MOST_LETTERS]
+    for one in site.binaries if letters else ():
+        right = site.text(one.right)
+        if one.text == "in" and one.right.type == "string" and len(right) > 2:
+            missing = "".join(letter for letter in letters if letter not in right)
+            if missing:
+                yield site.replace(one.right, right[:-1] + missing + right[-1])
+        elif one.text == "==" and one.right.type == "char_literal":
+            known = {site.text(node)[1:-1] for node in site.of("char_literal")}
+            both = one.node.parent is not None and b"&&" in [child.type.encode() for child in one.node.parent.children]
+            for letter in letters:
+                if letter not in known:
+                    text = f"{site.text(one.node)} || {site.text(one.left)} == '{letter}'"
+                    yield site.replace(one.node, f"({text})" if both else text)
+
+
+@operator("expected-rest", "what a check expects behind all that is printed, printed as well", ("c",), weight=0.6)
+def expected_rest(site: Site) -> Iterator[EditParts]:
+    """As the ``else`` of branches that have none, or before the end."""
+    pairs = [pair for said in site.said for pair in _pairs(said)]
+    rests = [wanted[len(got) :].strip() for got, wanted in pairs if wanted.startswith(got)]
+    for rest in dict.fromkeys(rest for rest in rests if _WORD.search(rest) and not re.search(r"\d", rest)):
+        printed = 'printf("' + _escaped(rest, '"').replace("%", "%%") + '\\n");'
+        for node in site.of("if_statement"):
+            if node.child_by_field_name("alternative") is None:
+                text = f"\n{site.indent(node)}else\n{site.indent(node)}    {printed}"
+                yield EditParts(((node.end_byte, node.end_byte, text),), site.line(node))
+        for node in site.of("return_statement"):
+            if node.parent == site.body:
+                yield site.before(node, printed, 0.6)
 
 
 def _is_value(node: tree_sitter.Node) -> bool:
