@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
+from agent.c.preprocessor.directives import FEATURE_MACROS
+from agent.c.preprocessor.includes import analyse
 from agent.c.project import ProjectFiles
 from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import run_child
@@ -19,6 +23,7 @@ from agent.compiling.flags import BuildFlags
 from agent.compiling.generated import Generated, generated_file
 from agent.compiling.system_headers import SystemHeaders, system_headers
 from agent.events import CompileFinished, CompileStarted, Event, Notice
+from agent.regular_files import read_regular
 from agent.scratch import scratch_folder
 from agent.values import Diagnostic
 
@@ -50,23 +55,33 @@ class Build:
     ) -> None:
         self.root = root
         self.compiler = compiler or Compiler.find()
-        self.flags = BuildFlags(root, extra_flags, origin, shut_in)
+        self._objects = tempfile.TemporaryDirectory(prefix="objects-", dir=scratch_folder())
+        objects = Path(self._objects.name)
+        self.flags = BuildFlags(root, extra_flags, origin, shut_in, objects)
         self._told_guess = False
         self.timeout = timeout
         self.emit = emit or (lambda _event: None)
         self.system = system or system_headers(self.compiler)
         self.project = ProjectFiles.at(root, self.system.macros or None)
-        self._objects = tempfile.TemporaryDirectory(prefix="objects-", dir=scratch_folder())
-        objects = Path(self._objects.name)
         self._shut_in: ShutIn | None = (lambda command: shut_in(command, objects)) if shut_in else None
 
     def close(self) -> None:
-        """Drop the objects."""
+        """Drop the objects and what configuring made."""
         self._objects.cleanup()
 
     def facts(self, path: str) -> BuildFacts:
-        """What the flags of a file say about the standard, macros and include folders. Blocking the first time."""
-        return BuildFacts.of(self.flags.for_file(path), self.compiler.path, guessed=self.flags.guessed)
+        """What the flags of a file say about the standard, macros and include folders. The feature-test macros of headers
+        that configuring makes count as well. Blocking the first time."""
+        facts = BuildFacts.of(self.flags.for_file(path), self.compiler.path, guessed=self.flags.guessed)
+        return replace(facts, defined=facts.defined | self._configured_macros(path, facts.include_dirs))
+
+    def _configured_macros(self, path: str, folders: Sequence[str]) -> frozenset[str]:
+        found: set[str] = set()
+        for folder in (one for one in folders if Path(one).is_relative_to(self._objects.name)):
+            for include in self.project.shape(path).includes:
+                with contextlib.suppress(OSError):
+                    found |= analyse(read_regular(Path(folder, include.name))).defined.keys() & FEATURE_MACROS
+        return frozenset(found)
 
     def refresh(self) -> None:
         """Read the tree again: files came, went or changed behind the build's back."""

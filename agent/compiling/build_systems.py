@@ -1,7 +1,7 @@
 """The compile commands of a project, asked of what builds it: make's dry run, CMake, Meson and Ninja.
 
 Nothing is built and nothing is written into the project: ``make -n`` only prints recipes (GNU make manual, "Instead of
-Executing Recipes"; lines that call make again are run, as dry runs too), CMake and Meson configure a temporary folder.
+Executing Recipes"; lines that call make again are run, as dry runs too), CMake and Meson configure a folder of their own.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from pathlib import Path
 
 from agent.c.preprocessor.compile_commands import CompileCommand, read_commands
 from agent.compiling.child import MAX_OUTPUT, child_environment
-from agent.scratch import scratch_folder
 
 TIMEOUT = 20.0
 """Seconds that a build system may take to tell its commands; no further makefile is asked after twice that."""
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_BUILD_FILES = (*MAKEFILES, "CMakeLists.txt", "meson.build", "build.ninja")
+_BUILD_FILES = (*MAKEFILES, "build.ninja", "CMakeLists.txt", "meson.build")
 _MAX_DEPTH = 3
 _MAX_FOLDERS = 400
 _MAX_FILES = 24
@@ -42,25 +41,33 @@ ShutIn = Callable[[list[str], Path], list[str]]
 """Makes of a command and a folder that it may write the command that is kept from all else."""
 
 
-def build_commands(root: Path, files: Sequence[Path], shut_in: ShutIn | None = None) -> tuple[CompileCommand, ...]:
-    """The commands by which the project below ``root`` is built, () when nothing tells them. ``files`` are its
-    :func:`build_files`. Blocking."""
-    folders = dict.fromkeys(file.parent for file in files if file.name in MAKEFILES)
-    if found := _of_make(list(folders), shut_in):
+def build_commands(
+    files: Sequence[Path], scratch: Path, shut_in: ShutIn | None = None
+) -> tuple[CompileCommand, ...]:
+    """The commands by which a project is built, () when nothing tells them. ``files`` are its :func:`build_files`; headers
+    that configuring makes go to ``scratch``, where the commands look for them. Blocking."""
+    if found := _of_make(list(dict.fromkeys(file.parent for file in files if file.name in MAKEFILES)), shut_in):
         return tuple(found)
-    for name, ask in (("build.ninja", _of_ninja), ("CMakeLists.txt", _of_cmake), ("meson.build", _of_meson)):
-        if (root / name).is_file() and (found := ask(root, shut_in)):
-            return tuple(found)
-    return ()
+    answered: list[Path] = []
+    for file in files:
+        ask, folder = _ASKED.get(file.name), file.parent
+        if ask is None or any(folder.is_relative_to(one) for one in answered):
+            continue
+        if commands := ask(folder, scratch, shut_in):
+            answered.append(folder)
+            found += commands
+    return tuple(found)
 
 
 def build_files(root: Path) -> tuple[Path, ...]:
-    """The files that say how the project is built: those in ``root``, then makefiles below it, the nearest first."""
+    """The files that say how the project is built: those in ``root``, then makefiles below it, the nearest first; where the
+    root has none, the other build systems' files below it, too."""
     found = [root / name for name in _BUILD_FILES if (root / name).is_file()]
+    names = MAKEFILES if found else _BUILD_FILES
     level = [root]
     for _ in range(_MAX_DEPTH):
         level = [folder for above in level for folder in _subfolders(above)][:_MAX_FOLDERS]
-        found += (folder / name for folder in level for name in MAKEFILES if (folder / name).is_file())
+        found += (folder / name for folder in level for name in names if (folder / name).is_file())
     return tuple(found[:_MAX_FILES])
 
 
@@ -98,31 +105,32 @@ def _subfolders(folder: Path) -> list[Path]:
     return []
 
 
-def _of_ninja(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+def _of_ninja(root: Path, scratch: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
     if shutil.which("ninja") is None:
         return []
-    with tempfile.TemporaryDirectory(prefix="ninja-", dir=scratch_folder()) as scratch:
-        folder = Path(scratch)
-        (folder / "compile_commands.json").write_text(_said(["ninja", "-t", "compdb"], root, shut_in), encoding="utf-8")
-        return read_commands(folder)
+    folder = Path(tempfile.mkdtemp(prefix="ninja-", dir=scratch))
+    (folder / "compile_commands.json").write_text(_said(["ninja", "-t", "compdb"], root, shut_in), encoding="utf-8")
+    return read_commands(folder)
 
 
-def _of_cmake(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
-    return _configured(["cmake", "-S", str(root), "-B", "{}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], root, shut_in)
+def _of_cmake(root: Path, scratch: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    return _configured(["cmake", "-S", str(root), "-B", "{}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], root, scratch, shut_in)
 
 
-def _of_meson(root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
-    return _configured(["meson", "setup", "{}", str(root)], root, shut_in)
+def _of_meson(root: Path, scratch: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    return _configured(["meson", "setup", "{}", str(root)], root, scratch, shut_in)
 
 
-def _configured(command: Sequence[str], root: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
-    """What a tool writes into a database when it configures a temporary folder, ``{}`` in its command."""
+_ASKED = {"build.ninja": _of_ninja, "CMakeLists.txt": _of_cmake, "meson.build": _of_meson}
+
+
+def _configured(command: Sequence[str], root: Path, scratch: Path, shut_in: ShutIn | None) -> list[CompileCommand]:
+    """What a tool writes into a database when it configures a new folder, ``{}`` in its command."""
     if shutil.which(command[0]) is None:
         return []
-    with tempfile.TemporaryDirectory(prefix="configured-", dir=scratch_folder()) as scratch:
-        folder = Path(scratch, "build")
-        _said([part.replace("{}", str(folder)) for part in command], root, shut_in, Path(scratch))
-        return read_commands(folder)
+    place = Path(tempfile.mkdtemp(prefix="configured-", dir=scratch))
+    _said([part.replace("{}", str(place / "build")) for part in command], root, shut_in, place)
+    return read_commands(place / "build")
 
 
 def _said(command: list[str], folder: Path, shut_in: ShutIn | None, scratch: Path | None = None) -> str:

@@ -13,6 +13,7 @@ from agent.c.project import ProjectFiles
 from agent.compiler_flags import FOLDER_FLAGS, include_folders, is_harmless
 from agent.compiling.build_systems import ShutIn, build_commands, build_files, build_stamp
 from agent.regular_files import read_regular
+from agent.scratch import scratch_folder
 
 _WITH_VALUE = frozenset({
     "-wrapper", "-B", "--prefix", "-prefix", "-MF", "-MT", "-MQ", "-MJ", "-aux-info", "-Xclang", "-Xassembler",
@@ -59,16 +60,23 @@ class BuildFlags:
     ``root`` is where the files are (a worktree), ``origin`` the directory that paths in ``compile_commands.json`` speak of
     (the user's checkout); paths below ``origin`` are moved to ``root``. A compilation database comes first, then what make,
     CMake, Meson or Ninja tell, then ``compile_flags.txt``. Only where nothing tells the flags are they guessed: the folders
-    in which the project's own includes are found.
+    in which the project's own includes are found. Headers that configuring makes are kept in ``scratch``, by default the
+    temporary folder of this process.
     """
 
     def __init__(
-        self, root: Path, extra: Sequence[str] = (), origin: Path | None = None, shut_in: ShutIn | None = None
+        self,
+        root: Path,
+        extra: Sequence[str] = (),
+        origin: Path | None = None,
+        shut_in: ShutIn | None = None,
+        scratch: Path | None = None,
     ) -> None:
         self.root = root
         self.origin = origin or root
         self.extra = [flag for flag in safe_flags(extra) if flag not in _MAKES_NO_OBJECT]
         self._shut_in = shut_in
+        self._scratch = scratch or scratch_folder()
         self._database = tuple(read_commands(self.root) or read_commands(self.origin))
         self._listed = self._flags_of(CompileCommand("", str(root), ("cc", f"@{_LIST}"))) if (root / _LIST).is_file() else []
         self._asked: tuple[CompileCommand, ...] = ()
@@ -85,7 +93,7 @@ class BuildFlags:
             self._build_files = build_files(self.root)
         stamp = build_stamp(self._build_files)
         if stamp != self._stamp:
-            self._asked, self._stamp = build_commands(self.root, self._build_files, self._shut_in), stamp
+            self._asked, self._stamp = build_commands(self._build_files, self._scratch, self._shut_in), stamp
         return self._asked
 
     @property

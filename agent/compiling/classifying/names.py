@@ -89,10 +89,13 @@ class NameFinder(FailedCompile):
 
     def place(self, symptom: Symptom) -> tuple[str, int]:
         """The project file and line at which an include would help: the diagnostic's own, or where a system header that
-        complains is included."""
+        complains, or a file that stands within a declaration or a function, is included."""
         d = symptom.diagnostic
         file = self.project.resolve(d.file)
         if file is not None:
+            for include in self.project.shape(self.target).includes if file != self.target else ():
+                if include.live and include.braces and self.project.included_file(self.target, include.name) == file:
+                    return self.target, include.line
             return file, d.line or self.project.shape(file).line_count + 1
         if d.file.startswith("<") or not d.file:
             return self.target, self.project.shape(self.target).line_count + 1
