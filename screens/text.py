@@ -155,6 +155,17 @@ def found_by(how: str) -> str:
     return _FOUND_BY.get(how, how)
 
 
+_PLANNED_BY = {
+    "facts": "by facts: what is declared, named and missing", "decomposed": "by small questions",
+    "monolithic": "by the model, in one reply", "default": "by default", "search": "by the search for an edit",
+}  # fmt: skip
+
+
+def planned_by(how: str) -> str:
+    """How a plan came about, in words."""
+    return _PLANNED_BY.get(how, how)
+
+
 def stage_title(stage: str) -> str:
     """The stage's question, or what it makes, in one line."""
     return one_line(stage_of(stage).title)

@@ -59,6 +59,8 @@ def _told_elsewhere(event: ev.Event, following: ev.Event | None) -> bool:
             return True
         case ev.CandidatesTried(), ev.CandidatesTried():
             return event.source == following.source
+        case ev.CascadePass(), ev.StageFinished():
+            return True
         case ev.StageStarted(), _:
             return not stage_of(event.stage).binary
     return False

@@ -9,12 +9,8 @@ from agent.state.records import FunctionState, StepState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
 from screens.panes.phases import step_mark
-from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural
+from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, planned_by, plural
 
-_HOW = {
-    "facts": "by facts: what is declared, named and missing", "decomposed": "by small questions",
-    "monolithic": "by the model, in one reply", "default": "by default", "search": "by the search for an edit",
-}  # fmt: skip
 _FUNCTIONS = {"writing": ("▸", WARN, "writing"), "done": ("✓", GOOD, "compiles"), "failed": ("✗", BAD, "given up")}
 
 
@@ -39,7 +35,7 @@ class PlanPane(Pane):
         head = f"{statuses.count('done')} of {plural(len(statuses) - dropped, 'step')} done"
         head += f", {dropped} dropped" if dropped else ""
         how, notes = (state.plan.how, state.plan.notes) if state.plan is not None else ("", ())
-        lines = [line((head, STRONG), (f"  {_HOW.get(how, one_line(how))}", MUTED))]
+        lines = [line((head, STRONG), (f"  {planned_by(one_line(how))}", MUTED))]
         lines += [line((f"  {one_line(note)}", MUTED)) for note in notes]
         part = None
         for name, entry in state.steps.items():

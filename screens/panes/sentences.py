@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent import events as ev
 from agent.stages import stage_of
 from agent.values import CheckResult
-from screens.text import duration, found_by, milliseconds, one_line, plural, stage_short, stage_title
+from screens.text import duration, found_by, milliseconds, one_line, planned_by, plural, stage_short, stage_title
 
 _STATUS = {"loading": "is being loaded", "ready": "is ready", "unreachable": "cannot be reached"}
 _ANSWERS = {
@@ -18,6 +18,7 @@ _CATEGORIES = {
     "missing_definition": "a definition is missing", "logic_error": "the code itself is wrong",
 }  # fmt: skip
 _MOST = 4
+_TOLD_AT_NONE = ("yes", "no", "passed", "failed", "passing", "exit code")
 
 
 def sentence(event: ev.Event) -> str:
@@ -45,7 +46,9 @@ def _took(ms: float) -> str:
 
 
 def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(_count(name, value) for name, value in counts.items())
+    """What was counted; of what there is none of nothing is said, but of what is a verdict or a result."""
+    told = {name: value for name, value in counts.items() if value or name in _TOLD_AT_NONE}
+    return ", ".join(_count(name, value) for name, value in told.items())
 
 
 def _count(name: str, value: int) -> str:
@@ -70,7 +73,7 @@ def _of_run(event: ev.Event) -> str:
             return f"{name} begins{f': {event.total} to look at' if event.total else ''}."
         case ev.StageFinished():
             counts = _counts(event.counts)
-            note = f" {event.note}" if event.note else ""
+            note = f" {event.note}" if event.note.endswith(".") else ""  # a word alone is another event's
             asked = stage_of(event.stage).binary
             done = f"Asked {stage_short(event.stage)}" if asked else f"{_stage(event.stage)} is done"
             return f"{done}{_took(event.ms)}{f': {counts}' if counts else ''}.{note}"
@@ -125,7 +128,8 @@ def _of_retrieval(event: ev.Event) -> str:
 def _of_plan(event: ev.Event) -> str:
     match event:
         case ev.PlanMade():
-            return f"The plan has {plural(len(event.steps), 'step')}{f' ({event.how})' if event.how else ''}."
+            how = f", made {planned_by(event.how)}" if event.how else ""
+            return f"The plan has {plural(len(event.steps), 'step')}{how}."
         case ev.StepStarted():
             return f"Step {event.step_id} begins{_because(event.description)}."
         case ev.StepFinished():
