@@ -200,8 +200,8 @@ def _by_calls(index: Index, symbols: list[IndexedSymbol], known: set[str]) -> Sc
     scores: Scores = {}
     for place, symbol in enumerate(symbols, 1):
         for others in (index.callees(symbol), index.callers(symbol)):
-            paths = {other.path for other in others} - {symbol.path}
-            for path in sorted(paths & known):
+            paths = ({other.path for other in others} & known) - {symbol.path}
+            for path in sorted(paths):
                 scores[path] = scores.get(path, 0.0) + 1 / place / math.sqrt(len(paths))
     return _ranked(scores)
 
