@@ -17,6 +17,7 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 SMALL: dict[str, list[str]] = {
     "throughput": ["--items", "200", "--in-flight", "1,8,64", "--rounds", "1"],
+    "cascade": ["--symbols", "60", "--in-flight", "8,64", "--rounds", "1"],
     "index_speed": ["--files", "400"],
     "learning": ["--draws", "3"],
     "stream": ["--calls", "20000", "--keys", "30"],
