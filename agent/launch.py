@@ -27,7 +27,7 @@ from agent.models.router import Router
 from agent.run import Run
 from agent.task.intent import read_intent
 from agent.verdict.in_force import thresholds_of
-from agent.workspace.git import shown, top_level
+from agent.workspace.git import filters_needed, shown, top_level
 from agent.workspace.isolation import isolation
 from agent.workspace.lease import RunLease
 from agent.workspace.sweeping import sweep_temporary
@@ -154,8 +154,14 @@ def trust_question(repo: Path, extra: dict[str, dict[str, Any]] | None = None) -
         walls = walls.replace("without network", "with network")
     targets = Router(config.models).targets()
     where = ", ".join(sorted({_server(provider, address) for provider, address, _ in targets}))
-    lines = [f"{again}{runs} in a copy of it, {walls}.", f"The task and parts of the source go to: {shown(where)}."]
-    return " ".join((*lines, *ignored))
+    asked = f"The task and parts of the source go to: {shown(where)}."
+    return " ".join((f"{again}{runs} in a copy of it, {walls}.", *_filters(repo), asked, *ignored))
+
+
+def _filters(repo: Path) -> list[str]:
+    top = top_level(repo)
+    needed = {} if top is None else filters_needed(top)
+    return [f"Git runs the filter {shown(name)} ({shown(words)}), outside of these walls." for name, words in needed.items()]
 
 
 async def _place(repo: Path, config: Config, resume: str) -> Workspace:

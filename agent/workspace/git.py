@@ -34,6 +34,7 @@ _SETTINGS = (
     "submodule.recurse=false",
     "commit.gpgSign=false",
     "log.showSignature=false",
+    "log.mailmap=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",
@@ -295,6 +296,7 @@ def discover(path: Path) -> Checkout | None:
             raise _no_files(path)
         if _is_bare(folder):
             raise _no_files(path)
+        _refuse_special(folder / ".gitattributes")
         info = os.lstat(folder)
         identity = (info.st_dev, info.st_ino)
         found = Checkout(folder, git_dir, identity, _link_in(folder), silenced=_other_filters(git_dir, ()))
@@ -303,6 +305,16 @@ def discover(path: Path) -> Checkout | None:
     if (path / "HEAD").is_file() and (path / "objects").is_dir():
         raise _no_files(path)
     return None
+
+
+def _refuse_special(path: Path) -> None:
+    """A pipe of this name would keep every git command waiting, the person's own too."""
+    try:
+        plain = stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        plain = True
+    if not plain:
+        raise GitError(f"{path} is no regular file, and git would wait for it for ever. Remove it.")
 
 
 def _is_bare(folder: Path) -> bool:
@@ -342,31 +354,59 @@ def filters_needed(top: Path) -> dict[str, str]:
     names = run_git(top, "ls-files", "-z").stdout
     told = run_git(top, "check-attr", "-z", "--stdin", "filter", input=names).stdout.split(b"\0")
     used = {os.fsdecode(value) for value in told[2::3]}
-    return {name: command for name, command in drivers.items() if name in used}
+    return {name: ", ".join(dict.fromkeys(commands.values())) for name, commands in drivers.items() if name in used}
 
 
-def _drivers(git_dir: Path) -> dict[str, str]:
-    """Name of each filter driver in any configuration, with a command of it."""
+def _drivers(git_dir: Path) -> dict[str, dict[str, str]]:
+    """Name of each filter driver in any configuration that counts in ``git_dir``, with its commands by their keys.
+
+    Raises:
+        GitError: a name cannot be switched off: ``git -c`` ends a key at the first ``=``.
+    """
     arguments = [f"--git-dir={git_dir}", "config", "-z", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$"]
     asked = _run(git_dir if git_dir.is_dir() else Path("/"), arguments, (), "config", check=False)
-    found: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
     for entry in asked.stdout.split(b"\0"):
         key, _, command = os.fsdecode(entry).partition("\n")
-        name = key.removeprefix("filter.").rpartition(".")[0]
+        name, _, which = key.removeprefix("filter.").rpartition(".")
+        if command and "=" in name:
+            raise GitError(
+                f"The configuration of {git_dir} has a filter {shown(name)!r} ({shown(command)}), and git cannot be told to "
+                "do without a filter of such a name. Nothing was read there. Remove it, or name it without the sign =."
+            )
         if command:
-            found[name] = command
+            found.setdefault(name, {})[which] = command
     return found
 
 
+def common_dir(git_dir: Path) -> Path:
+    """The repository that a linked worktree's part of it belongs to (gitrepository-layout(5), "commondir")."""
+    try:
+        named = (git_dir / "commondir").read_text(encoding="utf-8", errors="surrogateescape").strip()
+    except OSError:
+        return git_dir
+    return Path(os.path.normpath(git_dir / named))
+
+
 def _other_filters(git_dir: Path, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Settings that switch off every configured filter driver but those ``wanted``, and those whose program is missing."""
+    """Settings that switch off every configured filter driver but those ``wanted``, and those whose program is missing.
+
+    Those wanted are set to what the person's own checkout has: a configuration can hold commands that count in a worktree,
+    or on a run's branch, only (git-config(1), "Conditional includes").
+    """
     settings: list[str] = []
-    for name, command in _drivers(git_dir).items():
-        program = command.split()[0] if command.split() else ""
-        if name in wanted and (name != "lfs" or shutil.which(program)):
-            continue
-        settings.append(f"filter.{name}.required=false")
-        settings += [f"filter.{name}.{key}=" for key in _FILTER_KEYS]
+    here = _drivers(git_dir)
+    persons = _drivers(common_dir(git_dir)) if wanted else {}
+    for name in dict.fromkeys((*persons, *here)):
+        commands = persons.get(name, {}) if name in wanted else {}
+        words = " ".join(commands.values()).split()
+        if not words or (name == "lfs" and not shutil.which(words[0])):
+            commands = {}
+        if not commands or here.get(name) != commands:
+            settings.append(f"filter.{name}.required=false")
+        # An empty "process" would keep git from "clean" and "smudge", so a key is only emptied where it is set.
+        keys = [key for key in _FILTER_KEYS if not commands or key in commands or key in here.get(name, {})]
+        settings += [f"filter.{name}.{key}={commands.get(key, '')}" for key in keys]
     return tuple(settings)
 
 

@@ -20,7 +20,7 @@ from typing import Literal
 
 import msgspec
 
-from agent.workspace.git import checkout_of, run_place_of
+from agent.workspace.git import checkout_of, common_dir, run_place_of
 from agent.workspace.private import homes, private_places
 
 Isolation = Literal["bwrap", "bwrap-net", "unshare", "none"]
@@ -187,11 +187,7 @@ def _repositories(place: Path) -> list[Path]:
     known = checkout_of(place)
     if known is None or not known.link:
         return []
-    common = known.git_dir / "commondir"
-    if not common.is_file():
-        return [known.git_dir]
-    shared = Path(os.path.normpath(known.git_dir / common.read_text(encoding="utf-8", errors="surrogateescape").strip()))
-    return [shared]
+    return [common_dir(known.git_dir)]
 
 
 def _is_visible(place: Path, shown: Sequence[Path]) -> bool:

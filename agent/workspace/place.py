@@ -285,11 +285,12 @@ def _add_worktree(top: Path, place: Path, entry: PlaceRecord) -> None:
 
 def _check_out(repo: Path, place: Path, entry: PlaceRecord) -> None:
     """Make the worktree of the run's branch at ``place``, and remember it."""
-    run_git(repo, "-c", WHOLE, "worktree", "add", "-q", "-f", "-f", str(place), entry.branch)
+    run_git(repo, "-c", WHOLE, "worktree", "add", "-q", "-f", "-f", "--no-checkout", str(place), entry.branch)
     note = _note_of(repo, place)
     if note is None:
         raise WorkspaceError(f"git made no worktree in {place}.")
     register(place, note, filters=entry.filters)
+    run_git(place, "reset", "-q", "--hard")  # only now: what runs when files are written is known and switched off
     submodules.write_files(place, entry.submodules)
 
 

@@ -51,8 +51,8 @@ def is_own_demo(repo: Path) -> bool:
 
 
 def was_trusted(repo: Path) -> bool:
-    """Whether it was trusted as it was before its configuration or test command changed."""
-    return str(Path(os.path.realpath(repo))) in _read().folders
+    """Whether it was trusted as it was before its configuration or test command changed, and is not now."""
+    return str(Path(os.path.realpath(repo))) in _read().folders and not is_trusted(repo)
 
 
 def trust_demo(copy: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.index import Index
+from agent.index import Index, IndexUnavailable
+from agent.launch import trust_question
 from agent.workspace.git import CheckoutChanged, WorkspaceError, run_git
 from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
@@ -185,12 +186,46 @@ async def test_a_repository_whose_own_configuration_runs_programs(
     assert os.listdir(elsewhere) == ["mine.c"] and not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("condition", ["onbranch:cra/**", "gitdir:**/worktrees/**", "onbranch:**"])
+@pytest.mark.parametrize("known", [False, True])
+async def test_a_filter_that_counts_in_the_runs_place_only(
+    tmp_path: Path, repo: Path, program: Path, condition: str, known: bool
+) -> None:
+    """Neither one that nobody was told of, nor one that takes the name of another."""
+    (tmp_path / "evil").write_text(f'[filter "f"]\n\tclean = {program}\n\tsmudge = {program}\n\trequired = true\n')
+    (repo / ".gitattributes").write_text("*.c filter=f\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "Attributes")
+    git(repo, "config", f"includeIf.{condition}.path", str(tmp_path / "evil"))
+    if condition == "onbranch:**":  # it counts in the person's own checkout as well, but not when nobody is on a branch
+        git(repo, "checkout", "-q", "--detach")
+    if known:
+        git(repo, "config", "filter.f.clean", "cat")
+    space = await Workspace.create(repo, "r1")
+    assert known == any("the filter f (cat)" in note for note in space.notes)
+    await everything(space)
+    assert (await Workspace.reopen(repo, "r1")).root.is_dir()
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_filter_that_cannot_be_switched_off_is_refused(tmp_path: Path, repo: Path, program: Path) -> None:
+    git(repo, "config", "filter.x=y.clean", str(program))
+    (repo / ".gitattributes").write_text("* filter=x=y\n")
+    os.utime(repo / "a.c", (1, 1))
+    with pytest.raises(IndexUnavailable, match="x=y"):
+        Index.open(repo, db_path=tmp_path / "i.sqlite").refresh()
+    with pytest.raises(WorkspaceError, match=r"filter 'x=y'.*without the sign ="):
+        await Workspace.create(repo, "r1")
+    assert not (tmp_path / "ran").exists()
+
+
 async def test_a_filter_that_the_persons_own_files_need_is_said(tmp_path: Path, repo: Path) -> None:
     git(repo, "config", "filter.upper.clean", "tr A-Z a-z")
     git(repo, "config", "filter.upper.smudge", "tr a-z A-Z")
     (repo / ".gitattributes").write_text("*.c filter=upper\n")
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "Attributes")
+    assert "Git runs the filter upper (tr A-Z a-z, tr a-z A-Z), outside of these walls" in trust_question(repo)
     space = await Workspace.create(repo, "r1")
     assert any("Git runs the filter upper" in note for note in space.notes)
     assert (space.root / "a.c").read_text() == "INT A;\n"
