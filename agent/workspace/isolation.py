@@ -31,6 +31,16 @@ _SYSTEM = (
 )  # fmt: skip
 """Where programs and libraries are on Linux (hier(7)), on NixOS and on Guix."""
 
+_DEVICES = (
+    "--tmpfs", "/dev", "--tmpfs", "/dev/shm", "--symlink", "/proc/self/fd", "/dev/fd",
+    *(part for number, name in enumerate(("stdin", "stdout", "stderr"))
+      for part in ("--symlink", f"/proc/self/fd/{number}", f"/dev/{name}")),
+    *(part for name in ("null", "zero", "full", "random", "urandom", "tty")
+      for part in ("--dev-bind-try", f"/dev/{name}", f"/dev/{name}")),
+)  # fmt: skip
+"""What ``--dev`` makes, but for pseudo-terminals: their file system cannot be mounted where process namespaces do not work.
+The machine's own ``/dev`` has its disks, and the terminals of the person."""
+
 _OWN_TMP = ("/tmp", "/var/tmp", "/run/lock")
 _TOOL_FOLDERS = (
     ".pyenv", ".rustup", ".cargo", ".asdf", ".nvm", ".sdkman", ".conda", ".nix-profile", ".nix-defexpr", ".local/bin",
@@ -89,12 +99,15 @@ def wrap(kind: Isolation, command: Sequence[str], cwd: Path, walls: Walls) -> li
         network = [] if walls.network else ["--net"]
         return ["unshare", "--user", "--map-root-user", *network, "--pid", "--fork", "--kill-child", "--mount-proc", "--",
                 *command]  # fmt: skip
-    line = ["bwrap", "--die-with-parent", "--unshare-user-try", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    line = ["bwrap", "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    line += ["--cap-drop", "ALL"]  # bubblewrap keeps root's, and with them a mount can be made writable again
     line += [] if walls.network else ["--unshare-net"]
     if kind == "bwrap":
-        line += ["--unshare-pid", "--proc", "/proc", "--dev", "/dev"]
+        line += ["--unshare-user-try", "--unshare-pid", "--proc", "/proc", "--dev", "/dev"]
+        line += ["--remount-ro", "/proc"]  # settings of the whole kernel are files there, which are root's to write
     else:
-        line += ["--ro-bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
+        # Without a user namespace, /proc/PID/root of the person's other processes would lead out (ptrace(2), access modes).
+        line += ["--unshare-user", "--ro-bind", "/proc", "/proc", *_DEVICES]
     line += [part for place in _SYSTEM for part in _system_place(place)]
     line += ["--ro-bind-try", "/sys/devices/system/cpu", "/sys/devices/system/cpu"]
     if walls.network and Path("/run/systemd/resolve").is_dir():

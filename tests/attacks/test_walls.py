@@ -57,6 +57,39 @@ async def test_no_new_privileges(space: Workspace, walled: bool) -> None:
         assert "NoNewPrivs:\t1" in (await run_command("cat /proc/self/status", space.root)).output
 
 
+@pytest.mark.parametrize("how", ["", "unshare --user --map-root-user --mount "])
+async def test_what_can_only_be_read_cannot_be_made_writable(space: Workspace, walled: bool, how: str) -> None:
+    """Also when the product runs as root, whom bubblewrap would leave every capability."""
+    if not walled:
+        pytest.skip("only walls make a folder read-only")
+    for place in ("/usr", "/proc", space.top / ".git"):
+        assert not (await run_command(f"{how}mount -o remount,rw,bind {place}", space.root)).ok
+    assert (await run_command("grep '^CapEff:.0*$' /proc/self/status", space.root)).ok
+
+
+async def test_settings_of_the_kernel_and_devices_are_out_of_reach(space: Workspace, walled: bool) -> None:
+    """``core_pattern`` names a program that the kernel starts outside of everything (core(5))."""
+    if not walled:
+        pytest.skip("only walls keep a command from files of root")
+    core = Path("/proc/sys/kernel/core_pattern")
+    kept = core.read_text()
+    for name in (core, "/proc/sysrq-trigger", "/proc/self/oom_score_adj"):
+        assert not (await run_command(f"echo {kept.strip()} > {name}", space.root)).ok
+    use = "echo x > /dev/null && echo x > /dev/shm/x && cat < /dev/stdin"
+    listed = await run_command(f"{use} && find /dev/ -maxdepth 1 -type b -o -maxdepth 1 -type c -printf '%f\\n'", space.root)
+    assert listed.ok and set(listed.output.split()) <= {"null", "zero", "full", "random", "urandom", "tty", "console"}
+    assert core.read_text() == kept
+
+
+async def test_other_processes_do_not_lead_out(tmp_path: Path, space: Workspace, walled: bool) -> None:
+    if not walled:
+        pytest.skip("only walls keep a command from other processes")
+    (tmp_path / "letter").write_text("dear diary")
+    ways = (f"root{tmp_path}/letter", f"cwd/../{tmp_path}/letter", "environ", "mem")
+    seen = await run_command(["cat", *(f"/proc/{os.getpid()}/{way}" for way in ways)], space.root)
+    assert not seen.ok and "dear diary" not in seen.output and "PATH" not in seen.output
+
+
 @pytest.mark.parametrize("allowed", [False, True])
 async def test_the_network_is_as_configured(space: Workspace, kind: Isolation, allowed: bool) -> None:
     with socket.socket() as server:
