@@ -7,6 +7,7 @@ its one-line help stands here (a test compares it with the command's own).
 from __future__ import annotations
 
 import importlib
+import io
 import shlex
 import sys
 from typing import Any
@@ -113,7 +114,7 @@ def main() -> None:
     finally:
         if (state := sys.modules.get("agent.workspace.clean_room")) is not None:
             for sentence in state.untold():
-                click.echo(f"cra: {sentence}", err=True)
+                click.echo(f"cra: {_clean(sentence)}", err=True)
 
 
 def _main() -> None:
@@ -126,7 +127,8 @@ def _main() -> None:
     except KeyboardInterrupt:
         sys.exit(exit_codes.STOPPED)
     except click.ClickException as error:
-        error.show()
+        error.show(said := io.StringIO())
+        click.echo(_clean(said.getvalue()), nl=False, err=True)
         sys.exit(exit_codes.USAGE)
     except BrokenPipeError:
         sys.stderr.close()
@@ -163,7 +165,11 @@ def _expected(error: BaseException) -> tuple[str, int] | None:
 
 
 def _fail(text: str, code: int) -> None:
+    click.echo(f"cra: {_clean(text)}", err=True)
+    sys.exit(code)
+
+
+def _clean(text: str) -> str:
     from agent.terminal_text import clean
 
-    click.echo(f"cra: {clean(text)}", err=True)
-    sys.exit(code)
+    return clean(text)

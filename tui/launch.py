@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 
 from agent.config.schema import load
 from agent.state.run_state import RunState
 from tui.app import CraApp
 from tui.exit_codes import STOPPED
+from tui.say import say
 from tui.services import engine_services
 
 
@@ -22,8 +22,8 @@ def launch(repo: Path, *, task: str = "", start: bool = False) -> int:
     """
     app = CraApp(engine_services(repo), config=load(repo), repo=repo, task=task, start=start)
     app.run()
-    if app.session is not None:
-        print(undecided_words(app.session.state, app.session.repo), end="", file=sys.stderr)
+    if app.session is not None and (words := undecided_words(app.session.state, app.session.repo)):
+        say(words, err=True)
     return STOPPED if app.why_ended else app.return_code or 0
 
 
@@ -33,4 +33,4 @@ def undecided_words(state: RunState, repo: Path) -> str:
     if finished is None or finished.applied or diff is None or not diff.diff.strip() or state.diff_choice:
         return ""
     place = f" on branch {state.started.branch}" if state.started.branch else ""
-    return f"A change waits for your decision{place}. To decide: cra --repo {shlex.quote(str(repo))}, then F9.\n"
+    return f"A change waits for your decision{place}. To decide: cra --repo {shlex.quote(str(repo))}, then F9."

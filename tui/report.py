@@ -8,17 +8,12 @@ import sys
 from collections.abc import Callable
 
 from agent import events as ev
+from agent.terminal_text import clean, escaped, revealed
 from agent.values import CheckResult
 
 Printer = Callable[[ev.Envelope], None]
 
 _REASON = 400  # characters
-_STEERING = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
-
-
-def harmless(text: str) -> str:
-    """``text`` without what would steer a terminal, and with nothing that cannot be encoded."""
-    return text.translate(_STEERING).encode("utf-8", "replace").decode()
 
 
 def guarded(show: Printer, gone: Callable[[], None]) -> Printer:
@@ -48,19 +43,22 @@ def json_printer() -> Printer:
     """One event a line on standard output, as stored in the log."""
 
     def show(envelope: ev.Envelope) -> None:
-        sys.stdout.write(ev.encode_event(envelope.event).decode() + "\n")
+        sys.stdout.write(escaped(ev.encode_event(envelope.event).decode()) + "\n")
         sys.stdout.flush()
 
     return show
 
 
 def plain_printer() -> Printer:
-    """Narration: a line for what matters, none for what does not. Codes that would steer the terminal are left out."""
+    """Narration: a line for what matters, none for what does not. What would drive the terminal is left out; in the diff it
+    is shown as escapes."""
 
     def show(envelope: ev.Envelope) -> None:
-        line = _line(envelope.event)
+        line = clean(_line(envelope.event))
+        if isinstance(envelope.event, ev.DiffReady) and envelope.event.diff:
+            line += f"\n\n{revealed(envelope.event.diff)}"
         if line:
-            print(f"{envelope.t:7.1f}s  {harmless(line)}", flush=True)
+            print(f"{envelope.t:7.1f}s  {line}", flush=True)
 
     return show
 
@@ -131,7 +129,7 @@ def _work_line(event: ev.Event) -> str:
                 return "diff: nothing was changed"
             names = ", ".join(event.protected)
             deciding = f"\nIt changes what decides whether tests pass: {names}" if names else ""
-            return f"diff: {counted(len(event.files), 'files')}, +{event.added} -{event.removed}{deciding}\n\n{event.diff}"
+            return f"diff: {counted(len(event.files), 'files')}, +{event.added} -{event.removed}{deciding}"
         case ev.DiffResolved():
             return event.detail
         case ev.RunFinished():

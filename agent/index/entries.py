@@ -66,7 +66,8 @@ class RankedSymbol(msgspec.Struct, frozen=True):
 class RefreshReport(msgspec.Struct, frozen=True):
     """What a refresh found: totals after it, files re-read (``changed``), skipped files by reason, time in ms.
 
-    ``unread`` names the sources among the skipped, each with its reason.
+    ``unread`` names the sources among the skipped, each with its reason; ``encodings`` the files that are not UTF-8, by the
+    encoding they were read in.
     """
 
     files: int
@@ -78,3 +79,4 @@ class RefreshReport(msgspec.Struct, frozen=True):
     languages: dict[str, int] = {}
     submodules: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    encodings: dict[str, tuple[str, ...]] = {}

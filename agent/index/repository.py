@@ -9,6 +9,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from agent.index import history, scan, search
@@ -170,7 +172,11 @@ class Index:
         ms = round((time.monotonic() - began) * 1000)
         left_out = self._store.rows("SELECT path, skipped FROM files WHERE skipped <> '' ORDER BY path")
         unread = tuple(f"{path}: {reason}" for path, reason in left_out if parser_for(language_of(path)) is not None)
-        return RefreshReport(files, symbols, changed, gone, dict(skipped), ms, languages, tuple(listing.submodules), unread)
+        other = self._store.rows("SELECT encoding, path FROM files WHERE encoding <> '' ORDER BY 1, 2")
+        encodings = {name: tuple(path for _, path in rows) for name, rows in groupby(other, key=itemgetter(0))}
+        return RefreshReport(
+            files, symbols, changed, gone, dict(skipped), ms, languages, tuple(listing.submodules), unread, encodings
+        )
 
     # files
 

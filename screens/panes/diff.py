@@ -9,6 +9,7 @@ from textual.content import Content
 
 from agent.events import DiffReady
 from agent.state.run_state import RunState
+from agent.terminal_text import revealed
 from screens.code import code_lines
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, clean, fit, line, one_line, plural
@@ -178,7 +179,7 @@ class _Hunk:
 def _hunks(diff: str) -> list[_Hunk]:
     hunks: list[_Hunk] = []
     path = ""
-    for text in clean(diff.rstrip("\n")).split("\n"):
+    for text in clean(revealed(diff.rstrip("\n"))).split("\n"):
         if text.startswith("diff --git"):
             hunks.append(_Hunk(heading=[text]))
         elif text.startswith("@@"):

@@ -17,7 +17,6 @@ from agent.labels.export_formats import CSV_COLUMNS, encode_rows
 from agent.models import faults
 from agent.models.http import without_credentials
 from agent.models.openai import OpenAIProvider
-from agent.terminal_text import clean
 from agent.workspace import sweeping
 from agent.workspace.demo import create_demo
 from tests.workspace.support import make_repo
@@ -66,11 +65,6 @@ async def test_no_password_of_an_address_is_shown(address: str, shown: str) -> N
 
 def test_a_server_that_was_cut_off_did_answer() -> None:
     assert "answered, but was cut off" in str(faults.cut_off("http://x", "broken pipe"))
-
-
-@pytest.mark.parametrize("text", ["\x1b]0;title\x07x", "\x1b[2Jx", "\u202ex", "\u2066x\u2069", "\x9b31mx", "x\x00"])
-def test_what_drives_a_terminal_is_taken_out(text: str) -> None:
-    assert clean(text) == "x"
 
 
 @pytest.mark.parametrize(

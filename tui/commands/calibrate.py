@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.commands.tables import REPOS, SHARED, between, folders, share
+from tui.say import say, say_data
 
 if TYPE_CHECKING:
     from agent.learning.calibrate import Fit
@@ -47,16 +48,16 @@ def calibrate(
         paths = [str(apply_fits(path, offered)) for path in targets]
     if as_json:
         rows = [{**msgspec.to_builtins(fit), "offered": fit.offered} for fit in fits]
-        click.echo(msgspec.json.encode({"fits": rows, "written": paths}).decode())
+        say_data(msgspec.json.encode({"fits": rows, "written": paths}).decode())
         return
     if not fits:
-        click.echo("No label yet. Label some calls first: in the application, r on any call.")
+        say("No label yet. Label some calls first: in the application, r on any call.")
     for fit in fits:
-        click.echo("\n".join(_fit_lines(fit)))
+        say("\n".join(_fit_lines(fit)))
     for path in paths:
-        click.echo(f"written: {path}")
+        say(f"written: {path}")
     if offered and not use:
-        click.echo("--apply uses what is offered, from the next run on.")
+        say("--apply uses what is offered, from the next run on.")
 
 
 def _fit_lines(fit: Fit) -> list[str]:

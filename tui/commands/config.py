@@ -11,6 +11,7 @@ import tomli_w
 from agent.config import schema as cfg
 from agent.config.template import template
 from tui.commands.settings import settings_of
+from tui.say import say, say_data
 
 
 @click.group()
@@ -38,7 +39,7 @@ def init(repo: Path | None, force: bool) -> None:
     temporary = path.with_suffix(".tmp")
     temporary.write_text(template(), encoding="utf-8")
     temporary.replace(path)
-    click.echo(str(path))
+    say(str(path))
 
 
 @config.command()
@@ -46,7 +47,7 @@ def init(repo: Path | None, force: bool) -> None:
 def show(repo: Path) -> None:
     """Print the configuration in force, defaults included."""
     values = msgspec.to_builtins(settings_of(repo))
-    click.echo(tomli_w.dumps(values), nl=False)
+    say_data(tomli_w.dumps(values).rstrip("\n"))
 
 
 @config.command()
@@ -54,4 +55,4 @@ def show(repo: Path) -> None:
 def path(repo: Path) -> None:
     """Print where configuration is looked for; the later file wins."""
     for file in (cfg.user_config_path(), cfg.repo_config_path(repo.resolve())):
-        click.echo(f"{file}{'' if file.is_file() else '  (not there)'}")
+        say(f"{file}{'' if file.is_file() else '  (not there)'}")

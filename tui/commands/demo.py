@@ -12,6 +12,7 @@ import click
 
 from tui import exit_codes
 from tui.commands.settings import set_option
+from tui.say import say
 
 
 @click.command()
@@ -60,10 +61,10 @@ def demo(
 
         code = open_app(str(place), task=task or chosen.task)
         if code != exit_codes.USAGE:
-            click.echo(f"The demo stays in {place}\nOpen it again: {again}\nOther copies: cra demo --list", err=True)
+            say(f"The demo stays in {place}\nOpen it again: {again}\nOther copies: cra demo --list", err=True)
         sys.exit(code)
     from tui.commands.run import run_task
 
-    click.echo(f"The demo is in {place} (open it: {again})", err=True)
+    say(f"The demo is in {place} (open it: {again})", err=True)
     code = asyncio.run(run_task(task or chosen.task, place, as_json=as_json, apply_it=apply_it, hidden=chosen.hidden))
     sys.exit(code if code in vars(exit_codes).values() else exit_codes.NOT_SOLVED)

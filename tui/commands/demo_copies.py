@@ -7,19 +7,20 @@ import click
 from agent.flow.demo_copies import DemoCopy, demo_copies, remove_copy
 from agent.workspace.demo import list_demos
 from agent.workspace.git import WorkspaceError
+from tui.say import say
 
 
 def list_all() -> None:
     """Every demo, then every copy with what is in it."""
     for known in list_demos():
-        click.echo(f"{known.name:<14} {known.title}: {known.task}")
+        say(f"{known.name:<14} {known.title}: {known.task}")
     copies = demo_copies()
     if copies:
-        click.echo("\nCopies (open one with: cra --repo FOLDER):")
+        say("\nCopies (open one with: cra --repo FOLDER):")
     for copy in copies:
-        click.echo(f"{copy.path}  {_about(copy)}")
+        say(f"{copy.path}  {_about(copy)}")
     if any(not copy.kept_for for copy in copies):
-        click.echo("\nThose that hold nothing to decide or to keep go with: cra demo --clean")
+        say("\nThose that hold nothing to decide or to keep go with: cra demo --clean")
 
 
 def clean_copies(yes: bool) -> None:
@@ -27,12 +28,12 @@ def clean_copies(yes: bool) -> None:
     copies = demo_copies()
     going = [copy for copy in copies if not copy.kept_for]
     for copy in copies:
-        click.echo(f"{'deletes' if not copy.kept_for else 'keeps  '}  {copy.path}  {_about(copy)}")
+        say(f"{'deletes' if not copy.kept_for else 'keeps  '}  {copy.path}  {_about(copy)}")
     if not going:
-        click.echo("There is nothing to delete." if copies else "There are no copies of demos.")
+        say("There is nothing to delete." if copies else "There are no copies of demos.")
         return
     if not yes and not click.confirm(f"Delete {len(going)} of {len(copies)} copies?", default=False):
-        click.echo("Nothing was deleted.")
+        say("Nothing was deleted.")
         return
     gone = 0
     for copy in going:
@@ -40,8 +41,8 @@ def clean_copies(yes: bool) -> None:
             remove_copy(copy)
             gone += 1
         except WorkspaceError as error:
-            click.echo(f"cra: {error}", err=True)
-    click.echo(f"Deleted {gone} {'copy' if gone == 1 else 'copies'}.")
+            say(f"cra: {error}", err=True)
+    say(f"Deleted {gone} {'copy' if gone == 1 else 'copies'}.")
 
 
 def _about(copy: DemoCopy) -> str:

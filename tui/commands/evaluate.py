@@ -14,6 +14,7 @@ import click
 from agent.config.schema import PROVIDERS
 from tui import exit_codes
 from tui.commands.tables import REPOS, SHARED, between, folders, print_table, share
+from tui.say import say, say_data, say_progress
 
 if TYPE_CHECKING:
     from agent.config.schema import Config
@@ -55,7 +56,7 @@ def evaluate(
     try:
         judgments = held_out(export_dir) if export_dir is not None else frozenset()
     except ExportError as error:
-        click.echo(f"cra: {error}", err=True)
+        say(f"cra: {error}", err=True)
         sys.exit(exit_codes.USAGE)
     config = load(named[0])
     configs = [aimed(config, model, provider or "", base_url, concurrency or 0) for model in models or ("",)]
@@ -80,7 +81,7 @@ async def _evaluate(
             places, configs, stages=stages, judgments=judgments, outcomes=outcomes, gate=gate, progress=_progress
         )
     except EvaluationError as error:
-        click.echo(f"cra: {error}", err=True)
+        say(f"cra: {error}", err=True)
         return exit_codes.USAGE
     found, status = done.found, done.finished.status
     if as_json:
@@ -88,20 +89,20 @@ async def _evaluate(
             "runs": done.runs, "status": status, "asked": found.asked, "others": found.others,
             "agreements": found.agreements, "notes": found.notes,
         }  # fmt: skip
-        click.echo(msgspec.json.encode(document).decode())
+        say_data(msgspec.json.encode(document).decode())
     else:
         _print_scores([*found.asked, *found.others], {(score.stage, score.model) for score in found.asked})
         for two in found.agreements:
-            click.echo(f"{two.stage}: {two.one} and {two.other} agree, kappa {share(two.kappa)} ({two.n} questions)")
+            say(f"{two.stage}: {two.one} and {two.other} agree, kappa {share(two.kappa)} ({two.n} questions)")
         for note in found.notes:
-            click.echo(note, err=True)
-        click.echo(f"{done.finished.reason} In the history: {', '.join(done.runs)}.", err=True)
+            say(note, err=True)
+        say(f"{done.finished.reason} In the history: {', '.join(done.runs)}.", err=True)
     return exit_codes.OF_STATUS[status]
 
 
 def _progress(place: int, done: int, total: int) -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r{done}/{total}", err=True, nl=done == total)
+        say_progress(f"{done}/{total}", last=done == total)
 
 
 def _print_scores(scores: Sequence[StageScore], asked: set[tuple[str, str]]) -> None:

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from tui.commands.settings import settings_of
+from tui.say import say, say_progress
 
 if TYPE_CHECKING:
     from agent.events import Envelope
     from agent.index import Index
+
+
+_NAMED = 10
+"""Files that are named of one kind; of the rest their number is said."""
 
 
 @click.command()
@@ -28,27 +33,31 @@ def index(repo: Path, enrich: bool) -> None:
     try:
         asyncio.run(_index(repo.resolve(), enrich))
     except PreflightError as error:
-        click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
+        say(f"cra: {error} {error.hint}".rstrip(), err=True)
         sys.exit(error.exit_code)
 
 
 async def _index(repo: Path, enrich: bool) -> None:
     from agent.index import Index
+    from agent.workspace.git import shown
 
     config = settings_of(repo)
     opened = Index.open(repo, max_file_bytes=config.index.max_file_kib * 1024)
     try:
         report = await asyncio.to_thread(opened.refresh, _progress if sys.stderr.isatty() else None)
         languages = ", ".join(f"{count} {name}" for name, count in sorted(report.languages.items()))
-        click.echo(
-            f"{report.files} file{'s' * (report.files != 1)} ({languages}), "
+        say(
+            f"{report.files} file{'s' * (report.files != 1)}{f' ({languages})' if languages else ''}, "
             f"{report.symbols} symbol{'s' * (report.symbols != 1)}; "
             f"{report.changed} read, {report.removed} gone, {report.ms} ms"
         )
         for reason, count in sorted(report.skipped.items()):
-            click.echo(f"  skipped: {count} {reason}")
+            say(f"  skipped: {count} {reason}")
         for line in report.unread:
-            click.echo(f"  not read: {line}")
+            say(f"  not read: {shown(line)}")
+        for encoding, names in report.encodings.items():
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            say(f"  read as {encoding}: {', '.join(map(shown, names[:_NAMED]))}{more}")
         if enrich:
             await _enrich(opened, repo)
     finally:
@@ -63,15 +72,15 @@ async def _enrich(opened: Index, repo: Path) -> None:
     async with asking_session("enrich", repo, load(repo)) as ctx:
         ctx.listeners.append(_tell)
         count = await enrich(ctx, opened)
-    click.echo(f"{count} file{'s' * (count != 1)} enriched")
+    say(f"{count} file{'s' * (count != 1)} enriched")
 
 
 def _progress(done: int, total: int, path: str) -> None:
-    click.echo(f"\r{done}/{total} {path[-60:]:<60}", nl=done == total, err=True)
+    say_progress(f"{done}/{total} {path[-60:]:<60}", last=done == total)
 
 
 def _tell(envelope: Envelope) -> None:
     from agent.events import CallFinished
 
     if isinstance(envelope.event, CallFinished):
-        click.echo(f"  {envelope.event.item}", err=True)
+        say(f"  {envelope.event.item}", err=True)

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 from importlib import metadata
 
-import click
+from tui.say import say
 
 _PACKAGES = ("textual", "rich", "httpx", "msgspec", "sqlite-utils", "tree-sitter", "xllamacpp")
 _TOOLS = ("git", "make", "gcc", "clang", "bwrap", "unshare", "ctags")
@@ -21,18 +21,18 @@ def print_info() -> None:
     from agent.config.schema import user_config_path
     from agent.models.store import list_models, models_dir
 
-    click.echo(f"cra {__version__}, Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores")
-    click.echo("packages   " + ", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
-    click.echo(f"sqlite     {sqlite3.sqlite_version}")
+    say(f"cra {__version__}, Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores")
+    say("packages   " + ", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
+    say(f"sqlite     {sqlite3.sqlite_version}")
     for name in _TOOLS:
-        click.echo(f"{name:<10} {_tool(name)}")
+        say(f"{name:<10} {_tool(name)}")
     settings = {name: os.environ.get(name, "") for name in ("TERM", "COLORTERM", "NO_COLOR", "TEXTUAL_THEME", "LANG")}
-    click.echo("terminal   " + ", ".join(f"{name}={value}" for name, value in settings.items() if value))
-    click.echo(f"config     {user_config_path()}")
+    say("terminal   " + ", ".join(f"{name}={value}" for name, value in settings.items() if value))
+    say(f"config     {user_config_path()}")
     _print_walls()
-    click.echo(f"models     {models_dir()}")
+    say(f"models     {models_dir()}")
     for known in list_models():
-        click.echo(f"           {known.entry.name}: {'there' if known.path else 'not fetched'}")
+        say(f"           {known.entry.name}: {'there' if known.path else 'not fetched'}")
 
 
 def _print_walls() -> None:
@@ -44,11 +44,11 @@ def _print_walls() -> None:
     from agent.workspace.trust import is_trusted
 
     kind = isolation()
-    click.echo(f"sandbox    {kind}" + (f". {shortfall(kind)}" if shortfall(kind) else ""))
+    say(f"sandbox    {kind}" + (f". {shortfall(kind)}" if shortfall(kind) else ""))
     if kind in ("bwrap", "bwrap-net"):
-        click.echo("           commands can read the system's programs and " + ", ".join(map(str, toolchains())))
+        say("           commands can read the system's programs and " + ", ".join(map(str, toolchains())))
     here = Path.cwd()
-    click.echo(f"trust      {here} is {'' if is_trusted(here) else 'not '}trusted (kept in {state_directory()})")
+    say(f"trust      {here} is {'' if is_trusted(here) else 'not '}trusted (kept in {state_directory()})")
 
 
 def _version(name: str) -> str:

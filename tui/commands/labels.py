@@ -11,6 +11,7 @@ import click
 from agent.labels.export_formats import FORMATS
 from tui import exit_codes
 from tui.commands.tables import REPO, REPOS, SHARED, folders, print_table, share
+from tui.say import say, say_data
 
 if TYPE_CHECKING:
     from agent.labels.export import ExportReport
@@ -42,12 +43,12 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
     rows = agreement(items)
     if as_json:
         document = {"calls": len(items), "labels": sources, "conflicts": conflicts, "stages": rows, "store": store}
-        click.echo(msgspec.json.encode(document, enc_hook=str).decode())
+        say_data(msgspec.json.encode(document, enc_hook=str).decode())
         return
     given = ", ".join(f"{count} {name}" for name, count in sources.items())
-    click.echo(f"{len(items)} yes/no calls, {len(own)} labelled ({given})")
+    say(f"{len(items)} yes/no calls, {len(own)} labelled ({given})")
     if conflicts:
-        click.echo(f"{conflicts} prompts carry contradicting labels")
+        say(f"{conflicts} prompts carry contradicting labels")
     if rows:
         table = [("stage", "model", "calls", "labelled", "agree", "unreadable", "kappa")]
         for row in rows:
@@ -57,7 +58,7 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
             table.append((row.stage, row.model or "-", *counts))
         print_table(table)
     if store.labelled:
-        click.echo(f"your own store: {store.labelled} labels of {len(store.repositories)} repositories, {store.path}")
+        say(f"your own store: {store.labelled} labels of {len(store.repositories)} repositories, {store.path}")
 
 
 @labels.command("export")
@@ -98,12 +99,12 @@ def export_(
         with labelled_log(folders(repos), shared=shared) as reader:
             report = preview(reader, out, options) if dry_run else export(reader, out, options, replace=force)
     except ExportError as error:
-        click.echo(f"cra: {error}", err=True)
+        say(f"cra: {error}", err=True)
         sys.exit(exit_codes.USAGE)
-    click.echo(f"a row of it: {_shortened(report.sample)}", err=True)
+    say(f"a row of it: {_shortened(report.sample)}", err=True)
     _print_report(report)
     if dry_run:
-        click.echo("Nothing was written.", err=True)
+        say("Nothing was written.", err=True)
 
 
 def _shortened(row: str, most: int = 600) -> str:
@@ -122,14 +123,14 @@ def import_(file: Path, repo: Path, replace: bool) -> None:
     try:
         report = import_labels(repo.expanduser().resolve(), file, replace=replace)
     except ImportFailure as error:
-        click.echo(f"cra: {error}", err=True)
+        say(f"cra: {error}", err=True)
         sys.exit(exit_codes.USAGE)
-    click.echo(f"{report.added} labels added, {report.same} were there already")
+    say(f"{report.added} labels added, {report.same} were there already")
     for name, rows in (("in conflict", report.conflicts), ("not usable", report.unusable)):
         if rows:
-            click.echo(f"{len(rows)} rows {name}, not written:", err=True)
+            say(f"{len(rows)} rows {name}, not written:", err=True)
         for row in rows:
-            click.echo(f"  {row}", err=True)
+            say(f"  {row}", err=True)
 
 
 @labels.command("gather")
@@ -142,18 +143,18 @@ def gather_(repos: tuple[Path, ...]) -> None:
 
     new = gather([known_log(repo) for repo in folders(repos)], store_path())
     store = store_facts(store_path())
-    click.echo(f"{new} new labels; {store.labelled} of {len(store.repositories)} repositories in {store.path}")
+    say(f"{new} new labels; {store.labelled} of {len(store.repositories)} repositories in {store.path}")
     for repository in store.repositories:
-        click.echo(f"  {repository}")
+        say(f"  {repository}")
 
 
 def _print_report(report: ExportReport) -> None:
     for name, count in report.files.items():
-        click.echo(f"{report.out / name}  {count} rows")
+        say(f"{report.out / name}  {count} rows")
     answers = ", ".join(f"{count} {name}" for name, count in report.labels.items())
     origins = ", ".join(f"{count} {name}" for name, count in report.sources.items())
-    click.echo(f"{answers}; {origins}", err=True)
+    say(f"{answers}; {origins}", err=True)
     for reason, count in report.left_out.items():
-        click.echo(f"{count} left out: {reason}", err=True)
+        say(f"{count} left out: {reason}", err=True)
     for note in report.notes:
-        click.echo(note, err=True)
+        say(note, err=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from tui import exit_codes
+from tui.say import say, say_progress
 
 
 @click.group()
@@ -25,9 +26,9 @@ def list_() -> None:
     for known in list_models():
         entry = known.entry
         place = str(known.path) if known.path else "not fetched"
-        click.echo(f"{entry.name:<24} {entry.parameters:>5}  {entry.size / 1e9:4.1f} GB  {entry.licence:<12} {place}")
+        say(f"{entry.name:<24} {entry.parameters:>5}  {entry.size / 1e9:4.1f} GB  {entry.licence:<12} {place}")
     for path in list_adapters():
-        click.echo(f"{path.name:<24} adapter {path.stat().st_size / 1e6:5.1f} MB  {path}")
+        say(f"{path.name:<24} adapter {path.stat().st_size / 1e6:5.1f} MB  {path}")
 
 
 @models.command()
@@ -43,7 +44,7 @@ def pull(name: str) -> None:
         path = asyncio.run(fetch(chosen, progress))
     finally:
         done()
-    click.echo(f"{chosen} is ready: {path}")
+    say(f"{chosen} is ready: {path}")
 
 
 @models.command()
@@ -63,9 +64,9 @@ def check(repo: Path) -> None:
             await router.aclose()
         for target, info in found:
             where = f" at {target.base_url}" if target.base_url else ""
-            click.echo(f"{'ok     ' if info.ok else 'missing'}  {target.provider} {target.model}{where}: {info.text}")
+            say(f"{'ok     ' if info.ok else 'missing'}  {target.provider} {target.model}{where}: {info.text}")
             if not info.ok and info.hint:
-                click.echo(f"         → {info.hint}")
+                say(f"         → {info.hint}")
         return all(info.ok for _, info in found)
 
     sys.exit(exit_codes.DONE if asyncio.run(look()) else exit_codes.MISSING)
@@ -80,10 +81,10 @@ def _progress() -> tuple[Callable[[int, int, str], None], Callable[[], None]]:
         share = done / total if total else 0.0
         if terminal:
             bar = "█" * int(share * 30)
-            text = f"\r{label[:28]:<28} [{bar:<30}] {share:4.0%} {done / 1e6:,.0f} of {total / 1e6:,.0f} MB "
-            click.echo(text, nl=False, err=True)
+            text = f"{label[:28]:<28} [{bar:<30}] {share:4.0%} {done / 1e6:,.0f} of {total / 1e6:,.0f} MB "
+            say_progress(text)
         elif int(share * 10) != shown["tenth"] or label != shown["label"]:
             shown.update(tenth=int(share * 10), label=label)
-            click.echo(f"{label}: {share:.0%}", err=True)
+            say(f"{label}: {share:.0%}", err=True)
 
-    return tell, lambda: click.echo(err=True) if terminal else None
+    return tell, lambda: say(err=True) if terminal else None

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from tui.commands.settings import settings_of
+from tui.say import say, say_data
 
 
 @click.command()
@@ -24,23 +25,24 @@ from tui.commands.settings import settings_of
 def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
     """Find the files and symbols that TASK needs, best first."""
     from agent.launch import PreflightError
+    from agent.workspace.git import shown
 
     try:
         found = asyncio.run(_retrieve(task, repo.resolve(), no_model))
     except PreflightError as error:
-        click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
+        say(f"cra: {error} {error.hint}".rstrip(), err=True)
         sys.exit(error.exit_code)
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        say_data(json.dumps(found, ensure_ascii=False))
         return
     if not found["files"]:
-        click.echo("No C or Python file of this repository matches that task. Name a file or a function in it.")
+        say("No C or Python file of this repository matches that task. Name a file or a function in it.")
         return
     for name in ("files", "symbols"):
-        click.echo(f"{name}:")
+        say(f"{name}:")
         for entry in found[name]:
-            click.echo(f"  {entry}{_why(found['why'][name].get(entry, {}))}")
-    click.echo(f"{found['calls']} calls, {found['tokens']} tokens of context, {found['seconds']:.1f} s")
+            say(f"  {shown(entry)}{_why(found['why'][name].get(entry, {}))}")
+    say(f"{found['calls']} calls, {found['tokens']} tokens of context, {found['seconds']:.1f} s")
 
 
 def _why(entry: dict[str, Any]) -> str:

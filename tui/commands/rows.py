@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from tui.say import say_data
+
 
 @click.command()
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
@@ -57,4 +59,4 @@ def signals(file: Iterable[str]) -> None:
 
 
 def _say(row: dict[str, Any]) -> None:
-    click.echo(json.dumps(row, ensure_ascii=False))
+    say_data(json.dumps(row, ensure_ascii=False))

@@ -12,6 +12,7 @@ import click
 
 from tui import exit_codes
 from tui.commands.settings import set_option
+from tui.say import say
 
 if TYPE_CHECKING:
     from agent.run import Run
@@ -39,9 +40,7 @@ def run(
     """Carry out TASK in a repository. The change stays on its branch unless --apply is given."""
     named = {"test_command": test_command} if test_command else {}
     extra = {**settings, "testing": {**settings.get("testing", {}), **named}}
-    done = run_task(
-        task, repo, as_json=as_json, apply_it=apply_it, extra=extra, with_model=not no_model, trust_it=trust_it
-    )
+    done = run_task(task, repo, as_json=as_json, apply_it=apply_it, extra=extra, with_model=not no_model, trust_it=trust_it)
     sys.exit(asyncio.run(done))
 
 
@@ -54,7 +53,7 @@ def _trusts(repo: Path, question: str) -> bool:
     """The answer of whoever sits at the terminal; no where nobody does."""
     if not _is_asked():
         return False
-    click.echo(f"Do you trust {repo}? {question}", err=True)
+    say(f"Do you trust {repo}? {question}", err=True)
     return click.confirm("Trust it", default=False, err=True)
 
 
@@ -88,12 +87,12 @@ async def run_task(
         except NotTrusted as error:
             if as_json or not _trusts(error.repo, error.question):
                 said = "" if _is_asked() and not as_json else f" {error.question}"
-                click.echo(f"cra: {error}{said} Run it with --trust, or: cra trust {error.repo}", err=True)
+                say(f"cra: {error}{said} Run it with --trust, or: cra trust {error.repo}", err=True)
                 return error.exit_code
             trust(error.repo)
             started = await opened()
     except PreflightError as error:
-        click.echo(f"cra: {error} {error.hint}".rstrip(), err=True)
+        say(f"cra: {error} {error.hint}".rstrip(), err=True)
         return error.exit_code
     started.ctx.listeners.append(guarded(json_printer() if as_json else plain_printer(), started.stop))
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, started.stop)

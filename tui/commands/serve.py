@@ -11,6 +11,7 @@ import click
 
 from agent.own_python import own_python
 from tui import exit_codes
+from tui.say import say
 
 
 @click.command()
@@ -38,11 +39,11 @@ def serve(repo: Path, host: str, port: int, anyone: bool, sessions: int) -> None
     try:
         from tui.web import GuardedServer
     except ImportError:
-        click.echo("cra: The browser needs the extra 'web'. Install it with: pip install 'cra[web]'", err=True)
+        say("cra: The browser needs the extra 'web'. Install it with: pip install 'cra[web]'", err=True)
         sys.exit(exit_codes.MISSING)
     command = shlex.join(own_python("-m", "tui", "--repo", str(repo.resolve())))
     server = GuardedServer(command, host=host, port=port, title="Clean Room", sessions=sessions)
-    click.echo(f"Open {server.address} (ctrl+c ends it). Whoever has this address runs code as you.", err=True)
+    say(f"Open {server.address} (ctrl+c ends it). Whoever has this address runs code as you.", err=True)
     server.serve()
 
 

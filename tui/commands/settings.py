@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tui.say import say
+
 if TYPE_CHECKING:
     from agent.config.schema import Config
 
@@ -44,5 +46,5 @@ def settings_of(repo: Path) -> Config:
 
     config, notes = load_with_notes(repo)
     for note in notes:
-        click.echo(f"cra: {note}", err=True)
+        say(f"cra: {note}", err=True)
     return config

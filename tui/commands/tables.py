@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from tui.say import say
+
 REPO = click.option(
     "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here)."
 )
@@ -38,6 +40,6 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     for row in rows:
         cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
         cells[:2] = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
-        click.echo("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
 
 

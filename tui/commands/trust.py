@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tui.say import say
+
 
 @click.command()
 @click.argument("repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
@@ -24,12 +26,12 @@ def trust(repo: Path, below: bool, remove: bool, show: bool, state: bool) -> Non
 
     repo = repo.resolve()
     if state:
-        click.echo(f"Taken over from before: {', '.join(adopt(repo))}.")
+        say(f"Taken over from before: {', '.join(adopt(repo))}.")
     elif remove:
-        click.echo(f"{repo} is not trusted any more." if trusted.distrust(repo) else f"{repo} was not trusted.")
+        say(f"{repo} is not trusted any more." if trusted.distrust(repo) else f"{repo} was not trusted.")
     elif show:
-        click.echo(f"{repo} is {'' if trusted.is_trusted(repo) else 'not '}trusted. {trust_question(repo)}")
+        say(f"{repo} is {'' if trusted.is_trusted(repo) else 'not '}trusted. {trust_question(repo)}")
     else:
-        click.echo(trust_question(repo))
+        say(trust_question(repo))
         trusted.trust(repo, below=below)
-        click.echo(f"{repo} is trusted{', with every folder in it' if below else ''}. Take it back with: cra trust --remove")
+        say(f"{repo} is trusted{', with every folder in it' if below else ''}. Take it back with: cra trust --remove")
