@@ -92,6 +92,12 @@ def cut_off(url: str, why: str) -> ModelError:
     return ModelError("unreachable", f"The model server at {url} answered, but was cut off ({why}).", hint)
 
 
+def sent_on(url: str, status: int, place: str) -> ModelError:
+    """The server names another address. It is not followed: prompts go to the servers that the person named."""
+    text = f"The model server at {url} sends us on to {place} ({status}), which nobody configured."
+    return ModelError("protocol", text, "If that is the right server, name it in models.base_url.")
+
+
 def too_slow(url: str, seconds: float) -> ModelError:
     """Connected, but no byte of an answer came in time."""
     text = f"The model server at {url} accepted the request but sent nothing for {seconds:.0f} seconds."
@@ -116,6 +122,12 @@ def too_large(url: str, limit: int) -> ModelError:
     """A reply no answer needs."""
     text = f"The reply of {url} is larger than {limit >> 20} MiB and was not read."
     return ModelError("protocol", text, "Check models.base_url: this is not a model's answer.")
+
+
+def no_http_proxy(address: str) -> ModelError:
+    """The environment names a proxy of another kind."""
+    text = f"The environment names {address!r} as the proxy, which is no address of an HTTP proxy."
+    return ModelError("unreachable", text, "Set HTTPS_PROXY or HTTP_PROXY to one, or name the server in NO_PROXY.")
 
 
 def no_infill(model: str, said: str) -> ModelError:

@@ -17,8 +17,9 @@ class LaneTransport(httpx.AsyncBaseTransport):
     pool served 131 requests a second at 64 in flight, lanes served 590 (8 in flight: 537 and 508).
     """
 
-    def __init__(self, verify: ssl.SSLContext | bool) -> None:
+    def __init__(self, verify: ssl.SSLContext | bool, proxy: httpx.Proxy | None = None) -> None:
         self._verify = verify
+        self._proxy = proxy
         self._idle: list[httpx.AsyncHTTPTransport] = []
         self._all: list[httpx.AsyncHTTPTransport] = []
 
@@ -34,7 +35,7 @@ class LaneTransport(httpx.AsyncBaseTransport):
         return response
 
     def _open(self) -> httpx.AsyncHTTPTransport:
-        lane = httpx.AsyncHTTPTransport(verify=self._verify, limits=_ONE)
+        lane = httpx.AsyncHTTPTransport(verify=self._verify, limits=_ONE, proxy=self._proxy)
         self._all.append(lane)
         return lane
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -146,6 +147,56 @@ async def test_a_slow_load_is_not_asked_twice() -> None:
             await provider.complete(yes_no("Is it?", target_of(server, first_byte_timeout=0.3)))
         assert caught.value.kind == "unreachable"
         assert len(server.calls) == 1
+
+
+@pytest.fixture
+async def a_proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[bytes]]:
+    """An HTTP proxy with a password, named by the environment, that answers everything itself; what it was asked."""
+    heard: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        place = b"location: http://ada:hunter2@127.0.0.1:9/x?key=hunter2"
+        writer.write(b"HTTP/1.1 302 Found\r\n" + place + b"\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://ada:hunter2@127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    monkeypatch.setenv("no_proxy", "direct.invalid")
+    yield heard
+    server.close()
+
+
+async def test_a_proxy_is_used_for_other_machines_only(a_proxy: list[bytes]) -> None:
+    async with ScriptedServer("yes") as server, openai(server) as provider:
+        assert (await provider.complete(yes_no("Is it?", target_of(server)))).text == "yes"
+    assert not a_proxy
+    for host, asked in (("direct.invalid", 0), ("models.invalid", 1)):
+        provider = OpenAIProvider(f"http://{host}/v1")
+        info = await provider.check(ModelTarget(provider="openai", base_url=f"http://{host}/v1", model="m"))
+        await provider.aclose()
+        assert not info.ok and len(a_proxy) == asked and "hunter2" not in f"{info.text}{info.hint}"
+    assert a_proxy[0].startswith(b"GET http://models.invalid/v1/") and b"proxy-authorization: basic" in a_proxy[0].lower()
+
+
+async def test_nobody_is_sent_on_to_another_server(a_proxy: list[bytes]) -> None:
+    provider = OpenAIProvider("http://models.invalid")
+    with pytest.raises(ModelError, match=r"sends us on to http://127\.0\.0\.1:9/x \(302\)") as caught:
+        await provider.complete(yes_no("Is it?", ModelTarget(provider="openai", model="m")))
+    await provider.aclose()
+    assert sum(one.startswith(b"POST") for one in a_proxy) == 1
+    assert "hunter2" not in str(caught.value) and "models.base_url" in caught.value.hint
+
+
+@pytest.mark.parametrize("proxy", ["socks5://ada:hunter2@127.0.0.1:1", "ftp://127.0.0.1:1"])
+async def test_a_proxy_of_another_kind_is_named_without_its_password(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    provider = OpenAIProvider("http://models.invalid")
+    with pytest.raises(ModelError, match=r"no address of an HTTP proxy") as caught:
+        await provider.complete(yes_no("Is it?", ModelTarget(provider="openai", model="m")))
+    await provider.aclose()
+    assert "hunter2" not in str(caught.value)
 
 
 async def test_a_silent_server_is_named_with_the_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
