@@ -143,12 +143,12 @@ class Workspace:
     async def drop_leftovers(self) -> None:
         """Remove what builds and tests left, ignored files too, so that the next check is a build from nothing.
 
-        While files wait to be committed, only what git ignores goes.
+        Files that were written through here stay, also those that git ignores: they wait to be committed.
         """
-        await asyncio.to_thread(self._clean, "-fdXq" if self._written else "-fdxq")
+        await asyncio.to_thread(self._drop_leftovers)
 
     async def rollback(self, commit: str) -> None:
-        """Put branch and files back to ``commit``; untracked files that are not ignored go.
+        """Put branch and files back to ``commit``; files written since go, and untracked ones that are not ignored.
 
         Raises:
             WorkspaceError: it is not a commit of this run.
@@ -206,6 +206,7 @@ class Workspace:
     def _rollback(self, commit: str) -> None:
         if run_git(self.top, "merge-base", "--is-ancestor", self.base, commit, check=False).returncode != 0:
             raise WorkspaceError(f"{commit} is not a commit of run {self.run_id}, so nothing was rolled back.")
+        self._announce_written()
         run_git(self.top, "reset", "-q", "--hard", commit)
         self._clean("-fdq")
         submodules.write_files(self.top, self._submodules)
@@ -219,10 +220,18 @@ class Workspace:
         """Put the files of submodules back to what they were when the run began. Blocking."""
         submodules.write_files(self.top, self._submodules)
 
-    def _compare(self, base: str | None, *options: str) -> bytes:
+    def _drop_leftovers(self) -> None:
+        self._announce_written()
+        self._clean("-fdxq")
+
+    def _announce_written(self) -> None:
+        """Tell git of the files that wait to be committed, ignored ones too: it then compares, keeps and resets them."""
         new = [path for path in sorted(self._written) if (self.top / path).exists()]
         if new:
             run_git(self.top, "--literal-pathspecs", "add", "-N", "-f", "--", *new)
+
+    def _compare(self, base: str | None, *options: str) -> bytes:
+        self._announce_written()
         common = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules", "--relative")
         return run_git(self.root, "diff", *common, *options, base or self.base).stdout
 

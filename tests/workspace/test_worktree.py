@@ -109,6 +109,31 @@ async def test_rollback_drops_later_commits_and_files(tmp_path):
         await space.rollback("0" * 40)
 
 
+async def test_ignored_files_that_were_written_stay_with_the_step_and_go_with_it(tmp_path):
+    repo = make_repo(tmp_path / "repo", {"a.c": "int a;\n", ".gitignore": "*.gen.c\nbuild/\n"})
+    space = await Workspace.create(repo, "r1")
+    start = await space.head()
+
+    def write_and_build():
+        for path in ("one.gen.c", "build/two.c", "three.c"):
+            space.write_bytes(path, b"int x;\n")
+        for path in ("build/left.o", "left.gen.c", "left.c"):
+            (space.top / path).write_text("left")
+
+    write_and_build()
+    await space.drop_leftovers()
+    present = {path.relative_to(space.top).as_posix() for path in space.top.rglob("*.[co]")}
+    assert present == {"a.c", "one.gen.c", "build/two.c", "three.c"}
+    await space.rollback(start)
+    assert {path.name for path in space.top.rglob("*.[co]")} == {"a.c"}
+    write_and_build()
+    await space.commit("Step")
+    await space.drop_leftovers()
+    assert set(await space.changed_files()) == {"one.gen.c", "build/two.c", "three.c"} == present - {"a.c"}
+    await space.rollback(start)
+    assert {path.name for path in space.top.rglob("*.[co]")} == {"a.c"}
+
+
 async def test_works_without_a_name_with_hooks_signing_and_a_foreign_environment(tmp_path, monkeypatch):
     repo = make_repo(tmp_path / "repo")
     other = make_repo(tmp_path / "other")
