@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import select
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -76,7 +77,7 @@ class WarmWorker:
             with contextlib.suppress(FileExistsError):
                 os.mkfifo(pipe)
         # Both ends open for reading and writing: opening does not wait for the other side, and no end of file is seen early.
-        self._out = os.open(self._requests, os.O_RDWR | os.O_CLOEXEC)
+        self._out = os.open(self._requests, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         reading = os.open(self._replies, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._reader = asyncio.StreamReader(limit=1 << 26)
         loop = asyncio.get_running_loop()
@@ -137,7 +138,10 @@ class WarmWorker:
                 line.cancel()
                 said = self._job.result().output[-600:] if self._job.done() and not self._job.cancelled() else "no answer"
                 raise WorkerLost(said.strip() or "The worker ended.")
-            reply = msgspec.json.decode(line.result(), type=Reply)
+            try:
+                reply = msgspec.json.decode(line.result(), type=Reply)
+            except (msgspec.MsgspecError, ValueError) as error:  # the code that is tried can write to the pipe, too
+                raise WorkerLost(f"It said something that is no reply: {error}") from None
             if reply.id == -1:
                 raise WorkerLost(reply.broken)
             if reply.id == number:
@@ -226,5 +230,9 @@ def _copy(root: Path, target: Path) -> None:
 
 
 def _write_all(fd: int, data: bytes) -> None:
+    """Write to a pipe. Raises WorkerLost when nobody reads for so long that nobody will: a process can be halted."""
     while data:
-        data = data[os.write(fd, data) :]
+        if not select.select((), (fd,), (), _PATIENCE)[1]:
+            raise WorkerLost("The worker reads no requests any more.")
+        with contextlib.suppress(BlockingIOError):
+            data = data[os.write(fd, data) :]

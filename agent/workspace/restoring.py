@@ -22,15 +22,18 @@ class Untouched:
     """Remembers the files of a run's checkout before a command; :meth:`restore` puts back what the command changed.
 
     That is every tracked file that nobody else wrote meanwhile, those of submodules too, test files that are not committed
-    yet, and new files that a test runner would read the next time. What builds leave otherwise stays, so that they need not
-    be repeated. Blocking.
+    yet, other files that wait to be committed where they are no files any more (the run may have written them meanwhile, but
+    never a pipe or a link), and new files that a test runner would read the next time. What builds leave otherwise stays, so
+    that they need not be repeated. Blocking.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._top = workspace, workspace.top
         self._dirty = _names(self._top, *_CHANGED)
         self._loose = _names(self._top, *_LOOSE)
-        self._tests = {path: self._bytes(path) for path in self._dirty | self._loose if is_protected(path)}
+        waiting = self._dirty | workspace.written
+        kept = waiting | {path for path in self._loose if is_protected(path)}
+        self._kept = {path: data for path in kept if (data := self._bytes(path)) is not None}
 
     def restore(self) -> list[str]:
         """Put everything back. Returns the paths, relative to the checkout, that had been changed.
@@ -42,8 +45,9 @@ class Untouched:
         changed = _names(self._top, *_CHANGED) - self._dirty - written
         if changed:
             run_git(self._top, "--literal-pathspecs", "checkout", "-q", "HEAD", "--", *sorted(changed))
-        for path, data in self._tests.items():
-            if data is not None and path not in changed and self._bytes(path) != data:
+        for path, data in self._kept.items():
+            now = self._bytes(path)
+            if path not in changed and now != data and (now is None or is_protected(path)):
                 write_atomically(self._top / path, data)
                 changed.add(path)
         new = _names(self._top, *_LOOSE) - self._loose - written

@@ -42,6 +42,22 @@ async def test_an_early_end_is_no_pass(tmp_path: Path, code: str, command: str) 
     assert not result.ok and "ended before they reported" in result.output
 
 
+@pytest.mark.parametrize("what", ["os.mkfifo(report)", "os.symlink('/dev/zero', report)", "os.truncate(report, 1 << 29)"])
+async def test_a_report_that_is_none_is_not_waited_for(tmp_path: Path, what: str) -> None:
+    swap = f"""import atexit, os, sys
+report = next(word for word in sys.argv if word.startswith("--junitxml=")).partition("=")[2]
+def swap():
+    if not "{what}".startswith("os.truncate"):
+        os.unlink(report)
+    {what}
+atexit.register(swap)
+def f():
+    return 1
+"""
+    result = await run_checks(project(tmp_path / "p", swap), "python3 -m pytest -q -p no:cacheprovider", 120)
+    assert not result.ok and "ended before they reported" in result.output
+
+
 async def test_results_come_from_the_report(tmp_path: Path) -> None:
     root = project(tmp_path / "p", "print('7 passed in 0.1s')\ndef f():\n    return 1\n")
     result = await run_checks(root, "pytest -q -s -p no:cacheprovider", 60)

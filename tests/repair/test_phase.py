@@ -360,3 +360,12 @@ async def test_a_function_is_written_anew_where_no_line_helps(tmp_path: Path) ->
     [passed] = of(heard, ev.CandidatePassed)[:1]
     assert passed.source == "anew" and "sum(ord(letter) - 96" in of(heard, ev.DiffReady)[0].diff
     assert len(asked) == 2 and "total += 7" not in asked[0]  # out of sight first; a copy is no candidate
+
+
+@pytest.mark.parametrize("said", ["'garbage\\n'", "'{\"id\": 7}\\n'", "'x' * (1 << 27) + '\\n'"])
+async def test_code_that_writes_into_the_pipe_of_its_own_worker_ends_no_run(tmp_path: Path, said: str) -> None:
+    spoiling = f"import os\nfor name in ('replies', 'requests'):\n    if os.path.exists('../' + name):\n        open('../' + name, 'w').write({said})\n{SLUG}"  # noqa: E501
+    repo = repository(tmp_path, {"slug.py": spoiling, "test_slug.py": SLUG_TEST})
+    async with ScriptedServer("no") as server:
+        finished, _ = await play(repo, server, with_model=False)
+    assert finished.status in ("failed", "partial", "complete") and finished.reason

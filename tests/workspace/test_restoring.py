@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import git, make_repo
@@ -35,6 +37,20 @@ async def test_a_test_that_is_not_committed_yet_is_put_back_too_even_from_a_pipe
     os.mkfifo(space.root / "tests/test_b.c")
     assert files.restore() == ["tests/test_b.c"]
     assert (space.root / "tests/test_b.c").read_text() == "int b;\n"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/etc/passwd"), lambda path: None])
+async def test_a_source_that_makes_itself_something_else_is_put_back(tmp_path, make):
+    space = await _space(tmp_path)
+    space.write_bytes("a.c", b"int changed;\n")
+    space.write_bytes("new.c", b"int n;\n")
+    files = Untouched(space)
+    for name in ("a.c", "new.c"):
+        (space.root / name).unlink()
+        make(space.root / name)
+    assert files.restore() == ["a.c", "new.c"]
+    assert [(space.root / name).read_text() for name in ("a.c", "new.c")] == ["int changed;\n", "int n;\n"]
+    assert not (space.root / "a.c").is_symlink() and files.restore() == []
 
 
 async def test_what_the_run_itself_writes_meanwhile_stays(tmp_path):
