@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from agent.c.headers import header_table
 from agent.c.project import ProjectFiles
@@ -51,6 +51,16 @@ class ClassifyLlm(Protocol):
 
     async def name(self, stage: str, system: str, prompt: str, item: str) -> tuple[str, int | None]:
         """The raw reply and the call's id."""
+        ...
+
+
+class _Words(Protocol):
+    """The module of ``agent/prompts`` that words a yes/no question."""
+
+    SYSTEM: str
+
+    def item(self, excerpt: str) -> str:
+        """The question about the compiler's words."""
         ...
 
 
@@ -155,87 +165,67 @@ async def ask_questions(
     A header that the model names must exist, in the project or on the compiler's search path; else the error counts as
     a logic error.
     """
-    excerpt = decisive_excerpt(raw_error, EXCERPT_LIMIT)
-    context = error_classify_include.context(function, target, signature)
-    item = function or target
-    rungs = list(check.rungs)
+    return await _Questions(raw_error, project, target, check, llm, function, signature, system).classify()
 
-    async def asked(stage: str, words: str, question: str, short: str) -> bool:
-        verdict, call = await llm.ask(stage, words, context, question, item)
-        rungs.append(Rung(short, "yes" if verdict else "no", "model", call))
+
+class _Questions:
+    """The questions about one error, each with its rung on the ladder."""
+
+    def __init__(
+        self, raw_error: str, project: ProjectFiles, target: str, check: Deterministic, llm: ClassifyLlm,
+        function: str, signature: str, system: SystemNames | None,
+    ) -> None:  # fmt: skip
+        self.raw_error, self.project, self.target, self.check, self.llm = raw_error, project, target, check, llm
+        self.system = system
+        self.item = function or target
+        self.context = error_classify_include.context(function, target, signature)
+        self.excerpt = decisive_excerpt(raw_error, EXCERPT_LIMIT)
+        self.rungs = list(check.rungs)
+
+    async def classify(self) -> CompilerErrorClassification:
+        if await self._yes("error_classify_include", error_classify_include, "Is an include missing?"):
+            return await self._missing_include()
+        if await self._yes("error_classify_signature", error_classify_signature, "Do signatures disagree?"):
+            return self._done(
+                ERROR_CAT_SIGNATURE_MISMATCH,
+                "A function's declaration and its definition or call disagree: make them match exactly.",
+            )
+        if await self._yes("error_classify_definition", error_classify_definition, "Is something never defined?"):
+            return self._done(
+                ERROR_CAT_MISSING_DEFINITION,
+                "Something is declared or called but defined nowhere.",
+                symbol=_first_unknown(self.check),
+            )
+        return self._done(ERROR_CAT_LOGIC_ERROR, None)
+
+    async def _yes(self, stage: str, words: _Words, short: str) -> bool:
+        verdict, call = await self.llm.ask(stage, words.SYSTEM, self.context, words.item(self.excerpt), self.item)
+        self.rungs.append(Rung(short, "yes" if verdict else "no", "model", call))
         return verdict
 
-    def done(category: ErrorCategory, detail: str | None, **more: object) -> CompilerErrorClassification:
-        return CompilerErrorClassification(
-            category,
-            raw_error,
-            diagnostic_context=detail,
-            how="model",
-            path=tuple(rungs),
-            diagnostics=check.diagnostics,
-            **more,  # type: ignore[arg-type]
-        )
-
-    if await asked(
-        "error_classify_include",
-        error_classify_include.SYSTEM,
-        error_classify_include.item(excerpt),
-        "Is an include missing?",
-    ):
-        told = decisive_excerpt(raw_error, WHICH_LIMIT)
-        needed = await _which_include(told, project, target, check, llm, item, rungs, system)
+    async def _missing_include(self) -> CompilerErrorClassification:
+        """A missing include when the model names a header that exists, else a logic error."""
+        own = [h for h in self.project.headers() if h != self.target]
+        prompt = error_which_include.prompt(decisive_excerpt(self.raw_error, WHICH_LIMIT), own)
+        reply, call = await self.llm.name("error_which_include", error_which_include.SYSTEM, prompt, self.item)
+        header = header_in_reply(reply)
+        needed = _existing(header, self.project, self.target, self.check, self.system) if header else None
+        answer = f"{header}: no such header, refused" if header else "no header's name in the answer"
+        self.rungs.append(Rung("Which header?", needed.text if needed else answer, "model", call))
         if needed is None:
-            return done(ERROR_CAT_LOGIC_ERROR, None)
-        return done(
+            return self._done(ERROR_CAT_LOGIC_ERROR, None)
+        return self._done(
             ERROR_CAT_MISSING_INCLUDE,
             f"{needed.text} is missing in {needed.file}.",
             suggested_include=needed.header,
             includes=(needed,),
         )
-    if await asked(
-        "error_classify_signature",
-        error_classify_signature.SYSTEM,
-        error_classify_signature.item(excerpt),
-        "Do signatures disagree?",
-    ):
-        return done(
-            ERROR_CAT_SIGNATURE_MISMATCH,
-            "A function's declaration and its definition or call disagree: make them match exactly.",
-        )
-    if await asked(
-        "error_classify_definition",
-        error_classify_definition.SYSTEM,
-        error_classify_definition.item(excerpt),
-        "Is something never defined?",
-    ):
-        return done(
-            ERROR_CAT_MISSING_DEFINITION,
-            "Something is declared or called but defined nowhere.",
-            symbol=_first_unknown(check),
-        )
-    return done(ERROR_CAT_LOGIC_ERROR, None)
 
-
-async def _which_include(
-    excerpt: str,
-    project: ProjectFiles,
-    target: str,
-    check: Deterministic,
-    llm: ClassifyLlm,
-    item: str,
-    rungs: list[Rung],
-    system: SystemNames | None,
-) -> NeededInclude | None:
-    """The header that the model names, None when it names none that exists."""
-    own = [h for h in project.headers() if h != target]
-    reply, call = await llm.name(
-        "error_which_include", error_which_include.SYSTEM, error_which_include.prompt(excerpt, own), item
-    )
-    header = header_in_reply(reply)
-    needed = _existing(header, project, target, check, system) if header else None
-    answer = needed.text if needed else f"{header}: no such header, refused" if header else "no header's name in the answer"
-    rungs.append(Rung("Which header?", answer, "model", call))
-    return needed
+    def _done(self, category: ErrorCategory, detail: str | None, **more: Any) -> CompilerErrorClassification:
+        return CompilerErrorClassification(
+            category, self.raw_error, diagnostic_context=detail, how="model", path=tuple(self.rungs),
+            diagnostics=self.check.diagnostics, **more,
+        )  # fmt: skip
 
 
 _HEADER = re.compile(r"[\w./+-]+\.(?:h|hh|hpp|inc)\b")
