@@ -66,9 +66,9 @@ class IncludeResolver:
 
         What ``neighbours`` (paths, best first, read with ``includes``) include is followed: an include of ``header`` itself,
         then one of a header in the same folder, then one from a folder that ``header`` is below. Else the bare name within
-        one folder, the path from one of the build's ``folders``, or from the folder ``include`` that it is in when those are
-        not known (None), the way from one file to the other. A name that a compiler resolves to another file is not given:
-        it looks beside the includer, then in ``folders``, in order (GCC manual, "Search Path").
+        one folder, the path from one of the build's ``folders`` (the root last), or from the folder ``include`` that it is
+        in when those are not known (None), the way from one file to the other. A name that a compiler resolves to another
+        file is not given: it looks beside the includer, then in ``folders``, in order (GCC manual, "Search Path").
         """
         here = posixpath.dirname(includer)
         known = tuple(clean_path(folder) for folder in folders or ())
@@ -76,7 +76,8 @@ class IncludeResolver:
         if same:
             return same
         plain = [posixpath.basename(header)] if posixpath.dirname(header) == here else []
-        for name in (*alike, *plain, *(_below(folder, header) for folder in known)):
+        below = [_below(folder, header) for folder in sorted(known, key=lambda folder: folder in (".", ""))]
+        for name in (*alike, *plain, *below):
             if name and self._found(name, includer, known) == header:
                 return name
         parts = header.split("/")

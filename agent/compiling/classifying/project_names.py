@@ -122,7 +122,21 @@ def _homes(at: FailedCompile, sought: Sought) -> tuple[list[str], list[str]]:
                 homes.append(header)
         elif not sought.tag and sought.symptom.kind == "unknown_type" and plain in declared.tags:
             tag_homes.append(header)
-    return homes, tag_homes
+    return homes or ([] if tag_homes else _at_second_look(at, sought)), tag_homes
+
+
+def _at_second_look(at: FailedCompile, sought: Sought) -> list[str]:
+    """Headers whose syntax tree declares a name that no header seems to: macros hide some from the quick scan."""
+    if sought.symptom.kind == "syntax":
+        return []
+    return [
+        header
+        for header in at.project.headers()
+        if header != sought.file
+        and at.project.mentions(header, sought.plain)
+        and sought.name in at.project.at_second_look(header)
+        and not at.project.only_dead(header, sought.plain)
+    ]
 
 
 def _for_other_systems(at: FailedCompile, header: str, sought: Sought) -> bool:
