@@ -7,6 +7,7 @@ import pytest
 from agent.repair.edits import Edit, apply_edits, normal_text
 from agent.repair.functions import functions_of, parses
 from agent.repair.operators import OPERATORS, Site, Told
+from agent.repair.operators.told import numbers_told
 
 PYTHON = [
     ("comparison", "def f(a, b):\n    return a < b\n", "def f(a, b):\n    return a <= b\n"),
@@ -201,6 +202,12 @@ def test_a_text_is_taken_from_a_check_only_where_all_the_rest_agrees() -> None:
     found = {part[2] for change in OPERATORS["expected-text"].generate(site) for part in change.parts}
     assert found == {"right side", "top", "big box"}
     assert not list(OPERATORS["expected-text"].generate(Site(functions_of("a.py", source)[0])))
+
+
+def test_numbers_of_examples_are_no_rule() -> None:
+    wanted = "At most 80 parts.\ntwice(5) gives 5 instead of 10. Keep 3 lines; half('a1', 7) is 2.5.\nsize(n, 64) may be 12."
+    site = Site(functions_of("a.py", b"def f(n):\n    return n\n")[0], (), Told((), wanted))
+    assert numbers_told(site) == ["80", "3", "64", "12"]
 
 
 def test_a_text_that_the_function_has_already_is_rather_not_taken_from_a_check() -> None:

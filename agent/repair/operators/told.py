@@ -17,6 +17,9 @@ _KNOWN = 0.3
 _WORD = re.compile(r"[A-Za-z]{2}")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?!\w|\.\d)")
 _MOST_NUMBERS = 6
+_EXAMPLE = re.compile(r"""\w+\((?:"[^"\n]*"|'[^'\n]*'|[^()A-Za-z_"'\n])*\)[^;\n]*?(?=\.\s|\.?$|[;\n])""", re.M)
+"""A call with literals for all arguments, and what is said of it."""
+
 _LETTER = re.compile(r"(?<![\w'])([A-Za-z])(?=\s*[,;)/|])")
 _MOST_LETTERS = 12
 _SIGNS = {"space": "' '", "blank": "' '", "newline": "'\\n'", "tab": "'\\t'", "zero": "'0'"}
@@ -96,8 +99,8 @@ def _escaped(text: str, literal: str) -> str:
 
 
 def numbers_told(site: Site) -> list[str]:
-    """Numbers that the contract or the task names, at most six."""
-    return list(dict.fromkeys(_NUMBER.findall(site.wanted)))[:_MOST_NUMBERS]
+    """Numbers that the contract or the task names, at most six; not those of examples, which are no rule."""
+    return list(dict.fromkeys(_NUMBER.findall(_EXAMPLE.sub("", site.wanted))))[:_MOST_NUMBERS]
 
 
 @operator("told-number", "a number that the contract names, in the place of another", weight=0.5)
