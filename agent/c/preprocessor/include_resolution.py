@@ -48,7 +48,7 @@ class IncludeResolver:
         while tail.startswith("../"):
             tail = tail[3:]
         found = [p for p in self._by_name.get(posixpath.basename(tail), ()) if p == tail or p.endswith("/" + tail)]
-        if tail in header_table().headers:  # <errno.h> is not what include/uv/errno.h is for
+        if found and tail in header_table().headers:  # <errno.h> is not what include/uv/errno.h is for
             found = [p for p in found if posixpath.basename(p[: -len(tail) - 1]) in _OWN_VERSIONS]
         found = [p for p in found if p != includer]
         return min(found, key=lambda p: (-_shared(p, includer), p.count("/"), p), default="")
