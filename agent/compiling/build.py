@@ -71,16 +71,20 @@ class Build:
 
     def facts(self, path: str) -> BuildFacts:
         """What the flags of a file say about the standard, macros and include folders. The feature-test macros of headers
-        that configuring makes count as well. Blocking the first time."""
+        that only a build makes count as well. Blocking the first time."""
         facts = BuildFacts.of(self.flags.for_file(path), self.compiler.path, guessed=self.flags.guessed)
-        return replace(facts, defined=facts.defined | self._configured_macros(path, facts.include_dirs))
+        return replace(facts, defined=facts.defined | self._made_macros(path, facts.include_dirs))
 
-    def _configured_macros(self, path: str, folders: Sequence[str]) -> frozenset[str]:
+    def _made_macros(self, path: str, folders: Sequence[str]) -> frozenset[str]:
+        """The feature-test macros of the headers that ``path`` includes and that lie outside of the tree, where a build or
+        configuring made them."""
+        places = (Path(self._objects.name), self.flags.origin)
+        outside = [Path(one) for one in folders if not Path(one).is_relative_to(self.root)]
         found: set[str] = set()
-        for folder in (one for one in folders if Path(one).is_relative_to(self._objects.name)):
+        for folder in (one for one in outside if any(one.is_relative_to(place) for place in places)):
             for include in self.project.shape(path).includes:
                 with contextlib.suppress(OSError):
-                    found |= analyse(read_regular(Path(folder, include.name))).defined.keys() & FEATURE_MACROS
+                    found |= analyse(read_regular(folder / include.name)).defined.keys() & FEATURE_MACROS
         return frozenset(found)
 
     def refresh(self) -> None:

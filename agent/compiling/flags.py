@@ -171,7 +171,10 @@ class BuildFlags:
         return read_regular(real, _MAX_RESPONSE).decode("utf-8", "replace")
 
     def _absolute(self, path: str, directory: str) -> str:
-        return self._moved(path if os.path.isabs(path) else os.path.join(directory, path))
+        """Where a flag's path is: in ``root``, or still in ``origin`` when only that has it, as what a build made there."""
+        full = os.path.normpath(os.path.join(directory, path))
+        moved = self._moved(full)
+        return full if os.path.exists(full) and not os.path.exists(moved) else moved
 
     def _guessed_folders(self) -> tuple[str, ...]:
         """The folders from which the includes of the project's files are found that are not found beside the file."""

@@ -212,3 +212,20 @@ def test_the_flags_are_those_of_the_nearest_file(tmp_path: Path) -> None:
     flags = BuildFlags(tmp_path)
     wanted = {"src/new.c": "-DSRC", "src/lib/new.c": "-DLIB", "src/lib/deep/new.c": "-DLIB", "tools/new.c": "-DTOOLS"}
     assert {path: flags.for_file(path)[0] for path in wanted} == wanted
+
+
+async def test_headers_that_only_the_own_checkout_holds_are_found_there(tmp_path: Path) -> None:
+    origin, root = tmp_path / "origin", tmp_path / "work"
+    for folder in (origin / "build", origin / "include", root / "include"):
+        folder.mkdir(parents=True)
+    (origin / "build" / "config.h").write_text("#define _GNU_SOURCE\n#define SIZE 4\n")
+    (root / "a.c").write_text('#include "config.h"\nint size = SIZE;\n')
+    entry = {"directory": str(origin / "build"), "file": "../a.c", "command": "cc -I. -I../include -c ../a.c"}
+    (origin / "build" / "compile_commands.json").write_text(json.dumps([entry]))
+    build = Build(root, origin=origin)
+    try:
+        assert build.flags.for_file("a.c") == [f"-I{origin}/build", f"-I{root}/include"]
+        assert (await build.compile("a.c")).ok
+        assert build.facts("a.c").defined == {"_GNU_SOURCE"}
+    finally:
+        build.close()
