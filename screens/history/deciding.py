@@ -42,7 +42,7 @@ class Deciding(ListScreen):
             text = f"{counts} go into {self.repo.resolve()}: all of it, or nothing if it no longer fits."
             words = ("Apply", "Not now")
         else:
-            title = f"Throw the change of run {run.run_id} away?"
+            title = f"Discard the change of run {run.run_id}?"
             text = f"{counts} are lost: {branch} is deleted. The run stays in the list; your own files stay as they are."
             words = ("Discard", "Not now")
         self.app.push_screen(Confirm(title, text, *words), lambda yes: self._decide(run, choice) if yes else None)

@@ -66,7 +66,7 @@ def run_facts(run: RunSummary) -> list[Content]:
 
 _DECIDED = {
     "applied": ("✓ applied to your files", GOOD), "kept": ("kept", ""), "discarded": ("discarded", MUTED),
-    "undone": ("applied and taken back; its branch is kept", ""),
+    "undone": ("applied, then undone; its branch is kept", ""),
 }  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _place_lines(run: RunSummary) -> list[Content]:
     if run.busy:
         return [line(("● it is running, here or in another window", f"bold {WARN}"))]
     if run.place and may_resume(run):
-        return [line(("place  ", LABEL), "its worktree is still there", (" (R goes on with it)", MUTED))]
+        return [line(("place  ", LABEL), "its worktree is still there", (" (R continues it)", MUTED))]
     if run.unfinished and not run.place:
         return [line(("it has no recorded end, and its worktree is gone", WARN))]
     return []

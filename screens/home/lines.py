@@ -51,7 +51,7 @@ def left_run(session: RunSession) -> list[str | tuple[str, str]]:
 def earlier_run(run: RecentRun) -> list[str | tuple[str, str]]:
     """A run of an earlier session that was cut off, or whose change nobody has decided on, with the key that leads there."""
     if run.resumable:
-        said, key = "■ A run did not end: ", "F7 goes on with it"
+        said, key = "■ A run did not finish: ", "F7 continues it"
     else:
         said, key = "‖ A change waits for your decision: ", "F7 opens it"
     return [(said, f"bold {WARN}"), (key, STRONG), (f"   {one_line(run.task)}", MUTED)]

@@ -45,7 +45,7 @@ class AdjustPane(Pane):
     headline = staticmethod(headline)
     empty = (
         "The plan stands as it was made. This pane fills when a step fails, or when checks still fail after the last step:"
-        " which steps stay, which one caused what, what is done anew."
+        " which steps stay, which one caused it, and what is done again."
     )
 
     def build(self, state: RunState, width: int) -> list[Content]:

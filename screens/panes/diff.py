@@ -14,15 +14,15 @@ from screens.code import code_lines
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, clean, fit, line, one_line, plural
 
-_CHOICES = {"applied": "applied to your tree", "kept": "kept on its branch", "discarded": "thrown away",
-            "undone": "taken back"}  # fmt: skip
+_CHOICES = {"applied": "applied to your files", "kept": "kept on its branch", "discarded": "discarded",
+            "undone": "undone"}  # fmt: skip
 
 
 class DiffPane(Pane):
     """Files first, then the diff; long lines scroll sideways."""
 
     name, title, short = "diff", "Diff", "Diff"
-    about = "What would change in your files. a applies it, w keeps it on its branch, d throws it away."
+    about = "What would change in your files. a applies it, w keeps it on its branch, d discards it."
     look = "look at the diff"
     wishes = {DiffReady: lambda event: 3 if event.diff.strip() else None}
     fold = False

@@ -131,7 +131,7 @@ def _other_edits(session: RunSession) -> Keys:
 def _next_steps(session: RunSession) -> Keys:
     keys: Keys = []
     if may_undo(session):
-        keys.append(("U", ("undo: take the change out of your files again", "undo the apply", "undo")))
+        keys.append(("U", ("undo: take the change out of your files", "undo the apply", "undo")))
     if may_retry(session):
         short = "go on" if session.resumable else "try again"
         reused = "try again; the verdicts are reused" if session.state.calls else short
@@ -168,14 +168,14 @@ def _where(state: RunState, end: RunFinished) -> str:
     branch = one_line(end.branch or state.started.branch)
     on_branch = f"git merge {branch} takes the work."
     if state.diff_choice == "undone":
-        return f"The change was taken back: your files are as they were before it. {on_branch if branch else ''}".rstrip()
+        return f"The change was undone: your files are as they were. {on_branch if branch else ''}".rstrip()
     if end.applied or state.diff_choice == "applied":
-        look = ": look at it with git diff" if _in_git(state.repo) else ""
-        return f"The change is in your tree{look}."
+        look = ": git diff shows it" if _in_git(state.repo) else ""
+        return f"The change is in your files{look}."
     if state.diff_choice == "discarded":
-        return "The work was thrown away; your tree is as it was."
+        return "The work was discarded; your files are unchanged."
     if state.diff is None or not state.diff.diff.strip():
-        return "The run changed nothing; your tree is as it was."
+        return "The run changed nothing; your files are unchanged."
     if branch and not _in_git(state.repo):
-        return f"Your files are as they were. The changed copy is in {one_line(state.started.worktree)}."
-    return f"Your tree is as it was. {on_branch if branch else ''}".rstrip()
+        return f"Your files are unchanged. The changed copy is in {one_line(state.started.worktree)}."
+    return f"Your tree is unchanged. {on_branch if branch else ''}".rstrip()

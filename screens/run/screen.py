@@ -384,7 +384,7 @@ class RunScreen(KeyedScreen[None]):
             return
         branch = self.session.state.started.branch or "the run's branch"
         self.app.push_screen(
-            Confirm("Throw the work away?", f"{branch} is deleted. Your own tree stays as it is.", "Discard", "Not now"),
+            Confirm("Discard the work?", f"{branch} is deleted. Your own files stay as they are.", "Discard", "Not now"),
             lambda yes: self._choose("discard") if yes else None,
         )
 
@@ -454,7 +454,7 @@ class RunScreen(KeyedScreen[None]):
                 self.session.stop()
                 self.refresh_state([])
 
-        text = "What is done so far stays on its branch; your own tree is not touched."
+        text = "What is done so far stays on its branch; your own files are not touched."
         self.app.push_screen(Confirm("Stop the run?", text, "Stop", "Go on"), answered)
 
     # -- looking around

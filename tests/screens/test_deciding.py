@@ -120,4 +120,4 @@ async def test_home_names_it_in_its_list(repo: Path) -> None:
 def test_the_facts_of_a_run_that_can_be_gone_on_with() -> None:
     stopped = RunSummary("r1", "task", ".", "stopped", "", "m", "cra/r1", "2026-01-01T00:00:00", 3, 0, 1.0, place=True)
     text = "\n".join(row.plain for row in run_facts(stopped))
-    assert "R goes on with it" in text and "git merge" not in text
+    assert "R continues it" in text and "git merge" not in text

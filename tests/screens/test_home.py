@@ -112,7 +112,7 @@ async def test_a_run_that_did_not_end_is_said_and_gone_on_with(tmp_path: Path) -
         await app.workers.wait_for_complete()
         await pilot.pause()
         said = app.screen.query_one("#home-run", Static)
-        assert said.display and "A run did not end: F7 goes on with it   Mend it" in str(said.content)
+        assert said.display and "A run did not finish: F7 continues it   Mend it" in str(said.content)
         await pilot.press("f7")
         await app.workers.wait_for_complete()
         await pilot.pause()

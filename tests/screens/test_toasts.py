@@ -70,8 +70,8 @@ async def test_the_question_and_its_buttons_stay_free(size: tuple[int, int]) -> 
     app = ReplayApp(ring_buffer("diff"), live=True)
     async with app.run_test(size=size, notifications=True) as pilot:
         await _until(pilot, lambda: isinstance(app.screen, RunScreen))
-        text = "cra/ring is deleted. Your own tree stays as it is."
-        app.push_screen(Confirm("Throw the work away?", text, "Discard", "Not now"))
+        text = "cra/ring is deleted. Your own files stay as they are."
+        app.push_screen(Confirm("Discard the work?", text, "Discard", "Not now"))
         await _until(pilot, lambda: isinstance(app.screen, Confirm) and len(app.screen.query(Button)) == 2)
         toasts = await _say(pilot, app)
         parts: list[Widget] = [*app.screen.query(Button), *app.screen.query(".question"), *app.screen.query(".explanation")]

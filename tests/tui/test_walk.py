@@ -105,10 +105,10 @@ async def test_a_walk_takes_no_more_keys_than_the_screen_offers(tmp_path: Path) 
             await walk.press("why a file was left out", "1")
             await walk.sees("files left out", LEFT_OUT, "<")
             await walk.press("apply", "a")
-            await walk.sees("The change is in your tree", "U undo")
+            await walk.sees("The change is in your files", "U undo")
             assert source.read_text() != before
             await walk.press("undo", "U")
-            await walk.sees("The change was taken back")
+            await walk.sees("The change was undone")
             assert source.read_text() == before
 
             await walk.press("export", "r")
