@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from agent import __version__
+from agent.own_python import search_named_places_only
 from tui import exit_codes
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -109,6 +110,7 @@ def cli(ctx: click.Context, info: bool, repo: str) -> None:
 
 def main() -> None:
     """Entry point: every expected fault is a sentence and an exit code, never a traceback."""
+    search_named_places_only()
     try:
         _main()
     finally:
@@ -159,8 +161,9 @@ def _expected(error: BaseException) -> tuple[str, int] | None:
         return text, exit_codes.USAGE
     if isinstance(error, ModelError | LogError | IndexUnavailable):
         return text, exit_codes.MISSING
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}.", exit_codes.MISSING
+    if isinstance(error, OSError) and error.strerror:  # a full disk, say; without words it is a fault of ours
+        named = f"{error.filename}: " if error.filename is not None else ""
+        return f"{named}{error.strerror}.", exit_codes.MISSING
     return None
 
 

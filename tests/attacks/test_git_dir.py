@@ -196,9 +196,9 @@ async def test_a_filter_that_counts_in_the_runs_place_only(
     (repo / ".gitattributes").write_text("*.c filter=f\n")
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "Attributes")
-    git(repo, "config", f"includeIf.{condition}.path", str(tmp_path / "evil"))
-    if condition == "onbranch:**":  # it counts in the person's own checkout as well, but not when nobody is on a branch
+    if condition == "onbranch:**":  # it would count in the person's own checkout as well
         git(repo, "checkout", "-q", "--detach")
+    git(repo, "config", f"includeIf.{condition}.path", str(tmp_path / "evil"))
     if known:
         git(repo, "config", "filter.f.clean", "cat")
     space = await Workspace.create(repo, "r1")

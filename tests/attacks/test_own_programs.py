@@ -15,6 +15,7 @@ from agent.index.workers import extracted
 from agent.models.embedded_process import _spawn
 from agent.models.embedded_share import Place, ServerOptions
 from agent.models.package_parts import _pip_download
+from agent.own_python import own_python
 from tests.workspace.support import make_repo
 
 SHADOWS = ("agent/__init__.py", "pip.py", "json.py", "re.py", "asyncio.py", "sitecustomize.py", "tui.py", "msgspec.py")
@@ -40,6 +41,22 @@ def test_no_module_of_the_repository_is_imported(tmp_path: Path, hostile: Path) 
     with extracted(hostile, [("a.c", "")], 10_000, workers=1) as read:
         assert [one.symbols is not None for one in read if one] == [True]
     assert not (tmp_path / "ran").exists(), (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("entry", ["", ".", "bin", "./"])
+def test_no_program_of_the_repository_is_found(tmp_path: Path, entry: str) -> None:
+    repo = make_repo(tmp_path / "repo", {"a.c": "int a;\n"})
+    (repo / "bin").mkdir()
+    for name in ("git", "bwrap", "unshare", "gcc", "ctags", "make", "prlimit", "python3"):
+        for place in (repo / name, repo / "bin" / name):
+            place.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+            place.chmod(0o755)
+    env = os.environ | {"PATH": f"{entry}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(own_python("-m", "tui", "index"), cwd=repo, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
+    subprocess.run("git", cwd=repo, env=env, shell=True, check=False)
+    assert (tmp_path / "ran").exists(), "the attack is one"
 
 
 async def test_pip_is_the_interpreters_own(tmp_path: Path, hostile: Path, monkeypatch: pytest.MonkeyPatch) -> None:

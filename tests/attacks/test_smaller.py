@@ -71,6 +71,7 @@ def test_a_server_that_was_cut_off_did_answer() -> None:
     "error",
     [
         FileNotFoundError(2, "No such file or directory", "x.c"),
+        OSError(28, "No space left on device"),
         ExceptionGroup("together", [ValueError("ours"), PermissionError(13, "Permission denied", "x.c")]),
         ExceptionGroup("together", [ExceptionGroup("deeper", [LogError("The log is full.")])]),
     ],
@@ -82,6 +83,7 @@ def test_expected_faults_are_sentences(error: Exception) -> None:
 
 def test_a_fault_of_ours_is_none() -> None:
     assert _expected(ExceptionGroup("together", [ValueError("ours")])) is None
+    assert _expected(TimeoutError()) is None
 
 
 def test_the_settings_form_refuses_what_would_not_count(tmp_path: Path) -> None:
