@@ -106,8 +106,9 @@ def numbers_told(site: Site) -> list[str]:
 @operator("told-number", "a number that the contract names, in the place of another", weight=0.5)
 def told_number(site: Site) -> Iterator[EditParts]:
     """``x > 100`` becomes ``x > 255`` where the contract tells of 255."""
-    for node in site.of("integer", "number_literal", "float"):
-        for new in numbers_told(site):
+    numbers = numbers_told(site)
+    for node in site.of("integer", "number_literal", "float") if numbers else ():
+        for new in numbers:
             if new != site.text(node):
                 yield site.replace(node, new)
 
@@ -130,9 +131,10 @@ def told_modulus(site: Site) -> Iterator[EditParts]:
 def told_operand(site: Site) -> Iterator[EditParts]:
     """``x`` becomes ``x + n`` or ``x - n``; in C also ``x + ' '`` where the contract tells of a space."""
     signs = [] if site.python else [sign for word, sign in _SIGNS.items() if re.search(rf"\b{word}\b", site.wanted, re.I)]
-    for node in site.nodes:
+    operands = [*numbers_told(site), *dict.fromkeys(signs)]
+    for node in site.nodes if operands else ():
         if node.type in _VALUES and _is_value(node):
-            for told in (*numbers_told(site), *signs):
+            for told in operands:
                 if told not in site.text(node):
                     yield site.replace(node, f"{site.text(node)} + {told}")
                     yield site.replace(node, f"{site.text(node)} - {told}", 0.6)
@@ -142,6 +144,7 @@ def told_operand(site: Site) -> Iterator[EditParts]:
 def told_case(site: Site) -> Iterator[EditParts]:
     """``c == 'a'`` becomes ``c == 'a' || c == 'b'`` in C, ``c in 'a'`` becomes ``c in 'ab'`` in Python."""
     letters = list(dict.fromkeys(_LETTER.findall(site.wanted)))[:_MOST_LETTERS]
+    known = {site.text(node)[1:-1] for node in site.of("char_literal")}
     for one in site.binaries if letters else ():
         right = site.text(one.right)
         if one.text == "in" and one.right.type == "string" and len(right) > 2:
@@ -149,12 +152,10 @@ def told_case(site: Site) -> Iterator[EditParts]:
             if missing:
                 yield site.replace(one.right, right[:-1] + missing + right[-1])
         elif one.text == "==" and one.right.type == "char_literal":
-            known = {site.text(node)[1:-1] for node in site.of("char_literal")}
-            both = one.node.parent is not None and b"&&" in [child.type.encode() for child in one.node.parent.children]
-            for letter in letters:
-                if letter not in known:
-                    text = f"{site.text(one.node)} || {site.text(one.left)} == '{letter}'"
-                    yield site.replace(one.node, f"({text})" if both else text)
+            grouped = one.node.parent is not None and any(child.type == "&&" for child in one.node.parent.children)
+            for letter in (letter for letter in letters if letter not in known):
+                text = f"{site.text(one.node)} || {site.text(one.left)} == '{letter}'"
+                yield site.replace(one.node, f"({text})" if grouped else text)
 
 
 @operator("expected-rest", "what a check expects behind all that is printed, printed as well", ("c",), weight=0.6)
