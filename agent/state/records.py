@@ -161,6 +161,8 @@ class Adjustment:
     viability: dict[str, bool] = field(default_factory=dict)
     root_causes: dict[tuple[int, str], bool] = field(default_factory=dict)
     new_steps: dict[int, bool] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+    """By step the call that says most of it: whether it is still viable, else that it caused a failure."""
     adjusted: ev.PlanAdjusted | None = None
 
 

@@ -315,11 +315,16 @@ def _adjustment_started(state: RunState, e: ev.AdjustmentStarted) -> None:
 def _viability(state: RunState, e: ev.ViabilityVerdict) -> None:
     if state.adjustments:
         state.adjustments[-1].viability[e.step_id] = e.viable
+        if e.call_id is not None:
+            state.adjustments[-1].calls[e.step_id] = e.call_id
 
 
 def _root_cause(state: RunState, e: ev.RootCauseVerdict) -> None:
     if state.adjustments:
-        state.adjustments[-1].root_causes[e.failure, e.step_id] = e.caused
+        last = state.adjustments[-1]
+        last.root_causes[e.failure, e.step_id] = e.caused
+        if e.call_id is not None and (e.step_id not in last.calls or (e.caused and e.step_id not in last.viability)):
+            last.calls[e.step_id] = e.call_id
 
 
 def _new_step(state: RunState, e: ev.NewStepVerdict) -> None:

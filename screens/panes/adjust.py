@@ -55,13 +55,16 @@ class AdjustPane(Pane):
             lines += [line(("failures", LABEL))]
             lines += [line(("  ✗ ", BAD), (s.category, STRONG), f"  {one_line(s.message)}") for s in state.signals]
         for adjustment in reversed(state.adjustments):
-            lines += [*round_lines(adjustment, width, state.steps), Content("")]
+            rows, calls = round_lines(adjustment, width, state.steps)
+            for place, call in calls.items():
+                self.leads(len(lines) + place, ("call", call))
+            lines += [*rows, Content("")]
         return lines or Content.styled(self.empty, MUTED).wrap(max(4, width))
 
 
-def round_lines(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) -> list[Content]:
+def round_lines(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) -> tuple[list[Content], dict[int, int]]:
     """One round: calls against the most there can be, the failures, the matrix, what became of the plan; ``known`` are the
-    steps of the run by their ids."""
+    steps of the run by their ids. Besides the lines the calls that they lead to, by the line's place."""
     started = adjustment.started
     failures = plural(len(started.failures), "failure")
     steps = [f"{len(started.remaining)} to do" if started.remaining else "", f"{len(started.executed)} carried out"]
@@ -74,12 +77,16 @@ def round_lines(adjustment: Adjustment, width: int, known: Mapping[str, StepStat
     for number, (text, category) in enumerate(zip_longest(started.failures, started.categories, fillvalue=""), 1):
         kind = f"  {category.replace('_', ' ')}" if category else ""
         lines.append(line((f"F{number} ", f"bold {BAD}"), one_line(text), (kind, MUTED)))
+    calls: dict[int, int] = {}
     if started.remaining or started.executed:
-        lines += [Content(""), *_matrix(adjustment, width, known)]
+        heads, rows, feet = _matrix(adjustment, width, known)
+        lines += [Content(""), *heads]
+        calls = {len(lines) + place: adjustment.calls[step] for place, step in enumerate(rows) if step in adjustment.calls}
+        lines += [*rows.values(), *feet]
     lines.append(Content(""))
     if adjustment.adjusted is not None:
         lines += _before_after(adjustment.adjusted)
-    return lines
+    return lines, calls
 
 
 def _calls(adjustment: Adjustment) -> list[Content]:
@@ -108,8 +115,10 @@ def _title(step: str, known: Mapping[str, StepState]) -> str:
     return one_line(f"{step} {about}")
 
 
-def _matrix(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) -> list[Content]:
-    """A row for each step, to be done or done already, a column for each failure."""
+def _matrix(
+    adjustment: Adjustment, width: int, known: Mapping[str, StepState]
+) -> tuple[list[Content], dict[str, Content], list[Content]]:
+    """A row for each step, to be done or done already, with a column for each failure; the lines above and below."""
     cell = 4
     failures, remaining = adjustment.started.failures, adjustment.started.remaining
     steps = [*remaining, *adjustment.started.executed]
@@ -120,8 +129,9 @@ def _matrix(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) 
     asked = bool(adjustment.root_causes) or adjustment.adjusted is None
     heads = "".join(f"F{number}".rjust(cell) for number in range(1, len(failures) + 1)) if asked else ""
     above = " " * (name + 2 + viable) + "caused by" if asked else ""
-    lines = [line((above, MUTED))] if above else []
-    lines.append(line(("step".ljust(name + 2) + ("viable".ljust(viable) if viable else "") + heads, MUTED)))
+    top = [line((above, MUTED))] if above else []
+    rows: dict[str, Content] = {}
+    top.append(line(("step".ljust(name + 2) + ("viable".ljust(viable) if viable else "") + heads, MUTED)))
     for step in steps:
         done = step not in remaining
         title = fit(Content(titles[step]), name)
@@ -135,12 +145,13 @@ def _matrix(adjustment: Adjustment, width: int, known: Mapping[str, StepState]) 
             given_up = adjustment.viability.get(step) is False or adjustment.adjusted is not None
             glyph, style = ("–", MUTED) if cause is None and given_up else _cause(cause)
             row.append((glyph.rjust(cell), style))
-        lines.append(line(*row))
+        rows[step] = line(*row)
+    below: list[Content] = []
     if adjustment.new_steps:
         new = [_mark(adjustment.new_steps.get(number)) for number in range(len(failures))]
         cells = ((("–", MUTED) if n not in adjustment.new_steps else mark) for n, mark in enumerate(new))
-        lines.append(line(("new step?".ljust(name + 2 + viable), MUTED), *((g.rjust(cell), style) for g, style in cells)))
-    return [*lines, line(("✓ yes  ✗ no  ● cause  ○ not  – not asked  · to come", MUTED))]
+        below.append(line(("new step?".ljust(name + 2 + viable), MUTED), *((g.rjust(cell), style) for g, style in cells)))
+    return top, rows, [*below, line(("✓ yes  ✗ no  ● cause  ○ not  – not asked  · to come", MUTED))]
 
 
 def _mark(verdict: bool | None) -> tuple[str, str]:

@@ -320,7 +320,12 @@ def test_the_matrix_has_the_steps_that_are_done_and_its_sum_adds_up() -> None:
 
 def test_a_recorded_adjustment_is_told_with_the_names_of_its_steps_and_the_kind_of_its_failure() -> None:
     state = folded_state(*(envelope.event for envelope in load("adjusted").envelopes))
-    rows = [row.plain for row in AdjustPane().build(state, 120)]
+    pane = AdjustPane()
+    rows = [row.plain for row in pane.build(state, 120)]
+    led = {rows[place].split()[0]: state.call(which) for place, (_, which) in pane._leading.items()}  # type: ignore[arg-type]
+    assert {step: call and (call.stage, call.item) for step, call in led.items()} == {
+        "s2": ("adjustment_step_viability", "s2"), "s1": ("adjustment_root_cause", "F1 s1"),
+    }, "a row opens the card of the call that says most of its step"  # fmt: skip
     assert len(state.adjustments) == 2 and any(row.startswith("F1 ") and row.endswith("  patch failure") for row in rows)
     assert "s1 BudgetTracker.remaining  failed     ○" in rows and "s2 BudgetTracker.can_fit      ✓        ○" in rows
     assert sum("at most 5: 1 still worth doing + 2 caused by + 1 new step + 1 the new plan" in row for row in rows) == 2
