@@ -11,7 +11,7 @@ from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 from agent.python.language import Python
 
 __all__ = [
-    "LANGUAGES", "Language", "ParsedFile", "Reference", "Role", "Symbol", "SymbolKind", "find_language", "is_code",
+    "EITHER", "LANGUAGES", "Language", "ParsedFile", "Reference", "Role", "Symbol", "SymbolKind", "find_language", "is_code",
     "is_compiled", "is_interface", "is_module", "is_unit", "language_of", "named", "parse_file", "parser_for", "reader_of",
     "role_of", "title_of",
 ]  # fmt: skip
@@ -23,6 +23,9 @@ LANGUAGES: tuple[Language, ...] = (
     Python(),
 )
 """Every language that is read. Adding one is a package beside ``agent/c`` and ``agent/python`` and a line here."""
+
+EITHER = " or ".join(language.title for language in LANGUAGES)
+"""The languages in a sentence: ``C or Python``."""
 
 _BY_NAME = {language.name: language for language in LANGUAGES}
 _BY_SUFFIX = {suffix: language.name for language in LANGUAGES for suffix in language.suffixes}

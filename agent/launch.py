@@ -19,7 +19,7 @@ from agent.context import RunContext
 from agent.events import ModelStatus
 from agent.gate import Gate
 from agent.index.scan import list_files
-from agent.languages import LANGUAGES, language_of, named
+from agent.languages import EITHER, LANGUAGES, language_of, named
 from agent.learning.examples import LabelledExamples
 from agent.models.http import without_credentials
 from agent.models.keys import guard
@@ -208,7 +208,7 @@ def _require_sources(repo: Path, languages: set[str], task: str) -> set[str]:
         return set()
     if not read_intent(task).creates_files:
         raise PreflightError(
-            f"There is no {' or '.join(language.title for language in LANGUAGES)} source file in {repo}.",
+            f"There is no {EITHER} source file in {repo}.",
             "Name a repository that holds some (files that git ignores do not count), or the files to write in the task.",
         )
     return {language_of(path) for path in read_intent(task).files} & CODE

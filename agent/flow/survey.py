@@ -14,7 +14,7 @@ from agent.coding.open_items import OpenFunction, OpenType, find_open_functions,
 from agent.context import RunContext
 from agent.events import IndexRefreshed
 from agent.index import Index
-from agent.languages import is_compiled
+from agent.languages import EITHER, is_compiled
 from agent.retrieval.package import ContextPackage
 from agent.retrieval.pipeline import retrieve
 from agent.retrieval.types import TaskFacts
@@ -145,7 +145,7 @@ async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str
         report.counts = {"files": done.files, "symbols": done.symbols, "skipped": skipped}
     if not done.files and not empty:
         raise NothingToRead(
-            f"No C or Python file that can be read was found in {workspace.repo}"
+            f"No {EITHER} file that can be read was found in {workspace.repo}"
             + (f" ({skipped} files were skipped: {_reasons(done.skipped)})." if skipped else ".")
         )
     return index

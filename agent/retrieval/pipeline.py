@@ -11,6 +11,7 @@ import msgspec
 
 from agent.config.schema import Config
 from agent.events import TaskAnalysed
+from agent.languages import EITHER
 from agent.prompts import task_analysis as words
 from agent.retrieval import without_model
 from agent.retrieval.assembly import assemble, context_budget
@@ -72,7 +73,7 @@ async def retrieve(
     for text in found.caps:
         ctx.notice("info", text, "scope")
     if not found.files:
-        ctx.notice("warning", "No C or Python source file was found that fits the task.", "scope")
+        ctx.notice("warning", f"No {EITHER} source file was found that fits the task.", "scope")
     allowance = previous.allowance if previous is not None else None
     if allowance is None:
         allowance = Allowance(limits.seconds, limits.max_calls, lambda: time.monotonic() - ctx.gate.waited)

@@ -18,6 +18,7 @@ from textual.widgets import Button, Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFinished
+from agent.languages import EITHER
 from screens import STYLES
 from screens.actions import bindings
 from screens.home.fetch_dialog import FetchDialog
@@ -129,7 +130,7 @@ class HomeScreen(KeyedScreen[None]):
                     clean(self.first_task), id="task", classes="box", tab_behavior="focus", highlight_cursor_line=False,
                     placeholder="What is to be done? For example: Implement the functions declared in ring_buffer.h",
                 )  # fmt: skip
-                yield Input(str(self.first_repo or ""), placeholder="folder of a C or Python repository", id="repo",
+                yield Input(str(self.first_repo or ""), placeholder=f"folder of a {EITHER} repository", id="repo",
                             classes="box")  # fmt: skip
                 with Horizontal(id="start-row"):
                     yield Button("Start", id="start", variant="primary", compact=True)

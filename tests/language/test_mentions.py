@@ -1,8 +1,8 @@
 """Who outside of a language's own package names a language: an allow-list that may only shrink.
 
 Counted are imports of ``agent.c`` and ``agent.python``, and literals that are a language's name or suffix.
-``agent/compiling`` is left out, whose whole subject is what a C compiler says, and the two files of repair operators that
-hold one language each.
+``agent/compiling`` is left out, whose whole subject is what a C compiler says, and so is the language that an operator of
+repair is declared for.
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ from pathlib import Path
 from agent.languages import LANGUAGES
 
 ROOT = Path(__file__).parents[2]
-OWN = (
-    "agent/c/", "agent/python/", "agent/languages.py", "agent/compiling/",
-    "agent/repair/operators/c_only.py", "agent/repair/operators/python_only.py",
-)  # fmt: skip
+OWN = ("agent/c/", "agent/python/", "agent/languages.py", "agent/compiling/")
 ALLOWED = {
     "agent/coding/c_context.py": 6,
     "agent/coding/open_items.py": 7,
@@ -35,9 +32,7 @@ ALLOWED = {
     "agent/flow/test_contract.py": 4,
     "agent/planning/signal_lines.py": 1,
     "agent/repair/commands.py": 1,
-    "agent/repair/operators/expressions.py": 1,
     "agent/repair/operators/registry.py": 1,
-    "agent/repair/operators/statements.py": 1,
     "agent/task/mentions.py": 1,
     "agent/workspace/checks.py": 2,
     "agent/workspace/junit.py": 1,
@@ -48,12 +43,20 @@ ALLOWED = {
 
 
 def mentions(source: str) -> int:
-    """How often a module names a language, docstrings left out."""
+    """How often a module names a language, docstrings and the declarations of operators left out."""
     words = {word for language in LANGUAGES for word in (language.name, *language.suffixes)}
     tree = ast.parse(source)
     modules = {f"agent.{language.name}" for language in LANGUAGES}
+    declared = {
+        id(inside)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for call in node.decorator_list
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "operator"
+        for inside in ast.walk(call)
+    }
     found = 0
-    for node in ast.walk(tree):
+    for node in (one for one in ast.walk(tree) if id(one) not in declared):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found += node.value in words
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -73,4 +76,5 @@ def test_nobody_else_begins_to_name_a_language() -> None:
 
 def test_a_mention_is_seen() -> None:
     assert mentions("from agent.c.files import is_source\nif suffix == '.py' or name == 'c':\n    pass\n") == 3
+    assert mentions("@operator('x', 'y', ('c',))\ndef x(): ...\n") == 0
     assert mentions('"""C and .py."""\nfrom agent.languages import named\n') == 0
