@@ -7,6 +7,7 @@ first, from comparisons of what is in scope.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -41,10 +42,10 @@ class Forced(msgspec.Struct, frozen=True):
 
 
 def made_conditions(functions: Iterable[Function], forced: Sequence[Forced]) -> list[Candidate]:
-    """Candidates at the places that mend most, those of one place together, small conditions first."""
+    """Candidates at the places that mend most, small conditions first, the places in turn."""
     by_name = {(one.path, one.name): one for one in functions}
     best = sorted(forced, key=lambda one: (-len(one.fixed), -one.candidate.rank))
-    found: list[Candidate] = []
+    found: list[list[Candidate]] = []
     places: set[tuple[str, int]] = set()
     for one in best:
         candidate = one.candidate
@@ -53,8 +54,8 @@ def made_conditions(functions: Iterable[Function], forced: Sequence[Forced]) -> 
         if function is None or len(candidate.edits) != 1 or len(places) >= MOST_PLACES:
             continue
         places.add(place)
-        found += _at(Site(function), candidate)
-    return found
+        found.append(_at(Site(function), candidate))
+    return [one for turn in itertools.zip_longest(*found) for one in turn if one is not None]
 
 
 def _at(site: Site, forced: Candidate) -> list[Candidate]:

@@ -75,4 +75,6 @@ def test_no_more_than_a_few_places() -> None:
     edits = [forced(source, f"a > {n}:", "True:", FIXED) for n in range(2, 12)]
     places = {one.line for one in made(source, *edits).values()}
     assert len(places) == MOST_PLACES
+    first = list(made(source, *edits).values())[:MOST_PLACES]
+    assert {one.line for one in first} == places  # a small condition at each place before larger ones at any
     assert made(RATE) == {}
