@@ -39,7 +39,7 @@ from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, 
 from agent.repair.operators import Told
 from agent.repair.passing import PassingEdit, label_pick
 from agent.repair.search import SETTLE_SECONDS, Counts, EditSearch, Tried, candidates_of
-from agent.repair.synthesis import OPERATOR, made_conditions
+from agent.repair.synthesis import FORCING, OPERATOR, made_conditions
 from agent.repair.testbed import CheckBed, NoBed, Probe, PythonBed
 from agent.repair.workers import Workers
 from agent.walking import files_below
@@ -58,6 +58,9 @@ MOST_COMPARED = 12
 
 PAIRS_SECONDS = 3.0
 """Seconds for pairs that hold a line of the model's, when filling lines has used up the budget."""
+
+MADE_SECONDS = 10.0
+"""Seconds for conditions made from parts at least, when other edits have used up their share of the budget."""
 
 _WRITTEN_SHARE = 0.5
 """Share of the budget that is kept for what the model writes while operators are tried."""
@@ -286,9 +289,12 @@ class RepairPhase:
         if not search.passing and search.partial:
             self._source = "pairs"
             await search.run(search.combined())
-        if not search.passing and search.forced and OPERATOR not in self.config.operators_off:
+        if not search.passing and OPERATOR not in self.config.operators_off:
             self._source = "conditions"
-            await search.run(await asyncio.to_thread(made_conditions, functions, search.forced))
+            search.deadline = max(first_end, min(end, time.monotonic() + MADE_SECONDS))
+            await search.run(one for one in candidates if one.operator in FORCING)
+            if not search.passing and search.forced:
+                await search.run(await asyncio.to_thread(made_conditions, functions, search.forced))
         if not search.passing and self.task.with_model:
             search.deadline = end
             await self._written(search, suspects[:3], end)
