@@ -14,7 +14,7 @@ from pathlib import Path
 from agent.languages import LANGUAGES
 
 ROOT = Path(__file__).parents[2]
-OWN = ("agent/c/", "agent/python/", "agent/languages.py", "agent/compiling/")
+OWN = ("agent/c/", "agent/python/", "agent/languages.py", "agent/compiling/", "agent/repair/operators/c_only.py")
 ALLOWED = {
     "agent/coding/c_context.py": 6,
     "agent/coding/open_items.py": 7,
