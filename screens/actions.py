@@ -56,7 +56,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("home.check", "f4", "Check the model", "Check again whether the model can be reached.", "check_model"),
     Action("home.return", "f3", "Back to the run", "Go back to the run you left.", "return_to_run", True, short="Run"),
     Action("home.left", "f7", "Run left behind", "Continue a run that did not finish, or open one whose change is waiting.",
-           "left_behind", True, short="Left"),
+           "left_behind", True, short="Last run"),
     Action("run.pause", "space,p", "Pause", "Pause at the next decision; when paused, go on.", "pause", True, "space",
            other="Go on"),
     Action("run.step", "s", "One decision", "Use this decision and wait at the next one.", "step", True, short="Step"),

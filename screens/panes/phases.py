@@ -7,6 +7,7 @@ from textual.content import Content
 from agent.stages import stage_of
 from agent.state.records import ShownStage, StepState
 from agent.state.run_state import RunState
+from agent.values import CheckResult
 from screens.panes.base import Pane
 from screens.text import BAD, GOOD, MUTED, STRONG, WARN, line, one_line, plural
 
@@ -34,7 +35,7 @@ _ORDER = ("index", "task_analysis", "stage_routing", "scope", "similarity", "pre
 
 
 def phase_count(stage: ShownStage, state: RunState) -> str:
-    """How far a phase is, in a few characters: ``12 files``, ``2 of 3 yes``, ``4 of 7``."""
+    """How far a phase is, in a few characters: ``12 files``, ``2 of 3 yes``, ``4 of 7``, ``5/18 pass``."""
     if stage.name == "index" and state.index is not None:
         return plural(state.index.files, "file")
     if stage.name == "precision":
@@ -45,6 +46,10 @@ def phase_count(stage: ShownStage, state: RunState) -> str:
         return f"{stage.asked} of {stage.total}"
     if stage.asked and stage.done and stage_of(stage.name).binary:
         return f"{stage.yes} of {stage.asked} yes"
+    measured = _measured(stage, state)
+    if stage.done and measured is not None and (measured.passed or measured.failed):
+        passed, failed = measured.passed or 0, measured.failed or 0
+        return f"{passed}/{passed + failed} pass" if failed else f"{passed} pass"
     if stage.finished is not None and stage.finished.counts:
         name, count = next(iter(stage.finished.counts.items()))
         if name == "exit code":
@@ -54,9 +59,14 @@ def phase_count(stage: ShownStage, state: RunState) -> str:
     return str(stage.asked) if stage.asked else ""
 
 
+def _measured(stage: ShownStage, state: RunState) -> CheckResult | None:
+    """What the checks said in a phase that ran them."""
+    return {"baseline": state.baseline, "checks": state.checks}.get(stage.name)
+
+
 def stage_mark(stage: ShownStage, state: RunState) -> tuple[str, str]:
     """Glyph and style of a phase; one that ran the checks is marked by what they said."""
-    measured = {"baseline": state.baseline, "checks": state.checks}.get(stage.name)
+    measured = _measured(stage, state)
     if stage.done and measured is not None and not measured.ok:
         return "✗", BAD
     if stage.done:
