@@ -184,7 +184,7 @@ No: the function does what its contract says, or has no part in what the check l
 """,
     ),
     _code("cloze", "fill", "Repair: fill a blanked line", unit="lines", pane="repair"),
-    _code("anew", "anew", "Repair: write a suspect function anew", unit="functions", pane="repair"),
+    _code("anew", "anew", "Repair: rewrite a suspect function", unit="functions", pane="repair"),
     _judgment(
         "fitting", "fits?", "Repair: does the edit do what the task says?", "edits", pane="repair",
         guideline="""Yes: the edit mends the mistake, for every input and not only for those that the checks try.
@@ -211,7 +211,7 @@ No: the failure would have come without it.
         "adjustment_new_step", "new step?", "Adjustment: does it take a new step?", "failures", pane="adjust",
         group="adjust_binary",
         guideline="""Yes: the failure needs a step that the plan does not have.
-No: a step of the plan, done anew, will settle it.
+No: a step of the plan, done again, will settle it.
 """,
     ),
     _text("adjustment_finalize", "finalize", "Adjustment: the revised steps", unit="failures", pane="adjust"),

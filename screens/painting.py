@@ -11,7 +11,7 @@ from textual.style import Style
 
 
 class PaintedView(ScrollView):
-    """A Line-API view. Styles are resolved once a theme; growing does not lay out the screen anew."""
+    """A Line-API view. Styles are resolved once a theme; growing does not lay out the screen again."""
 
     ALLOW_SELECT = False
 

@@ -122,7 +122,7 @@ class Orchestrator(Section, frozen=True):
     decomposed_adjustment: Annotated[bool, _doc("Adjust the plan by yes/no verdicts after a failure.")] = False
     decomposed_error_classification: Annotated[bool, _doc("Ask three small questions about an unclear error.")] = False
     decomposed_repair: Annotated[
-        bool, _doc("Search for a small edit that mends failing checks before a model writes anything anew.")
+        bool, _doc("Search for a small edit that mends failing checks before a model rewrites anything.")
     ] = True
     max_adjustment_rounds: Annotated[int, _doc("Plan adjustments in one run.", ge=0, le=20)] = 3
     documentation_pass: Annotated[bool, _doc("Write doc comments for changed public symbols at the end.")] = False
@@ -200,7 +200,7 @@ class RepairSection(Section, frozen=True):
     max_suspects: Annotated[int, _doc("Most functions that are searched and asked about.", ge=1, le=50)] = 10
     ask_suspects: Annotated[bool, _doc("Ask of each suspect function whether the failure could come from it.")] = True
     cloze: Annotated[bool, _doc("Let the model fill blanked lines when no operator helps.")] = True
-    anew: Annotated[bool, _doc("Let the model write suspect functions anew when neither helps.")] = True
+    anew: Annotated[bool, _doc("Let the model rewrite suspect functions when neither helps.")] = True
     max_judged: Annotated[int, _doc("Edits that pass the checks and are asked about.", ge=0, le=20)] = 8
     operators_off: Annotated[
         list[str], _doc('Edit operators that are left out, by name, such as ["statement-moved"].')

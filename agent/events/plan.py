@@ -74,4 +74,4 @@ class PlanAdjusted(Event, frozen=True):
     calls: int = 0
     how: str = ""
     rework: tuple[str, ...] = ()
-    """Executed steps that are done anew, by id."""
+    """Executed steps that are done again, by id."""

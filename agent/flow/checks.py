@@ -64,7 +64,7 @@ class RunChecks:
         self.libraries = libraries
 
     def blame(self, faulty: frozenset[str]) -> None:
-        """Functions that sanitizers blame now; a step that is done anew is better when fewer are."""
+        """Functions that sanitizers blame now; a step that is done again is better when fewer are."""
         self.faulty = faulty
 
     async def baseline(self, known: CheckResult | None = None) -> CheckResult | None:

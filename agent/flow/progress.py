@@ -44,8 +44,8 @@ class FoundEdit:
 @dataclass
 class EarlierProgress:
     """What a run had come to. ``executed`` are ids in order; ``results`` the last end of each step; ``commit`` is the last
-    one that is vouched for ("": none yet). ``searched``: an edit was looked for in vain; ``mended`` is the one that was
-    found and committed."""
+    one that is vouched for ("": none yet). ``searched``: no edit was found when one was looked for; ``mended`` is the one
+    that was found and committed."""
 
     planned: tuple[PlanStep, ...] = ()
     how: HowPlanned = "facts"
@@ -61,7 +61,7 @@ class EarlierProgress:
 
     @property
     def left(self) -> tuple[PlanStep, ...]:
-        """The steps still to be done, those to be done anew first."""
+        """The steps still to be done, those to be done again first."""
         open_ = [step for step in self.planned if step.id not in self.results and step.id not in self.dropped]
         return (*(step for step in self.planned if step.id in self.again), *open_)
 

@@ -1,6 +1,6 @@
 """Which failing checks have to do with what the run wrote. Facts only: names, the failures' own lines, who calls whom.
 
-A check that failed before the run and still fails is no reason to write anything anew, nor does it spoil the result, when
+A check that failed before the run and still fails is no reason to rewrite anything, nor does it spoil the result, when
 nothing that was written bears on it: the stubs that nobody asked for keep their tests failing. In this order:
 
 1. A check that did not fail before counts.

@@ -1,4 +1,4 @@
-"""When all steps are done and checks still fail: the step to blame is done anew with the failure shown, kept if better."""
+"""When all steps are done and checks still fail: the step to blame is done again with the failure shown, kept if better."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_SEARCH = 60.0
 """Seconds of one such search. Fresh versions are what else the time could be spent on."""
 
 REWORKED = 3
-"""Steps done anew in one round, the most probable first."""
+"""Steps done again in one round, the most probable first."""
 
 
 class Rework:
@@ -54,7 +54,7 @@ class Rework:
 
     async def _by_small_edits(self, share: float, *, with_model: bool = False) -> None:
         """Search for an edit of what was written, once for each state of it, where ``share`` of the checks pass. Edits by
-        rule cost no call of a model, so they are tried before anything is written anew; lines that a model fills after."""
+        rule cost no call of a model, so they are tried before anything is rewritten; lines that a model fills after."""
         parts = self.parts
         if parts.outcome.steps_failed or not passes_partly(parts.checks.best, share) or not await self._needed():
             return
@@ -138,7 +138,7 @@ class Rework:
         return False
 
     async def _blamed(self, now: CheckResult, signals: tuple[FailureSignal, ...]) -> list[PlanStep]:
-        """Executed steps to do anew: those that the failing tests use, told apart by the passing ones; where no test is
+        """Executed steps to do again: those that the failing tests use, told apart by the passing ones; where no test is
         known, by root-cause verdicts where they are on, else by the failures' own words; at last those that tests call."""
         done = self.runner.done
         if by_tests := await asyncio.to_thread(self._by_tests, now, done):

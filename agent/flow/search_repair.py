@@ -52,7 +52,7 @@ async def search_repair(
     """Search for an edit that makes the failing checks pass; commit it and account for it. None when nothing was kept.
 
     Worth while when the task is a repair, or ``within`` the files that a run wrote, and checks fail that ran at all. What
-    the run wrote itself is not written anew by the search: the run does that. ``budget_s`` seconds at most, where that is
+    the run wrote itself is not rewritten by the search: the run does that. ``budget_s`` seconds at most, where that is
     less than the configuration allows.
 
     Raises:

@@ -68,7 +68,7 @@ class StepWorker:
         self.remember_open()
 
     def remember_open(self) -> None:
-        """Keep what is open now: a function that is written later can still be written anew."""
+        """Keep what is open now: a function that is written later can still be rewritten."""
         for function in self.found.functions:
             self._functions.setdefault((function.path, function.name), function)
         for item in self.found.types:
@@ -170,7 +170,7 @@ class StepWorker:
 
     async def _judge_of(self, name: str, anew: bool) -> Score | None:
         """What tells right versions of a symbol from wrong ones: the checks, when they fail for it alone or when it is
-        written anew for what they say; None where nothing tells."""
+        rewritten for what they say; None where nothing tells."""
         before = self.checks.before
         if not self.checks.command or before is None or before.ok or before.seconds > SLOWEST_JUDGE:
             return self._score if anew and self.checks.command else None
@@ -315,7 +315,7 @@ class StepWorker:
         faulty = name in why.faulty
         mended = name in self.checks.faulty and not now.timed_out and not self.checks.regressed(now)
         if not faulty and (mended or (self.checks.best is not None and further(self.checks.best, now) > 0)):
-            points = 1.0  # past what it was written anew for
+            points = 1.0  # past what it was rewritten for
         return CheckScore(points, as_shown(why.of(name)), faulty)
 
 

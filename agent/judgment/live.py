@@ -27,7 +27,7 @@ class LiveText:
     def __call__(self, written: PartialAnswer) -> None:
         """One more piece has come."""
         now = self._clock()
-        if written.tokens <= 1:  # also after a retry, when the answer begins anew
+        if written.tokens <= 1:  # also after a retry, when the answer starts again
             self._first, self._told = now, float("-inf")
         if now - self._told < SECONDS_BETWEEN:
             return

@@ -62,7 +62,7 @@ class PartialAnswer(Protocol):
 
 
 ProgressCallback = Callable[[PartialAnswer], None]
-"""Called with every piece of an answer; after a retry the answer begins anew. It must be quick and must not raise."""
+"""Called with every piece of an answer; after a retry the answer starts again. It must be quick and must not raise."""
 
 
 class CompletionRequest(msgspec.Struct, frozen=True):

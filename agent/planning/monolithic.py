@@ -22,7 +22,7 @@ from agent.prompts import meta_plan, part_plan
 STAGE = "meta_plan"
 PART_STAGE = "part_plan"
 MAX_FALLBACK = 4
-"""Symbols of the step that stands in for a plan, the best-ranked: each of them will be written anew."""
+"""Symbols of the step that stands in for a plan, the best-ranked: each of them will be rewritten."""
 
 
 async def monolithic_plan(ctx: RunContext, *, task: str, package: str, menu: Menu) -> Plan:

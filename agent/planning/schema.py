@@ -139,7 +139,7 @@ class AdjustmentVerdicts(Value, frozen=True):
 class PlanAdjustment(Value, frozen=True):
     """The remaining steps as revised; an empty tuple means: drop everything.
 
-    ``rework`` names the executed steps that a failure was attributed to, most probable first: their work is to be done anew
+    ``rework`` names the executed steps that a failure was attributed to, most probable first: their work is to be done again
     with the failure shown. ``failures`` are the failures looked at, as ``[category] message``. ``calls`` counts the model
     calls that were made.
     """
@@ -154,7 +154,7 @@ class PlanAdjustment(Value, frozen=True):
     failures: tuple[str, ...] = ()
 
     def failures_of(self, step_id: str) -> tuple[str, ...]:
-        """The failures to show when a step is done anew: those attributed to it, or all where none was."""
+        """The failures to show when a step is done again: those attributed to it, or all where none was."""
         causes = self.verdicts.root_causes.get(step_id, ()) if self.verdicts else ()
         return tuple(self.failures[number] for number in causes) or self.failures
 

@@ -91,7 +91,7 @@ def build_menu(
 
 
 def _is_primary(symbol: KnownSymbol, holders: set[tuple[str, str]]) -> bool:
-    """Directly involved, and no class whose own methods are: writing them anew is the smaller change."""
+    """Directly involved, and no class whose own methods are: rewriting them is the smaller change."""
     return symbol.level == "primary" and (symbol.path, symbol.name) not in holders
 
 

@@ -1,4 +1,4 @@
-"""A suspect function written anew, with its present text out of sight or shown as wrong."""
+"""A suspect function rewritten, with its present text out of sight or shown as wrong."""
 
 from __future__ import annotations
 

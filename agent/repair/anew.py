@@ -1,4 +1,4 @@
-"""A suspect function written anew, when no small edit helps: the present text is out of sight at first, so that it cannot be
+"""A suspect function rewritten, when no small edit helps: the present text is out of sight at first, so that it cannot be
 copied; later it is shown as wrong. The checks choose among the versions."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Rewriter:
                 edit = _replaced(function, asked.text, asked.finish)
                 if edit is not None and edit.text not in seen:
                     seen.add(edit.text)
-                    yield Candidate((edit,), "written anew", function.path, function.name, function.first, STAGE,
+                    yield Candidate((edit,), "rewritten", function.path, function.name, function.first, STAGE,
                                     round(_RANK * suspect.score, 5))  # fmt: skip
 
     def _question(self, function: Function, shown: bool) -> str:

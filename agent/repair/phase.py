@@ -91,7 +91,7 @@ class Task(msgspec.Struct, frozen=True):
     """What sanitizers found, in sentences."""
 
     anew: bool = True
-    """Whether whole functions may be written anew, where the configuration allows it."""
+    """Whether whole functions may be rewritten, where the configuration allows it."""
 
     budget_s: float | None = None
     """Seconds, where they are fewer than the configuration allows."""

@@ -3,7 +3,7 @@
 Standard library only, since the project's own interpreter runs it. Python tests are run by a fork of a process that has
 pytest (or unittest) loaded and the project not: a candidate then costs a fork and its tests, not the start of an
 interpreter. With ``live`` even the project is loaded and its tests are collected: the fork exchanges the code of what the
-candidate changes (``live_code``). Any other command is started anew for each candidate.
+candidate changes (``live_code``). Any other command is started again for each candidate.
 
 Usage: ``warm_worker.py KIND REQUESTS REPLIES -- ARGUMENT…`` with KIND pytest, unittest or command. REQUESTS and REPLIES are
 named pipes that carry one JSON object a line.

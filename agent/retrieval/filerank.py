@@ -1,7 +1,7 @@
 """Files ranked without a model, and why each stands where it does.
 
 A file's score is a sum over kinds of evidence, of each its share of the best file's. The weights were fitted on 208 changes
-of fourteen repositories, kept close to equal weights (``benchmarks/left_out.py``). Fitted anew without the repository at
+of fourteen repositories, kept close to equal weights (``benchmarks/left_out.py``). Fitted again without the repository at
 hand they find .89 of the files among the first 10 and .96 among the first 20 (plain BM25 over the text: .82 and .93).
 """
 

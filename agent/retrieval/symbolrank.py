@@ -1,7 +1,7 @@
 """Symbols ranked without a model: words of name, signature, doc and body, the score of their file, and the call graph.
 
 A symbol's score is a sum over kinds of evidence, of each its share of the best symbol's. The weights were fitted on the
-symbols that changes of fourteen repositories touched, kept close to equal weights (``benchmarks/left_out.py``). Fitted anew
+symbols that changes of fourteen repositories touched, kept close to equal weights (``benchmarks/left_out.py``). Fitted again
 without the repository at hand they find .67 of the symbols among the first 20 and .79 among the first 50.
 """
 

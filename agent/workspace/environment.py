@@ -29,7 +29,7 @@ def is_passed(name: str) -> bool:
 def sandbox_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """A new environment with ``home`` as HOME and the temporary folder; tokens, keys and agents' sockets are not in it.
 
-    Bytecode is not written, so that a file changed twice within a second is read anew.
+    Bytecode is not written, so that a file changed twice within a second is read again.
     """
     env = {name: value for name, value in os.environ.items() if is_passed(name)}
     env.setdefault("PATH", os.defpath)

@@ -75,7 +75,7 @@ class Replay:
         return self.position >= len(self.envelopes)
 
     def toggle(self) -> None:
-        """Play on, or pause; from the end it begins anew."""
+        """Play on, or pause; from the end it starts again."""
         if not self.playing and self.at_end:
             self.seek(0)
         self.playing = not self.playing

@@ -162,7 +162,7 @@ class HomeScreen(KeyedScreen[None]):
         return "demos" if self.ready_made and not self.first_task else "task"
 
     def fill(self) -> None:
-        """Read the lists anew."""
+        """Read the lists again."""
         self.ready_made = self.services.demos()
         demos = self.query_one("#demos", OptionList)
         demos.display = bool(self.ready_made)

@@ -138,7 +138,7 @@ class ListScreen(LogScreen):
         raise NotImplementedError
 
     def reload(self, select: str = "") -> None:
-        """Read the log anew."""
+        """Read the log again."""
         start(self, self.load, select, group="load")
 
     async def load(self, select: str = "") -> None:

@@ -170,7 +170,7 @@ class RelabelScreen(Labelling):
             self.refresh_bindings()
 
     def on_resize(self) -> None:
-        """What is cut to the card's width is cut anew."""
+        """What is cut to the card's width is cut again."""
         self.call_after_refresh(self._show_card)
 
     def _show_card(self) -> None:

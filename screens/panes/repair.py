@@ -32,7 +32,7 @@ from screens.text import (
 _MOST_SHOWN = 12
 _SOURCES = {"operators": "edits by operators", "pairs": "two edits at once", "conditions": "conditions made from parts",
             "cloze": "lines filled in by the model",
-            "anew": "functions written anew"}  # fmt: skip
+            "anew": "functions rewritten"}  # fmt: skip
 _MOST_NAME = 24
 """Cells of a suspect's name."""
 _COUNTED = 16

@@ -94,7 +94,7 @@ def project(root: Path) -> Path:
 
 
 class Silent(Coder):
-    """Blames nothing: what is written anew follows from the failure's own words alone."""
+    """Blames nothing: what is rewritten follows from the failure's own words alone."""
 
     def __call__(self, call: RecordedCall) -> Answer:
         return Answer("no") if "cause" in call.system.lower() else super().__call__(call)

@@ -91,7 +91,7 @@ async def test_an_answer_that_breaks_off_is_asked_again_as_a_whole_one_would_be(
     hearing = Hearing()
     got, server = await ask([("Go", times(2, Answer(CODE, fault=fault), CODE))], hearing, provider)
     assert got.text == CODE and len(server.calls) == 3
-    assert hearing.tokens.count(1) == 3, "each try begins anew"
+    assert hearing.tokens.count(1) == 3, "each try starts again"
     with pytest.raises(ModelError, match=r"broke off|peer closed") as caught:
         await ask(Answer(CODE, fault=fault), Hearing(), provider)
     assert caught.value.kind == "unreachable"

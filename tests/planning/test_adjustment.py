@@ -140,7 +140,7 @@ async def test_root_cause_every_failure_with_every_candidate(tmp_path: Path) -> 
         assert not run.server.asked(NEW), "every failure has a cause"
     assert made.verdicts is not None
     assert made.verdicts.root_causes == {"s2": (0,), "s3": (1,)}
-    assert made.rework == ("s2",), "only what ran can be done anew"
+    assert made.rework == ("s2",), "only what ran can be done again"
     assert made.failures_of("s2") == (f"[compile_error] {COMPILE.message}",)
     assert len(made.failures_of("s1")) == 2, "nothing attributed: all are shown"
     assert made.revised_steps[0].description == "Write hash_resize so that keys survive"
@@ -237,7 +237,7 @@ async def test_the_fold_of_the_events_is_the_adjustment(tmp_path: Path) -> None:
 
 
 async def test_three_steps_the_second_fails_is_adjusted_and_completes(tmp_path: Path) -> None:
-    """s2 fails, is blamed and done anew; s3 is revised; s4 is dropped; the run ends with all that is left done."""
+    """s2 fails, is blamed and done again; s3 is revised; s4 is dropped; the run ends with all that is left done."""
     plan = [S2, S3, S4]
     broken = {"s2"}
     script = [

@@ -1,4 +1,4 @@
-"""A symbol of a C file written anew or added, out of a model's reply."""
+"""A symbol of a C file rewritten or added, out of a model's reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step that changes code which exists: one symbol after the other written anew, or search/replace blocks."""
+"""A step that changes code which exists: one symbol after the other rewritten, or search/replace blocks."""
 
 from __future__ import annotations
 

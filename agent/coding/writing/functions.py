@@ -79,7 +79,7 @@ async def implement_function(
     Args:
         files: the project; only ``wanted.path`` is written here (and headers, by ``compile``).
         compile: the compiler with its recoveries.
-        failure: what a failing check said, when a function that compiles is to be written anew.
+        failure: what a failing check said, when a function that compiles is to be rewritten.
         examples: what the tests say of it, one a line.
         cards: advice for functions of its kind, shown with it.
         score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.

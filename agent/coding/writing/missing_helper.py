@@ -18,7 +18,7 @@ from agent.context import RunContext
 from agent.prompts import function_implement as words
 
 MOST = 2
-"""Helpers asked for at most for one version of a function; code that lacks more is better written anew."""
+"""Helpers asked for at most for one version of a function; code that lacks more is better rewritten."""
 
 REPLY_TOKENS = 256
 """Longest reply: a helper of some twenty lines."""

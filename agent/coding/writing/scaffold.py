@@ -89,7 +89,7 @@ async def scaffold(
         part: the description of the part or step, when the task has several.
         targets: files that the plan names for it.
         context: what is there already, as text.
-        added: functions that the first target, a header which is there, shall get; nothing else is laid then.
+        added: functions that the first target, a header which is there, is to get; nothing else is laid then.
         tested: the tests whose use of a header says what it must declare.
         decomposed: takes the place of ``orchestrator.decomposed_scaffold``.
 

@@ -176,7 +176,7 @@ class _TypeWriter:
 
 
 def _only_elsewhere(diagnostics: Sequence[Diagnostic], placed: bytes, extracted: ExtractedType) -> bool:
-    """Whether every error lies outside the new lines: a function that guessed at other members is written anew later."""
+    """Whether every error lies outside the new lines: a function that guessed at other members is rewritten later."""
     first = placed[: placed.find(extracted.text.split("\n")[0].encode())].count(b"\n") + 1
     lines = range(first, first + extracted.text.count("\n") + 1)
     errors = errors_of(diagnostics)

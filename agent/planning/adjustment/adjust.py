@@ -26,7 +26,7 @@ async def adjust(
     cumulative_diff: str = "",
     round_no: int = 1,
 ) -> PlanAdjustment:
-    """The remaining steps as revised after ``results``, and the executed steps whose work is to be done anew.
+    """The remaining steps as revised after ``results``, and the executed steps whose work is to be done again.
 
     ``remaining`` are the steps not begun, ``executed`` those carried out, the failed one among them. Without failures the
     remaining steps come back unchanged, without remaining steps nothing does; neither makes a call.
@@ -88,7 +88,7 @@ async def find_causes(
     cumulative_diff: str = "",
     round_no: int = 1,
 ) -> PlanAdjustment:
-    """When every step is done and checks still fail: which executed steps are to be done anew (``rework``, in order).
+    """When every step is done and checks still fail: which executed steps are to be done again (``rework``, in order).
 
     One root-cause call for each failure and step with ``decomposed_adjustment``; without it the failures' own text decides
     and nothing is asked. ``revised_steps`` stays empty. Emits as :func:`adjust` does.
@@ -107,14 +107,14 @@ async def find_causes(
     steps = tuple(step for name in again for step in executed if step.id == name)
     verdicts = AdjustmentVerdicts({}, _by_step(causes), (), tuple(failure.signal for failure in failures))
     how = "verdicts" if causes else "evidence"
-    text = f"To be done anew: {', '.join(again)}." if again else "No step was found to have caused the failures."
+    text = f"To be done again: {', '.join(again)}." if again else "No step was found to have caused the failures."
     calls = ctx.calls + ctx.cached_calls - before
     ctx.emit(PlanAdjusted(steps, steps, text, (), calls, how))
     return PlanAdjustment((), text, (), again, verdicts, calls, how, tuple(failure.text for failure in failures))
 
 
 def rework_order(failures: Sequence[Failure], executed: Sequence[PlanStep], causes: Sequence[Cause]) -> tuple[str, ...]:
-    """The executed steps to do anew, the most probable first.
+    """The executed steps to do again, the most probable first.
 
     First those that a failure was attributed to: the better the failure's text supports it, then the higher P(yes), the
     earlier. A failure that nothing was attributed to (and that gets no new step) falls back on the step its own text

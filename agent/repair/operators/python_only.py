@@ -14,7 +14,7 @@ _VALUE_PLACES = {"comparison_operator", "return_statement", "argument_list", "as
 
 
 @operator(
-    "mutable-default", "a default that all calls share becomes None, made anew in the function", ("python",), weight=0.7
+    "mutable-default", "a default that all calls share becomes None, created in the function", ("python",), weight=0.7
 )
 def mutable_default(site: Site) -> Iterator[EditParts]:
     """``def f(x=[])`` (pylint W0102)."""

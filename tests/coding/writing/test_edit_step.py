@@ -1,4 +1,4 @@
-"""Steps on existing code: symbols written anew, search/replace blocks, protected tests, taken back when they fail."""
+"""Steps on existing code: symbols rewritten, search/replace blocks, protected tests, taken back when they fail."""
 
 from __future__ import annotations
 
