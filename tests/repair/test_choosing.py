@@ -209,7 +209,7 @@ async def test_edits_of_a_program_are_compared(tmp_path: Path) -> None:
         elsewhere = await bed.probe([edits[0], edited("sum.c", SUM, "a - b", "a + b", "other")])
     finally:
         await bed.close()
-    assert Probe("input '2 2'", ("prints '0'", *["prints '4'"] * 3), True) in probes
+    assert Probe("input '2 2'", ("prints '0'", *["prints '4'"] * 3), True, 1) in probes
     assert alike([1, 2, 3], probes) == [[1, 2], [3]]
     assert elsewhere[0].results[2] == ""
 
