@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from agent.events import FailureSignals
-from agent.flow.diagnosis import SOURCE
+from agent.flow.diagnosis import SOURCE, crashed
 from agent.flow.relevant_failures import relevant_failures, test_function, written_by
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import passes_partly, search_repair
@@ -53,23 +53,27 @@ class Rework:
         self.parts.outcome.mended = self._repaired()
 
     async def _by_small_edits(self, share: float, *, with_model: bool = False) -> None:
-        """Search for an edit of what was written, once for each state of it, where ``share`` of the checks pass. Edits by
-        rule cost no call of a model, so they are tried before anything is rewritten; lines that a model fills after."""
+        """Search for an edit of what was written, once for each state of it, where ``share`` of the checks pass or a crash
+        hides what the others say. One that mends a part is kept, and the next is searched for. Edits by rule cost no call of
+        a model, so they are tried before anything is rewritten; lines that a model fills after."""
         parts = self.parts
-        if parts.outcome.steps_failed or not passes_partly(parts.checks.best, share) or not await self._needed():
-            return
-        state = (await parts.workspace.head(), with_model)
-        left = parts.budget.seconds_left
-        if state in self._searched or (with_model and left == 0):
-            return
-        self._searched.add(state)
-        written = await parts.workspace.changed_files()
-        await search_repair(
-            self.ctx, parts.workspace, parts.found.task, parts.checks, parts.outcome,
-            hidden=parts.found.hidden, with_model=with_model, within=written,
-            budget_s=min(LONGEST_SEARCH, left or LONGEST_SEARCH),
-        )  # fmt: skip
-        await asyncio.to_thread(parts.tree.catch_up)
+        while not parts.outcome.steps_failed and await self._needed() and self._may_be_near(share):
+            state = (await parts.workspace.head(), with_model)
+            left = parts.budget.seconds_left
+            if state in self._searched or left == 0:
+                return
+            self._searched.add(state)
+            written = await parts.workspace.changed_files()
+            await search_repair(
+                self.ctx, parts.workspace, parts.found.task, parts.checks, parts.outcome,
+                hidden=parts.found.hidden, with_model=with_model, within=written,
+                budget_s=min(LONGEST_SEARCH, left or LONGEST_SEARCH),
+            )  # fmt: skip
+            await asyncio.to_thread(parts.tree.catch_up)
+
+    def _may_be_near(self, share: float) -> bool:
+        best = self.parts.checks.best
+        return passes_partly(best, share) or (best is not None and not best.ok and not best.passed and crashed(best))
 
     async def _needed(self) -> bool:
         best = self.parts.checks.best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
+from typing import Literal
 
 from agent.context import RunContext
 from agent.events import PlanMade, StepFinished, StepStarted
@@ -13,6 +14,7 @@ from agent.flow.limits import limits_of
 from agent.flow.other_edits import OtherEdits
 from agent.flow.outcome import RunOutcome
 from agent.flow.progress import FoundEdit
+from agent.repair.passing import PassingEdit
 from agent.repair.phase import RepairPhase, Task
 from agent.task.intent import read_intent
 from agent.values import CheckResult, PlanStep
@@ -82,30 +84,61 @@ async def search_repair(
         with_model,
         frozenset((fault.path, fault.line) for fault in faults),
         tuple(fault.signal.message for fault in faults),
-        anew=not within,
+        written=bool(within),
         budget_s=budget_s,
     )
     done = await RepairPhase(ctx, workspace, work).run()
-    chosen = done.chosen
-    if chosen is None:
+    if done.chosen is None:
+        if done.part is not None:
+            await _keep_part(ctx, workspace, checks, outcome, done.part)
         return None
-    what = f"Mend {chosen.function}: {chosen.what}"
-    step = PlanStep("r1", what, (chosen.path,), (chosen.function,))
-    planned = (*outcome.planned, step)
-    ctx.emit(PlanMade(planned, "search", notes=("an edit that makes the failing checks pass was found",)))
-    ctx.emit(StepStarted(step.id, step.description))
+    step = _step_of(done.chosen, outcome)
+    _announce(ctx, outcome, step, "search", "an edit that makes the failing checks pass was found")
     now = await checks.final()
     if now is None or checks.regressed(now) or not now.ok:
         await workspace.rollback(await workspace.head())
         ctx.emit(StepFinished(step.id, False, "The edit passed in a copy but fails in the worktree.", rolled_back=True))
         return None
-    checks.accept(now)
-    commit = await workspace.commit(f"{step.id}: {what}"[:200])
-    outcome.planned = planned
-    outcome.step_done(step.id)
+    await _keep(ctx, workspace, checks, outcome, step, now)
     outcome.mended, outcome.final = True, now
-    ctx.emit(StepFinished(step.id, True, "", commit, tuple(chosen.texts)))
-    return OtherEdits(ctx, workspace, checks, done.edits, chosen.number)
+    return OtherEdits(ctx, workspace, checks, done.edits, done.chosen.number)
+
+
+def _step_of(edit: PassingEdit, outcome: RunOutcome) -> PlanStep:
+    number = 1 + sum(step.id.startswith("r") for step in outcome.planned)
+    return PlanStep(f"r{number}", f"Mend {edit.function}: {edit.what}", tuple(edit.texts), (edit.function,))
+
+
+def _announce(ctx: RunContext, outcome: RunOutcome, step: PlanStep, how: Literal["search", "facts"], note: str) -> None:
+    outcome.planned = (*outcome.planned, step)
+    ctx.emit(PlanMade(outcome.planned, how, notes=(note,)))
+    ctx.emit(StepStarted(step.id, step.description))
+
+
+async def _keep(
+    ctx: RunContext, workspace: Workspace, checks: RunChecks, outcome: RunOutcome, step: PlanStep, now: CheckResult
+) -> None:
+    checks.accept(now)
+    commit = await workspace.commit(f"{step.id}: {step.description}"[:200])
+    outcome.step_done(step.id)
+    ctx.emit(StepFinished(step.id, True, "", commit, step.target_files))
+
+
+async def _keep_part(
+    ctx: RunContext, workspace: Workspace, checks: RunChecks, outcome: RunOutcome, edit: PassingEdit
+) -> None:
+    """Write an edit that mends a part of the failures, where the checks of the worktree say the same."""
+    step, best = _step_of(edit, outcome), checks.best
+    for path, text in edit.texts.items():
+        workspace.write_bytes(path, text)
+    _announce(ctx, outcome, step, "facts", "an edit makes more of the checks pass")
+    now = await checks.after_step(step.id)
+    if now is None or best is None or checks.regressed(now) or (now.passed or 0) <= (best.passed or 0):
+        await workspace.rollback(await workspace.head())
+        outcome.planned = outcome.planned[:-1]
+        ctx.emit(StepFinished(step.id, False, "No more checks pass with it in the worktree.", rolled_back=True))
+        return
+    await _keep(ctx, workspace, checks, outcome, step, now)
 
 
 async def mend_again(ctx: RunContext, checks: RunChecks, outcome: RunOutcome, edit: FoundEdit) -> bool:

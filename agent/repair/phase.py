@@ -90,8 +90,9 @@ class Task(msgspec.Struct, frozen=True):
     findings: tuple[str, ...] = ()
     """What sanitizers found, in sentences."""
 
-    anew: bool = True
-    """Whether whole functions may be rewritten, where the configuration allows it."""
+    written: bool = False
+    """Whether the run wrote the code itself: then no function is rewritten, which the run does by its own means, and an
+    edit that mends a part of the failures is told where none mends all."""
 
     budget_s: float | None = None
     """Seconds, where they are fewer than the configuration allows."""
@@ -99,12 +100,13 @@ class Task(msgspec.Struct, frozen=True):
 
 class Mended(msgspec.Struct, frozen=True):
     """What the phase came to: ``chosen``, the edit that is written now, is None when there is none; ``edits`` are all that
-    pass, by number."""
+    pass, by number. ``part`` is the best edit that mends a part of the failures and breaks nothing; it is not written."""
 
     ok: bool
     reason: str
     chosen: PassingEdit | None = None
     edits: dict[int, PassingEdit] = {}
+    part: PassingEdit | None = None
 
 
 class RepairPhase:
@@ -116,7 +118,7 @@ class RepairPhase:
         self.task = task
         configured = ctx.config.repair
         budget = min(configured.budget_s, configured.budget_s if task.budget_s is None else math.ceil(task.budget_s))
-        self.config = msgspec.structs.replace(configured, budget_s=budget, anew=configured.anew and task.anew)
+        self.config = msgspec.structs.replace(configured, budget_s=budget, anew=configured.anew and not task.written)
         self.numbers: dict[int, Tried] = {}
         self._began = time.monotonic()
         self._told_at = 0.0
@@ -153,6 +155,7 @@ class RepairPhase:
             await bed.close()
 
     _counts = Counts()
+    _partial: Sequence[Tried] = ()
 
     async def _bed(self) -> CheckBed | None:
         check = await read_command(self.task.command, self.workspace.root)
@@ -186,7 +189,7 @@ class RepairPhase:
         self._tell_suspects(suspects)
         found = await self._find(bed, sources, suspects, functions)
         if not found:
-            return self._finished(Mended(False, self._how_far(suspects)))
+            return self._finished(Mended(False, self._how_far(suspects), part=self._best_part(sources)))
         number = await self._choose(bed, sources, suspects)
         edits = {one: self._passing(one, sources) for one in self.numbers}
         chosen = edits[await self._confirmed(edits, number)]
@@ -205,12 +208,16 @@ class RepairPhase:
         self.ctx.emit(RepairChosen(picked, f"You took it instead of edit {number}.", picked=True))
         return picked
 
+    def _best_part(self, sources: Mapping[str, bytes]) -> PassingEdit | None:
+        """Of the edits that mend a part the one that mends most."""
+        if not self.task.written or not self._partial:
+            return None
+        best = max(self._partial, key=lambda one: (len(one.trial.fixed), one.candidate.rank))
+        return _edit_of(0, best.candidate, sources, 0)
+
     def _passing(self, number: int, sources: Mapping[str, bytes]) -> PassingEdit:
-        one = self.numbers[number].candidate
-        texts = _texts(one, sources)
-        before = {path: sources[path] for path in texts}
         kind, call_id = self._kinds.get(number, number), self._call_ids.get(number)
-        return PassingEdit(number, one.path, one.function, one.operator, texts, before, kind, call_id)
+        return _edit_of(number, self.numbers[number].candidate, sources, kind, call_id)
 
     def _sources(self, traces: Sequence[Trace]) -> dict[str, bytes]:
         """The files that may hold the fault: executed ones first; all that may be changed where nothing was traced."""
@@ -304,6 +311,7 @@ class RepairPhase:
             await search.run(search.combined())
         self._tell(search.counts, None, last=True)
         self.numbers = dict(enumerate(search.passing, 1))
+        self._partial = search.partial
         return search.passing
 
     async def _written(self, search: EditSearch, suspects: Sequence[Suspect], end: float) -> None:
@@ -460,6 +468,14 @@ class RepairPhase:
         seconds = round(time.monotonic() - self._began, 1)
         self.ctx.emit(RepairFinished(done.ok, self._counts.tried, seconds, done.reason))
         return done
+
+
+def _edit_of(
+    number: int, one: Candidate, sources: Mapping[str, bytes], kind: int, call_id: int | None = None
+) -> PassingEdit:
+    texts = _texts(one, sources)
+    before = {path: sources[path] for path in texts}
+    return PassingEdit(number, one.path, one.function, one.operator, texts, before, kind, call_id)
 
 
 def unified(candidate: Candidate, sources: Mapping[str, bytes]) -> str:

@@ -164,6 +164,41 @@ async def test_a_line_of_what_is_nearly_right_is_filled_when_fresh_versions_are_
     assert of(heard, ev.CandidatePassed)[0].source == "cloze"
 
 
+async def test_edits_that_mend_a_part_each_are_kept_one_after_the_other(tmp_path: Path) -> None:
+    """Two faults in two functions of one file: no single edit makes all checks pass."""
+    repo = tmp_path / "pair"
+    repo.mkdir()
+    files = {
+        "pair.py": "def low(a, b):\n    pass\n\n\ndef span(values):\n    pass\n\n\ndef high(a, b):\n    pass\n",
+        "test_pair.py": "from pair import high, low, span\n\n\n"
+        "def test_low():\n    assert (low(1, 2), low(2, 1)) == (1, 1)\n\n\n"
+        "def test_high():\n    assert (high(1, 2), high(2, 1)) == (2, 2)\n\n\n"
+        "def test_span():\n    assert span([3, 9, 4]) == 6\n\n\ndef test_one():\n    assert span([5]) == 0\n",
+    }
+    for name, text in files.items():
+        (repo / name).write_text(text)
+    run_git(repo, "init", "-q")
+    run_git(repo, "add", "-A")
+    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "start")
+    versions = {
+        "low": "def low(a, b):\n    return a if a > b else b\n",
+        "high": "def high(a, b):\n    return a if a < b else b\n",
+        "span": "def span(values):\n    return max(values) - min(values)\n",
+    }
+
+    def answer(call: RecordedCall) -> Answer:
+        name = next(name for name in versions if f"Write {name} of" in call.prompt)
+        return Answer(f"```python\n{versions[name]}```")
+
+    sections = {"coding": {"samples": 1}}
+    async with ScriptedServer(answer) as server:
+        task = "Implement pair.py so that the tests in test_pair.py pass."
+        finished, heard, _ = await play(repo, server, task, sections=sections)
+    assert finished.status == "complete", finished.reason
+    mends = [one for one in of(heard, ev.StepFinished) if one.step_id.startswith("r")]
+    assert mends and all(one.ok for one in mends) and len(server.calls) == 3
+
+
 async def test_a_spent_budget_ends_the_versions_and_says_so(tmp_path: Path) -> None:
     writer = Writer(right=False)
     sections = {"coding": {"budget_calls": 1}}
