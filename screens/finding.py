@@ -86,4 +86,4 @@ class FindLine(Horizontal):
         self.display = False
         if view is not None:
             view.find("")
-            view.focus()
+            self.screen.set_focus(view)

@@ -169,12 +169,15 @@ class TabPanel(Container):
         two = self.wide and not self.narrow
         if two and (not self.second or self.second == self.current):
             self.second = next(name for name in ("plan", "cascade") if name != self.current)
+        focused = next((name for name in BY_NAME if self._pane(name).has_focus), "")
         for name in BY_NAME:
             pane = self._pane(name)
             first, second = name == self.current, two and name == self.second
             pane.display = first or second
             pane.set_class(second, "-second")
             pane.set_on_top((first or second) and not self.calls_on_top)
+        if focused and not self._pane(focused).display:
+            self.screen.set_focus(self.pane)
         if two:
             self.move_child(self._pane(self.second), after=self._pane(self.current))
         self.name_second()

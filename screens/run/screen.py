@@ -247,8 +247,12 @@ class RunScreen(KeyedScreen[None]):
             self.phases.update_state(self.session.state)
 
     def _put_calls_on_top(self, on_top: bool) -> None:
+        """Keys go where the person looks: what had the focus and is covered now gives it to what covers it."""
+        covered = isinstance(self.focused, Pane) if on_top else self.focused in (self.stream, self.card)
         self.calls_on_top = on_top
         self._place()
+        if covered and self.narrow:
+            self.set_focus(self.stream if on_top else self.panel.pane)
 
     @on(CallStream.Selected)
     def _selected(self) -> None:
@@ -285,7 +289,7 @@ class RunScreen(KeyedScreen[None]):
             box.value = ""
             self.stream.set_filter("")
         box.display = bool(box.value)
-        self.stream.focus()
+        self.set_focus(self.stream)
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
@@ -464,13 +468,13 @@ class RunScreen(KeyedScreen[None]):
         if name == "calls":
             if self.narrow:
                 self._put_calls_on_top(True)
-            self.stream.focus()
+            self.set_focus(self.stream)  # at once: the next key may be meant for it already
             return
         self.panel.show_tab(name, self.session.now())
         self.panel.set_pinned(True)
         if self.narrow:
             self._put_calls_on_top(False)
-        self.panel.pane.focus()
+        self.set_focus(self.panel.pane)
 
     def action_pin(self) -> None:
         """Pin the tab, or let it follow."""

@@ -262,3 +262,32 @@ async def test_what_is_open_says_how_it_is_closed(size: tuple[int, int]) -> None
         await pilot.press("escape", "5", "slash")
         await settle(pilot)
         assert shown(pilot)["esc"] == "Close"
+
+
+async def test_keys_in_quick_succession_mean_the_pane_that_the_first_one_shows() -> None:
+    app = ReplayApp(ring_buffer("diff"), live=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for key in ("4", "5", "z"):
+            app.simulate_key(key)  # as from a terminal: nobody waits in between
+        await settle(pilot)
+        assert app.run_screen().maximized is app.run_screen().panel.pane
+        assert any("@@" in strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def test_keys_go_to_what_is_seen_when_something_comes_forward_by_itself() -> None:
+    app = ReplayApp(ring_buffer("diff"), live=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        screen = app.run_screen()
+        assert screen.panel.current == "diff" and screen.panel.pane.has_focus, "it covers the calls"
+        await pilot.press("0")
+        assert screen.stream.has_focus
+        await pilot.resize_terminal(120, 40)
+        screen.panel.pane.focus()
+        await settle(pilot)
+        screen.panel.set_pinned(False)
+        screen.panel.dwell.want("plan", 3)
+        screen.panel.follow(screen.session.now() + 10)
+        await settle(pilot)
+        assert screen.panel.current == "plan" and screen.panel.pane.has_focus

@@ -100,13 +100,12 @@ async def test_the_last_incident_stays_in_sight_and_a_key_opens_it(size: tuple[i
     recorder.add(ev.PlanMade((PlanStep("s1", "Write it"),)))
     app = ReplayApp(recorder)
     async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        assert "memset undeclared → <string.h> → ✓ recompiled 2→0" in shown(app).replace("\n", "")
+        told = "memset undeclared → <string.h> → ✓ recompiled 2→0"
+        await _until(pilot, lambda: told in shown(app).replace("\n", ""))
         panel = app.run_screen().panel
         assert sum(pane.display for pane in panel.query(Pane)) == (2 if size[0] >= 160 else 1)
         await pilot.press("i")
-        await pilot.pause()
-        assert panel.current == "compile" and panel.pane.has_focus
+        await _until(pilot, lambda: panel.current == "compile" and panel.pane.has_focus)
 
 
 # -- compile as incidents
