@@ -27,3 +27,16 @@ def read_regular(path: Path, most: int = LARGEST) -> bytes:
             return handle.read(most)
     finally:
         os.close(fd)
+
+
+def read_inside(root: Path, path: Path, most: int = LARGEST) -> bytes:
+    """:func:`read_regular` for a file below ``root``: a link that leads out of it is not followed, nor a ``..``. What a
+    repository, or code under check, puts in a file's place could otherwise show the person's own files to a model.
+
+    Raises:
+        OSError: as there, or it lies elsewhere.
+    """
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(root)):
+        raise OSError(f"{path} leads out of {root}.")
+    return read_regular(real, most)

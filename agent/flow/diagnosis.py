@@ -13,6 +13,7 @@ from agent.context import RunContext
 from agent.flow.limits import limits_of
 from agent.planning.sanitizer_reports import SanitizerReport, findings
 from agent.planning.signals import signals_from_output
+from agent.regular_files import read_inside
 from agent.values import CheckResult, FailureSignal
 from agent.workspace.protected import is_protected
 from agent.workspace.sanitized import can_be_sanitized, run_sanitized
@@ -71,7 +72,7 @@ def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str:
 
 def _signal(root: Path, found: SanitizerReport) -> FailureSignal:
     try:
-        lines = (root / found.path).read_text(encoding="utf-8", errors="replace").split("\n")
+        lines = read_inside(root, root / found.path).decode("utf-8", "replace").split("\n")
     except OSError:
         lines = []
     code = lines[found.line - 1] if 0 < found.line <= len(lines) else ""

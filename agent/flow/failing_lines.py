@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from agent.planning.signals import MESSAGE_CAP
+from agent.regular_files import read_inside
 from agent.values import FailureSignal
 from agent.workspace.protected import is_hidden, is_test_file
 
@@ -45,16 +46,16 @@ def _told(signal: FailureSignal, root: Path, calls: re.Pattern[str], hidden: tup
             path = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
         if path.startswith("..") or not is_test_file(path) or is_hidden(path, hidden):
             continue
-        if lines := _leading(root / path, int(place["line"]), calls):
+        if lines := _leading(root, root / path, int(place["line"]), calls):
             shown = f"\nWhat led there ({path}):\n{lines}"
             return msgspec.structs.replace(signal, message=signal.message[: MESSAGE_CAP - len(shown)] + shown)
     return signal
 
 
-def _leading(path: Path, line: int, calls: re.Pattern[str]) -> str:
+def _leading(root: Path, path: Path, line: int, calls: re.Pattern[str]) -> str:
     """The lines from the nearest call above down to ``line``; "" when there is no call in the same function."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        lines = read_inside(root, path).decode("utf-8", "replace").split("\n")
     except OSError:
         return ""
     for first in range(min(line, len(lines)) - 1, max(line - FURTHEST, 0) - 1, -1):

@@ -12,6 +12,7 @@ import msgspec
 import tree_sitter
 
 from agent.language.nodes import walk
+from agent.regular_files import read_inside
 from agent.repair.edits import Edit, apply_edits
 from agent.repair.functions import Function
 
@@ -106,7 +107,10 @@ def starts(folder: Path) -> list[Start]:
     """What programs noted in ``folder``, in the order in which they were started."""
     found = []
     for file in sorted(folder.iterdir()):
-        parts = file.read_bytes().decode("utf-8", "surrogateescape").split("\0")
+        try:
+            parts = read_inside(folder, file).decode("utf-8", "surrogateescape").split("\0")
+        except OSError:  # the programs that note it can put anything there
+            continue
         if len(parts) >= 5:
             found.append(Start(parts[0], parts[1], parts[2], tuple(parts[4:-1])))
     return found

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from agent.languages import is_unit
+from agent.regular_files import read_inside
 from agent.repair import c_schema, c_trace
 from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate, Edit
@@ -269,9 +270,10 @@ def _emptied(folder: Path) -> None:
 def _read(name: str, tree: Path) -> str:
     """A file of the project; "" for anything else, and for one that is too long."""
     path = Path(name)
-    if not path.is_absolute() or not path.is_relative_to(tree) or not path.is_file() or path.stat().st_size > LONGEST:
+    try:
+        return read_inside(tree, path, LONGEST).decode("utf-8", "surrogateescape") if path.is_absolute() else ""
+    except OSError:
         return ""
-    return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def _printed(reply: Reply) -> str:

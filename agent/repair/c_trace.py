@@ -17,6 +17,7 @@ from pathlib import Path
 import tree_sitter
 
 from agent.language.nodes import walk
+from agent.regular_files import read_inside
 from agent.repair.functions import functions_of
 from agent.repair.localize import Place, Trace
 from agent.workspace.protected import is_test_file
@@ -84,11 +85,18 @@ def _is_body(node: tree_sitter.Node) -> bool:
     return parent.type in ("if_statement", "for_statement", "while_statement", "do_statement") and node in fields
 
 
+LARGEST_TRACE = 64 << 20
+"""Bytes of one process's records that are read."""
+
+
 def read_traces(folder: Path) -> list[list[tuple[int, int]]]:
     """The records of each process, in the order in which they were started."""
     found = []
     for file in sorted(folder.iterdir()):
-        data = file.read_bytes()
+        try:
+            data = read_inside(folder, file, LARGEST_TRACE)
+        except OSError:  # the programs that are traced can put anything there
+            continue
         data = data[: len(data) - len(data) % _RECORD.size]
         found.append(list(_RECORD.iter_unpack(data)))
     return found

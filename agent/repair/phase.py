@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import difflib
 import math
 import os
@@ -28,6 +29,7 @@ from agent.events import (
 )
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import fitting, suspect
+from agent.regular_files import read_inside
 from agent.repair.anew import Rewriter
 from agent.repair.c_testbed import CommandBed
 from agent.repair.choosing import alike, difference, examples, fused, implausible, plausible_first, preference
@@ -448,9 +450,9 @@ class RepairPhase:
         if function.contract:
             return function.contract
         for name in ("README.md", "README", "readme.md", "README.rst"):
-            place = self.workspace.root / name
-            if place.is_file() and place.stat().st_size < 4 * fitting.CONTRACT_CAP:
-                return place.read_text(encoding="utf-8", errors="replace")
+            with contextlib.suppress(OSError):
+                root = self.workspace.root
+                return read_inside(root, root / name, 4 * fitting.CONTRACT_CAP).decode("utf-8", "replace")
         return ""
 
     def _failure(self, messages: Mapping[str, str], most: int = 3) -> str:

@@ -124,8 +124,7 @@ def _is_script(path: Path) -> bool:
     if path.suffix in (".sh", ".bash", ".pl", ".awk", ".tcl", ".exp"):
         return path.is_file()
     try:
-        with path.open("rb") as file:
-            return file.read(2) == b"#!"
+        return read_regular(path).startswith(b"#!")
     except OSError:
         return False
 

@@ -10,10 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from agent.launch import open_run
-from agent.regular_files import read_regular
+from agent.regular_files import read_inside, read_regular
+from agent.repair import c_testbed
+from agent.repair.c_schema import starts
+from agent.repair.c_trace import read_traces
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder, small_ring
 from tests.flow.test_run import RING, TASK
+from tests.repair.test_phase import play, repository
 from tests.workspace.support import git, make_repo
 from tui.cli import cli
 
@@ -93,3 +97,39 @@ async def test_a_source_that_the_checks_turn_into_a_link_ends_the_run_with_a_sen
         await run.aclose()
     assert done.status in ("failed", "partial") and "/etc/passwd" not in done.reason
     assert not (repo / "ring_buffer.c").is_symlink()
+
+
+def test_what_leads_out_of_a_folder_is_not_read(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    (tmp_path / "secret").write_bytes(b"dear diary")
+    (root / "out").symlink_to("../secret")
+    (root / "folder").symlink_to("..")
+    (root / "in").write_bytes(b"ours")
+    (root / "link").symlink_to("in")
+    assert read_inside(root, root / "in") == read_inside(root, root / "link") == b"ours"
+    for name in ("out", "folder/secret", "../secret", "nothing"):
+        with pytest.raises(OSError):
+            read_inside(root, root / name)
+    assert c_testbed._read(f"{root}/../secret", root) == "" and c_testbed._read(f"{root}/in", root) == "ours"
+
+
+def test_records_that_a_program_made_something_else_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "1").write_bytes(b"12345678")
+    os.mkfifo(tmp_path / "2")
+    (tmp_path / "3").symlink_to("/dev/zero")
+    assert len(read_traces(tmp_path)) == 1 and starts(tmp_path) == []
+
+
+async def test_a_readme_that_leads_out_is_shown_to_no_model(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("dear diary\n")
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "README.md").symlink_to("../secret")
+    source = "def largest(a, b):\n    if a < b:\n        return a\n    return b\n"
+    test = "from largest import largest\n\n\ndef test_it():\n    assert largest(1, 2) == 2\n"
+    repository(repo, {"largest.py": source, "test_largest.py": test})
+    async with ScriptedServer("no") as server:
+        await play(repo, server)
+    assert server.calls
+    assert not [call for call in server.calls if "dear diary" in call.text]
