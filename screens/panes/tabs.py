@@ -135,8 +135,9 @@ class TabPanel(Container):
             self._pane(name).update_state(state)
 
     def follow(self, now: float) -> float | None:
-        """Bring forward what has waited long enough. Returns the seconds until something else may be due."""
-        if self.pinned:
+        """Bring forward what has waited long enough, but nothing while a view is enlarged. Returns the seconds until
+        something else may be due."""
+        if self.pinned or (self.is_attached and self.screen.maximized is not None):
             return None
         before = self.dwell.front
         if self.dwell.look(now) != before:

@@ -468,13 +468,19 @@ class RunScreen(KeyedScreen[None]):
         if name == "calls":
             if self.narrow:
                 self._put_calls_on_top(True)
-            self.set_focus(self.stream)  # at once: the next key may be meant for it already
+            self._look_at(self.stream)
             return
         self.panel.show_tab(name, self.session.now())
         self.panel.set_pinned(True)
         if self.narrow:
             self._put_calls_on_top(False)
-        self.set_focus(self.panel.pane)
+        self._look_at(self.panel.pane)
+
+    def _look_at(self, view: Widget) -> None:
+        """Focus a view at once, for the next key may be meant for it; where another is enlarged, it takes its place."""
+        self.set_focus(view)
+        if self.maximized is not None and self.maximized is not view:
+            self.maximize(view)
 
     def action_pin(self) -> None:
         """Pin the tab, or let it follow."""

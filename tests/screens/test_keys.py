@@ -291,3 +291,23 @@ async def test_keys_go_to_what_is_seen_when_something_comes_forward_by_itself() 
         screen.panel.follow(screen.session.now() + 10)
         await settle(pilot)
         assert screen.panel.current == "plan" and screen.panel.pane.has_focus
+
+
+async def test_a_view_that_is_enlarged_gives_way_to_the_one_that_is_asked_for_and_to_no_other() -> None:
+    app = ReplayApp(ring_buffer("diff"), live=True)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        screen = app.run_screen()
+        await pilot.press("5", "z", "3")
+        await settle(pilot)
+        assert screen.panel.current == "plan" and screen.maximized is screen.panel.pane and screen.panel.pane.display
+        screen.panel.set_pinned(False)
+        screen.panel.dwell.want("compile", 3)
+        screen.panel.follow(screen.session.now() + 10)
+        await settle(pilot)
+        assert screen.panel.current == "plan" and screen.maximized is screen.panel.pane
+        await pilot.press("0")
+        await settle(pilot)
+        assert screen.maximized is screen.stream
+        await pilot.press("z")
+        assert screen.maximized is None
