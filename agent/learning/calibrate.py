@@ -141,7 +141,7 @@ def still_missing(items: Iterable[Item], stage: str, model: str, question: str) 
     yes, tasks = sum(bool(item.label) for item in known), len({item.task for item in known})
     few = "yes" if yes < MIN_EACH else "no" if len(known) - yes < MIN_EACH else ""
     if len(known) < MIN_LABELS:
-        of = f", of {MIN_TASKS - tasks} more tasks," if tasks < MIN_TASKS else ""
+        of = f" ({MIN_TASKS - tasks} more tasks)" if tasks < MIN_TASKS else ""
         return f"{MIN_LABELS - len(known)} more labels{of} and {name} can be fitted" if mine else ""
     if tasks < MIN_TASKS:
         return f"labels of {MIN_TASKS - tasks} more tasks and {name} can be fitted"

@@ -72,8 +72,8 @@ class Labelling(LogScreen):
         model = "unreadable" if item.model_verdict is None else ("yes" if item.model_verdict else "no")
         verb = "agrees" if item.agrees else "differs"
         worth = self.labels.worth(item)
-        said = f"{one_line(item.item)}: you {'yes' if right else 'no'}, model {model} ({verb})   u takes it back"
-        self._next(f"{said}   {worth}" if worth else said)
+        said = f"{one_line(item.item)}: you {'yes' if right else 'no'}, model {model} ({verb})"
+        self._next(f"{said}   {worth or 'u takes it back'}")
 
     def _next(self, said: str) -> None:
         assert self.labels is not None

@@ -132,7 +132,7 @@ def test_labels_of_one_task_are_not_enough(filled: Filled) -> None:
 @pytest.mark.parametrize(
     ("tasks", "answers", "said"),
     [
-        (1, 6, "14 more labels, of 4 more tasks, and relevant? can be fitted"),
+        (1, 6, "14 more labels (4 more tasks) and relevant? can be fitted"),
         (4, 6, "labels of 1 more tasks and relevant? can be fitted"),
         (5, 2, "10 more labels and relevant? can be fitted"),
         (5, 5, "relevant? can be fitted: F10"),
