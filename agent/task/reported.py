@@ -1,4 +1,8 @@
-"""What a task reports of single calls: ``slug('A 1') gives 'a' instead of 'a1'``. Words only; nothing is run."""
+"""What a task reports of single calls: ``slug('A 1') gives 'a' instead of 'a1'``. Words only; nothing is run.
+
+Two results stand there, the wrong one and the right one, for any function, as Python literals. What a contract states of one
+function is another form, with literals of C too, and has its own reader (``agent/coding/stated.py``).
+"""
 
 from __future__ import annotations
 
