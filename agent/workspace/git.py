@@ -302,7 +302,7 @@ def discover(path: Path) -> Checkout | None:
         found = Checkout(folder, git_dir, identity, _link_in(folder), silenced=_other_filters(git_dir, ()))
         _checkouts[folder] = found
         return found
-    if (path / "HEAD").is_file() and (path / "objects").is_dir():
+    if any((at / "HEAD").is_file() and (at / "objects").is_dir() and (at / "refs").is_dir() for at in (path, *path.parents)):
         raise _no_files(path)
     return None
 

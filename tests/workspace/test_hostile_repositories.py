@@ -103,7 +103,7 @@ async def test_what_git_cannot_add_names_the_way_around(tmp_path, spoil):
 async def test_bare_repositories_and_broken_ones(tmp_path):
     repo = make_repo(tmp_path / "repo")
     subprocess.run(["git", "clone", "-q", "--bare", str(repo), str(tmp_path / "bare")], check=True)
-    for place in (tmp_path / "bare", repo / ".git"):
+    for place in (tmp_path / "bare", tmp_path / "bare" / "refs", repo / ".git"):
         with pytest.raises(WorkspaceError, match="is a bare repository, or git's own folder"):
             await Workspace.create(place, "r1")
     (repo / ".git" / "HEAD").write_text("garbage\n")
