@@ -130,9 +130,11 @@ class WarmWorker:
     async def _hear(self, number: int, seconds: float) -> Reply:
         assert self._job is not None
         assert self._reader is not None
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds + _PATIENCE  # for all lines together: replies to nothing must not keep anybody waiting
         while True:
             line = asyncio.create_task(self._reader.readline())
-            patience = seconds + _PATIENCE
+            patience = max(0.0, until - clock())
             done, _ = await asyncio.wait({line, self._job}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
             if line not in done:
                 line.cancel()
