@@ -86,4 +86,6 @@ class FindLine(Horizontal):
         self.display = False
         if view is not None:
             view.find("")
-            self.screen.set_focus(view)
+            self.screen.set_focus(view if view.display else None)  # another may have taken its place meanwhile
+            if not view.display:
+                self.screen.focus_next()

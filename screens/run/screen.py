@@ -234,7 +234,9 @@ class RunScreen(KeyedScreen[None]):
             self._sync_prompt()
 
     def on_resize(self, event: Resize) -> None:
-        """One, two or three panes."""
+        """One, two or three panes; where there is one, it is that which has the focus."""
+        if self.focused in (self.stream, self.card) or isinstance(self.focused, Pane):
+            self.calls_on_top = not isinstance(self.focused, Pane)
         self._place()
 
     def _place(self) -> None:
@@ -289,6 +291,8 @@ class RunScreen(KeyedScreen[None]):
             box.value = ""
             self.stream.set_filter("")
         box.display = bool(box.value)
+        if self.narrow:
+            self._put_calls_on_top(True)
         self.set_focus(self.stream)
 
     @on(Input.Changed, "#filter")

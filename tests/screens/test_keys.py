@@ -281,8 +281,11 @@ async def test_keys_go_to_what_is_seen_when_something_comes_forward_by_itself() 
         await settle(pilot)
         screen = app.run_screen()
         assert screen.panel.current == "diff" and screen.panel.pane.has_focus, "it covers the calls"
+        await pilot.resize_terminal(120, 40)
         await pilot.press("0")
-        assert screen.stream.has_focus
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert screen.stream.has_focus and screen.query_one("#centre").display, "what has the focus stays in sight"
         await pilot.resize_terminal(120, 40)
         screen.panel.pane.focus()
         await settle(pilot)
