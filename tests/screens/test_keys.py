@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from itertools import pairwise
 from pathlib import Path
@@ -314,3 +315,23 @@ async def test_a_view_that_is_enlarged_gives_way_to_the_one_that_is_asked_for_an
         assert screen.maximized is screen.stream
         await pilot.press("z")
         assert screen.maximized is None
+
+
+_OTHERS = ("tab", "shift+tab", "escape", "enter", "up", "down", "pageup", "end", "slash", "space")
+_PRESSED = (*"012345678zjkGtibsSynK", *_OTHERS)
+_SIZES = ((80, 24), (120, 40), (200, 60), (60, 16))
+
+
+@pytest.mark.parametrize("seed", [4])
+async def test_whatever_is_pressed_the_focus_is_in_sight(seed: int) -> None:
+    app, rnd, pressed = ReplayApp(ring_buffer("diff"), live=True), random.Random(seed), list[str]()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for _ in range(50):
+            if rnd.random() < 0.08:
+                await pilot.resize_terminal(*rnd.choice(_SIZES))
+            pressed.append(rnd.choice(_PRESSED))
+            await pilot.press(pressed[-1])
+            await pilot.pause()
+            for view in (app.focused, app.screen.maximized):
+                assert view is None or all(part.display for part in view.ancestors_with_self), (view, pressed[-6:], app.size)
