@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "evaluate": (
         "tui.commands.evaluate:evaluate",
-        "Ask one or more models every labelled question again and measure their answers, beside what the log knows of"
+        "Ask one or more models every labelled question again and measure their answers, beside what the logs know of"
         " others.",
     ),
     "trust": ("tui.commands.trust:trust", "Let the build and the tests of REPO (default: here) run."),

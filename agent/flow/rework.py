@@ -15,6 +15,7 @@ from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
 from agent.planning.signals import as_shown
 from agent.values import CheckResult, FailureSignal, PlanStep
+from agent.workspace.git import WorkspaceError
 
 PARTLY, NEARLY = 0.3, 0.6
 """Shares of the checks that pass from which an edit of what was written is searched for: one by rule, which costs no call,
@@ -63,13 +64,22 @@ class Rework:
             if state in self._searched or left == 0:
                 return
             self._searched.add(state)
-            written = await parts.workspace.changed_files()
             await search_repair(
                 self.ctx, parts.workspace, parts.found.task, parts.checks, parts.outcome,
-                hidden=parts.found.hidden, with_model=with_model, within=written,
+                hidden=parts.found.hidden, with_model=with_model, before=await self._before(),
                 budget_s=min(LONGEST_SEARCH, left or LONGEST_SEARCH),
             )  # fmt: skip
             await asyncio.to_thread(parts.tree.catch_up)
+
+    async def _before(self) -> dict[str, bytes]:
+        """The files that the run changed, as they were when it began."""
+        workspace, found = self.parts.workspace, dict[str, bytes]()
+        for path in await workspace.changed_files():
+            try:
+                found[path] = await workspace.content_at(workspace.base, path)
+            except WorkspaceError:  # it is new
+                found[path] = b""
+        return found
 
     def _may_be_near(self, share: float) -> bool:
         best = self.parts.checks.best

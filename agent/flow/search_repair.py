@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Literal
 
 from agent.context import RunContext
@@ -48,14 +48,14 @@ async def search_repair(
     *,
     hidden: tuple[str, ...] = (),
     with_model: bool = True,
-    within: Collection[str] = (),
+    before: Mapping[str, bytes] | None = None,
     budget_s: float | None = None,
 ) -> OtherEdits | None:
     """Search for an edit that makes the failing checks pass; commit it and account for it. None when nothing was kept.
 
-    Worth while when the task is a repair, or ``within`` the files that a run wrote, and checks fail that ran at all. What
-    the run wrote itself is not rewritten by the search: the run does that. ``budget_s`` seconds at most, where that is
-    less than the configuration allows.
+    Worth while when the task is a repair, or in what a run wrote, and checks fail that ran at all. ``before`` are then the
+    files that it wrote, as they were before: only functions that are new in them are edited, and an edit that mends a part
+    of the failures is kept. ``budget_s`` seconds at most, where that is less than the configuration allows.
 
     Raises:
         ModelError: the model cannot answer. Stopped: the person stopped the run.
@@ -63,7 +63,7 @@ async def search_repair(
     best = checks.best
     if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok:
         return None
-    if not (within or read_intent(task).repairs):
+    if not (before or read_intent(task).repairs):
         return None
     if best.seconds > SLOWEST:
         text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so the search is skipped."
@@ -76,7 +76,7 @@ async def search_repair(
         task,
         checks.command,
         lambda path: (
-            (not within or path in within)
+            (not before or path in before)
             and is_writable(workspace.root, path, hidden, called=called, submodules=workspace.submodules)
         ),
         limits_of(ctx),
@@ -84,7 +84,7 @@ async def search_repair(
         with_model,
         frozenset((fault.path, fault.line) for fault in faults),
         tuple(fault.signal.message for fault in faults),
-        written=bool(within),
+        before=before or {},
         budget_s=budget_s,
     )
     done = await RepairPhase(ctx, workspace, work).run()

@@ -92,9 +92,10 @@ class Task(msgspec.Struct, frozen=True):
     findings: tuple[str, ...] = ()
     """What sanitizers found, in sentences."""
 
-    written: bool = False
-    """Whether the run wrote the code itself: then no function is rewritten, which the run does by its own means, and an
-    edit that mends a part of the failures is told where none mends all."""
+    before: Mapping[str, bytes] = {}
+    """The files that the run itself wrote, as they were before, b"" for new ones. Where there are any, only functions that
+    are new in them are searched, none is rewritten, which the run does by its own means, and an edit that mends a part of
+    the failures is told where none mends all."""
 
     budget_s: float | None = None
     """Seconds, where they are fewer than the configuration allows."""
@@ -120,7 +121,7 @@ class RepairPhase:
         self.task = task
         configured = ctx.config.repair
         budget = min(configured.budget_s, configured.budget_s if task.budget_s is None else math.ceil(task.budget_s))
-        self.config = msgspec.structs.replace(configured, budget_s=budget, anew=configured.anew and not task.written)
+        self.config = msgspec.structs.replace(configured, budget_s=budget, anew=configured.anew and not task.before)
         self.numbers: dict[int, Tried] = {}
         self._began = time.monotonic()
         self._told_at = 0.0
@@ -181,7 +182,7 @@ class RepairPhase:
         budget = float(self.config.budget_s)
         self.ctx.emit(RepairStarted(base.failing[:200], len(base.passing), budget, tuple(clusters(traces)), base.flaky))
         sources = await asyncio.to_thread(self._sources, traces)
-        functions = [one for path, source in sources.items() for one in functions_of(path, source)]
+        functions = [one for path, source in sources.items() for one in functions_of(path, source) if self._is_searched(one)]
         called = _called(base.messages.values(), functions)
         blamed |= self.task.blamed
         suspects = rank_functions(functions, line_scores(traces), task=self.task.text, blamed=blamed, called=called)
@@ -212,7 +213,7 @@ class RepairPhase:
 
     def _best_part(self, sources: Mapping[str, bytes]) -> PassingEdit | None:
         """Of the edits that mend a part the one that mends most."""
-        if not self.task.written or not self._partial:
+        if not self.task.before or not self._partial:
             return None
         best = max(self._partial, key=lambda one: (len(one.trial.fixed), one.candidate.rank))
         return _edit_of(0, best.candidate, sources, 0)
@@ -236,6 +237,10 @@ class RepairPhase:
             if is_searched(path) and self.task.writable(path) and full.is_file() and not full.is_symlink():
                 found[path] = full.read_bytes()
         return found
+
+    def _is_searched(self, function: Function) -> bool:
+        before = self.task.before
+        return not before or function.text.encode("utf-8", "replace") not in before.get(function.path, b"")
 
     def _tell_suspects(self, suspects: Sequence[Suspect]) -> None:
         rows = [

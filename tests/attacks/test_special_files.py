@@ -62,15 +62,16 @@ def test_commands_do_not_wait_for_special_files(
 
 
 def test_a_pipe_that_git_itself_would_wait_for_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repo = make_repo(tmp_path / "repo", {"a.c": "int ring_len(void) { return 1; }\n"})
+    repo = make_repo(tmp_path / "mailmap", {"a.c": "int ring_len(void) { return 1; }\n"})
     os.mkfifo(repo / ".mailmap")
     monkeypatch.chdir(repo)
     assert CliRunner().invoke(cli, ["index"]).exit_code == 0
+    repo = make_repo(tmp_path / "attributes", {"a.c": "int ring_len(void) { return 1; }\n"})
     os.mkfifo(repo / ".gitattributes")
+    monkeypatch.chdir(repo)
     for words in (["index"], ["retrieve", "ring_len", "--no-model"], ["run", "Fix ring_len in a.c"]):
         done = CliRunner().invoke(cli, words)
-        fault = done.output + str(done.exception)
-        assert done.exit_code and ".gitattributes is no regular file" in fault
+        assert done.exit_code and ".gitattributes is no regular file" in done.output + str(done.exception), words
 
 
 def test_only_regular_files_of_a_bearable_size_are_read(tmp_path: Path) -> None:

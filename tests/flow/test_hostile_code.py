@@ -75,7 +75,7 @@ async def test_code_that_rewrites_what_measures_it_is_measured_all_the_same(tmp_
     assert (repo / "tests/test_ring_buffer.c").read_text() == tests
     if deed is REWRITES_THE_TESTS:
         said = [notice.text for notice in of(heard, ev.Notice) if "The checks changed" in notice.text]
-        assert said and "Makefile, tests/test_ring_buffer.c" in said[0] and "put back" in said[0]
+        assert said and "Makefile, tests/test_ring_buffer.c" in said[0] and "restored" in said[0]
 
 
 async def test_an_apply_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:

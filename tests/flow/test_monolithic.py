@@ -26,11 +26,12 @@ FILLED = "Let a text that fills the token budget to the last token be accepted, 
 
 
 async def calls_of(
-    repo: Path, script: object, task: str, on: bool, hidden: tuple[str, ...] = ()
+    repo: Path, script: object, task: str, on: bool, hidden: tuple[str, ...] = (), edits: bool = True
 ) -> tuple[ev.RunFinished, list[ev.Envelope], dict[str, int]]:
-    """A run with all toggles ``on`` or off, and its calls by stage, those of retrieval left out."""
+    """A run with all toggles ``on`` or off (``edits``: the search for an edit as well), and its calls by stage, those of
+    retrieval left out."""
     async with ScriptedServer(script) as server:
-        sections = {"orchestrator": dict.fromkeys(TOGGLES, on)}
+        sections = {"orchestrator": {**dict.fromkeys(TOGGLES, on), **({} if edits else {"decomposed_repair": False})}}
         finished, heard, _ = await play(repo, server, task, hidden=hidden, sections=sections)
     return finished, heard, dict(Counter(c.stage for c in of(heard, ev.CallFinished) if c.stage not in RETRIEVAL))
 
@@ -84,7 +85,9 @@ async def test_an_unclear_error_and_a_failing_check_are_asked_about_only_where_t
         "thrice": "int thrice(int x)\n{\n    return 4 * x;\n}",
     }
     coder = Coder(right.encode(), first, verdicts={"Compiler output:": "no"})
-    finished, heard, calls = await calls_of(tmp_path, coder, "Implement the functions declared in times.h", on)
+    finished, heard, calls = await calls_of(
+        tmp_path, coder, "Implement the functions declared in times.h", on, edits=False
+    )
     assert finished.status == "complete", finished.reason
     assert coder.asked == ["twice", "twice", "thrice", "thrice"]
     asked = {stage for stage in calls if stage.startswith(("error_", "adjustment"))}

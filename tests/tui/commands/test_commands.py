@@ -293,7 +293,7 @@ def test_when_nobody_reads_on_the_run_stops_without_a_word(ring: Path) -> None:
 
 def test_narration_does_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     plain_printer()(Envelope("r", 1, 0.5, Notice("error", "a\x1b[2J[/b]\x00\tb \udcff\x9b31m")))
-    assert capsys.readouterr().out == "    0.5s  error: a[/b]  b ?\n"
+    assert capsys.readouterr().out == "    0.5s  error: a[/b]    b ?\n"
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.org", "::"])

@@ -110,6 +110,6 @@ def test_a_change_left_undecided_is_named_when_the_window_closes(more: tuple[Eve
     for seq, event in enumerate(events, 1):
         state.apply(Envelope("r1", seq, float(seq), event))  # type: ignore[arg-type]
     text = undecided_words(state, Path("/srv/my code"))
-    line = "A change waits for your decision on branch cra/r1. To decide: cra --repo '/srv/my code', then F9.\n"
+    line = "A change waits for your decision on branch cra/r1. To decide: cra --repo '/srv/my code', then F9."
     assert text == line * said
     assert undecided_words(RunState(), Path()) == ""
