@@ -29,7 +29,7 @@ attack: $(VENV)/.dev
 	$(BIN)/python -m tests.attacks.long
 
 consumers: $(VENV)/.consumers
-	$(VENV)-consumers/bin/python -m pytest tests/consumers -rs
+	$(VENV)-consumers/bin/python -m pytest tests/consumers -rs --timeout 900
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check agent screens tui tests benchmarks
