@@ -39,6 +39,7 @@ class Rework:
         self.runner = runner
         self.ctx = parts.ctx
         self._searched: set[tuple[str, bool]] = set()
+        self._told_why_not = False
 
     async def run(self) -> None:
         """Work until the checks pass, or the rounds or the budget are used up. A round that mends nothing is no reason to
@@ -95,7 +96,9 @@ class Rework:
             return False
         if not await self._relevant(best):
             text = "The failing checks failed before and have nothing to do with what was written, so nothing is rewritten."
-            self.ctx.notice("info", text, "repair")
+            if not self._told_why_not:
+                self.ctx.notice("info", text, "repair")
+            self._told_why_not = True
             return False
         return True
 
