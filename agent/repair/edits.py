@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Mapping
 
 import msgspec
 
@@ -47,6 +49,23 @@ def apply_edits(source: bytes, edits: tuple[Edit, ...]) -> bytes:
         source = source[: edit.start] + edit.text.encode("utf-8", "surrogateescape") + source[edit.end :]
         last = edit.start
     return source
+
+
+def texts_of(candidate: Candidate, sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The whole files after a candidate, by path."""
+    paths = dict.fromkeys(edit.path for edit in candidate.edits)
+    return {path: apply_edits(sources[path], tuple(one for one in candidate.edits if one.path == path)) for path in paths}
+
+
+def unified(candidate: Candidate, sources: Mapping[str, bytes]) -> str:
+    """The candidate as a unified diff."""
+    parts = []
+    for path, text in texts_of(candidate, sources).items():
+        before = sources[path].decode("utf-8", "replace").splitlines(keepends=True)
+        after = text.decode("utf-8", "replace").splitlines(keepends=True)
+        parts += [line if line.endswith("\n") else line + "\n" for line in
+                  difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", n=2)]  # fmt: skip
+    return "".join(parts)
 
 
 _BLANK = re.compile(rb"[ \t]+")

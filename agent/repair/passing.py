@@ -1,15 +1,19 @@
-"""An edit that passes all checks, and what it means that a person takes one in the place of another."""
+"""An edit that makes checks pass, and what it means that a person takes one in the place of another."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import msgspec
 
 from agent.audit.log import AuditLog
+from agent.repair.edits import Candidate, texts_of
 
 
 class PassingEdit(msgspec.Struct, frozen=True):
-    """An edit that makes all checks pass. ``texts`` are whole files after it, ``before`` the same files without it; ``kind``
-    is the number of the first edit that does the same with other inputs, ``call_id`` the question whether it fits."""
+    """An edit that makes all checks pass, or a part of them. ``texts`` are whole files after it, ``before`` the same files
+    without it; ``kind`` is the number of the first edit that does the same with other inputs, ``call_id`` the question
+    whether it fits."""
 
     number: int
     path: str
@@ -19,6 +23,15 @@ class PassingEdit(msgspec.Struct, frozen=True):
     before: dict[str, bytes]
     kind: int
     call_id: int | None = None
+
+
+def edit_of(
+    number: int, one: Candidate, sources: Mapping[str, bytes], kind: int, call_id: int | None = None
+) -> PassingEdit:
+    """A candidate with its whole files, after and before."""
+    texts = texts_of(one, sources)
+    before = {path: sources[path] for path in texts}
+    return PassingEdit(number, one.path, one.function, one.operator, texts, before, kind, call_id)
 
 
 def label_pick(log: AuditLog, old: PassingEdit, new: PassingEdit) -> None:

@@ -1,26 +1,22 @@
-"""The phase: localize, search, ask which of the edits that pass is the right one, write it."""
+"""The phase: localize, search, have one of the edits that pass chosen, write it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
 import math
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
+from functools import partial
 
 import msgspec
 
 from agent.context import RunContext, StageReport
 from agent.events import (
     CallFinished,
-    CandidateJudged,
     CandidatePassed,
-    CandidatesCompared,
     CandidatesTried,
-    RepairChosen,
     RepairFinished,
     RepairStarted,
     SuspectFunction,
@@ -32,32 +28,29 @@ from agent.prompts import fitting, suspect
 from agent.regular_files import read_inside
 from agent.repair.anew import Rewriter
 from agent.repair.c_testbed import CommandBed
-from agent.repair.choosing import alike, difference, examples, fused, implausible, plausible_first, preference
+from agent.repair.choice import Choice
 from agent.repair.cloze import Filler
 from agent.repair.commands import read_command, usable_python
-from agent.repair.edits import Candidate, apply_edits
+from agent.repair.edits import unified
 from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
 from agent.repair.operators import Told
-from agent.repair.passing import PassingEdit, label_pick
+from agent.repair.passing import PassingEdit, edit_of
 from agent.repair.search import SETTLE_SECONDS, Counts, EditSearch, Tried, candidates_of
 from agent.repair.synthesis import FORCING, OPERATOR, made_conditions
-from agent.repair.testbed import CheckBed, NoBed, Probe, PythonBed
+from agent.repair.testbed import CheckBed, NoBed, PythonBed
 from agent.repair.workers import Workers
 from agent.walking import files_below
 from agent.workspace.sandbox import Limits
 from agent.workspace.worktree import Workspace
 
-SUSPECT, FITTING = "suspect", "fitting"
+SUSPECT = "suspect"
 _WORTH_ASKING = 0.5
 """Suspects with at least this share of the first one's score are asked about; a clear first is not."""
 
 _NOT_SUSPECTED = 0.6
 _SHOWN_EVERY = 0.25
 _MOST_SOURCES = 400
-MOST_COMPARED = 12
-"""Edits that pass and are compared on other inputs."""
-
 PAIRS_SECONDS = 3.0
 """Seconds for pairs that hold a line of the model's, when filling lines has used up the budget."""
 
@@ -122,13 +115,10 @@ class RepairPhase:
         configured = ctx.config.repair
         budget = min(configured.budget_s, configured.budget_s if task.budget_s is None else math.ceil(task.budget_s))
         self.config = msgspec.structs.replace(configured, budget_s=budget, anew=configured.anew and not task.before)
-        self.numbers: dict[int, Tried] = {}
         self._began = time.monotonic()
         self._told_at = 0.0
         self._source = "operators"
         self._messages: dict[str, str] = {}
-        self._kinds: dict[int, int] = {}
-        self._call_ids: dict[int, int] = {}
 
     async def run(self) -> Mended:
         """Search, choose, write.
@@ -193,34 +183,21 @@ class RepairPhase:
         found = await self._find(bed, sources, suspects, functions)
         if not found:
             return self._finished(Mended(False, self._how_far(suspects), part=self._best_part(sources)))
-        number = await self._choose(bed, sources, suspects)
-        edits = {one: self._passing(one, sources) for one in self.numbers}
-        chosen = edits[await self._confirmed(edits, number)]
+        choice = Choice(
+            self.ctx, dict(enumerate(found, 1)), sources, context=partial(self._fitting_context, suspects),
+            with_model=self.task.with_model,
+        )  # fmt: skip
+        chosen, edits = await choice.made(bed)
         for path, text in chosen.texts.items():
             self.workspace.write_bytes(path, text)
         return self._finished(Mended(True, f"An edit in {chosen.function} makes all checks pass.", chosen, edits))
-
-    async def _confirmed(self, edits: Mapping[int, PassingEdit], number: int) -> int:
-        """The edit to write once a person who steps has seen all that pass; another one that is taken is a label."""
-        if len(edits) == 1:
-            return number
-        picked = await self.ctx.gate.choice(FITTING, _title(number, self.numbers[number].candidate), number)
-        if picked == number or picked not in edits:
-            return number
-        label_pick(self.ctx.log, edits[number], edits[picked])
-        self.ctx.emit(RepairChosen(picked, f"You took it instead of edit {number}.", picked=True))
-        return picked
 
     def _best_part(self, sources: Mapping[str, bytes]) -> PassingEdit | None:
         """Of the edits that mend a part the one that mends most."""
         if not self.task.before or not self._partial:
             return None
         best = max(self._partial, key=lambda one: (len(one.trial.fixed), one.candidate.rank))
-        return _edit_of(0, best.candidate, sources, 0)
-
-    def _passing(self, number: int, sources: Mapping[str, bytes]) -> PassingEdit:
-        kind, call_id = self._kinds.get(number, number), self._call_ids.get(number)
-        return _edit_of(number, self.numbers[number].candidate, sources, kind, call_id)
+        return edit_of(0, best.candidate, sources, 0)
 
     def _sources(self, traces: Sequence[Trace]) -> dict[str, bytes]:
         """The files that may hold the fault: executed ones first; all that may be changed where nothing was traced."""
@@ -317,7 +294,6 @@ class RepairPhase:
             search.deadline = end + PAIRS_SECONDS
             await search.run(search.combined())
         self._tell(search.counts, None, last=True)
-        self.numbers = dict(enumerate(search.passing, 1))
         self._partial = search.partial
         return search.passing
 
@@ -368,87 +344,9 @@ class RepairPhase:
         sources = {edit.path: (self.workspace.root / edit.path).read_bytes() for edit in found.candidate.edits}
         return unified(found.candidate, sources)
 
-    async def _choose(self, bed: CheckBed, sources: Mapping[str, bytes], suspects: Sequence[Suspect]) -> int:
-        """The number of the edit to write. Ordered by evidence, one of each behaviour; then a question for each of the best,
-        unless the rest does odd things or all behave alike: then facts have decided. Among those that fit the best by
-        evidence and P(yes) is taken; where none does, the best by evidence."""
-        order = sorted(self.numbers, key=lambda number: preference(self.numbers[number].candidate))
-        order, probes = order[:MOST_COMPARED], await self._compare(bed, order[:MOST_COMPARED], sources)
-        groups = plausible_first(alike(order, probes), order, probes)
-        self._kinds = {number: group[0] for group in groups for number in group}
-        if probes:
-            self.ctx.emit(CandidatesCompared(tuple(map(tuple, groups)), len(probes)))
-        kinds = [group[0] for group in groups]
-        odd = implausible(groups, order, probes)
-        plausible = [number for number in kinds if number not in odd]
-        best = plausible[: self.config.max_judged]
-
-        def take(number: int, why: str, guess: bool) -> int:
-            other = next((one for one in kinds if one != number), None)
-            differing = "" if other is None else difference(probes, order, number, other)
-            if guess and len(kinds) > 1:
-                text = f"{len(kinds)} edits that differ make the checks pass; which of them is right is a guess."
-                self.ctx.notice("warning", f"{text} {differing}".strip(), "repair")
-            self.ctx.emit(RepairChosen(number, why, guess, differing))
-            return number
-
-        if len(plausible) == 1:
-            return take(kinds[0], _only(len(order), len(odd), len(probes)), False)
-        if not self.task.with_model or not best:
-            return take(kinds[0], "It is the best by the evidence; no model was asked.", True)
-        fits = await self._said_to_fit(best, order, probes, sources, suspects)
-        if fits:
-            most = max(fits, key=lambda number: fits[number])
-            return take(most, "It is the best by evidence and answer among those that were said to fit.", False)
-        return take(best[0], "No edit was said to fit; this is the best by the evidence, a guess.", True)
-
-    async def _said_to_fit(
-        self, best: Sequence[int], order: Sequence[int], probes: Sequence[Probe], sources: Mapping[str, bytes],
-        suspects: Sequence[Suspect],
-    ) -> dict[int, float]:  # fmt: skip
-        """A question for each of ``best``: those that are said to fit, with evidence and P(yes) in one number."""
-        fits: dict[int, float] = {}
-
-        def heard(number: int, event: CallFinished) -> None:
-            self._call_ids[number] = event.call_id
-            fits.pop(number, None)
-            if event.verdict:
-                fits[number] = fused(self.numbers[number].candidate, 1.0 if event.overruled else event.p_yes)
-            self.ctx.emit(CandidateJudged(number, bool(event.verdict), event.p_yes))
-
-        changed = self.numbers[best[0]].candidate.function
+    def _fitting_context(self, suspects: Sequence[Suspect], changed: str) -> str:
         own = next((one.function for one in suspects if one.function.name == changed), suspects[0].function)
-        await run_binary_judgment(
-            best,
-            system_prompt=fitting.SYSTEM,
-            task_context=fitting.context(self.task.text, self._contract(own), self._failure(self._messages)),
-            llm=self.ctx.llm(FITTING),
-            format_item=lambda number: fitting.item(*self._shown_edit(number, sources), examples(probes, order, number)),
-            item_key=lambda number: number,
-            label_item=lambda number: _title(number, self.numbers[number].candidate),
-            stage_name=FITTING,
-            rank=lambda number: best.index(number) + 1,
-            on_verdict=heard,
-            default_action="left to the evidence",
-        )
-        return fits
-
-    async def _compare(self, bed: CheckBed, order: Sequence[int], sources: Mapping[str, bytes]) -> list[Probe]:
-        """What the edits that pass do with other inputs."""
-        if len(order) < 2:
-            return []
-        candidates = []
-        for number in order:
-            texts = _texts(self.numbers[number].candidate, sources)
-            as_text = {path: text.decode("utf-8", "surrogateescape") for path, text in texts.items()}
-            candidates.append((self.numbers[number].candidate, as_text))
-        return await bed.probe(candidates)
-
-    def _shown_edit(self, number: int, sources: Mapping[str, bytes]) -> tuple[str, str]:
-        candidate = self.numbers[number].candidate
-        after = _texts(candidate, sources)[candidate.path]
-        function = next((one for one in functions_of(candidate.path, after) if one.name == candidate.function), None)
-        return unified(candidate, sources), function.text[:3000] if function is not None else ""
+        return fitting.context(self.task.text, self._contract(own), self._failure(self._messages))
 
     def _contract(self, function: Function) -> str:
         """What the function is to do: the comment above it, else the project's README where that is short."""
@@ -477,30 +375,6 @@ class RepairPhase:
         return done
 
 
-def _edit_of(
-    number: int, one: Candidate, sources: Mapping[str, bytes], kind: int, call_id: int | None = None
-) -> PassingEdit:
-    texts = _texts(one, sources)
-    before = {path: sources[path] for path in texts}
-    return PassingEdit(number, one.path, one.function, one.operator, texts, before, kind, call_id)
-
-
-def unified(candidate: Candidate, sources: Mapping[str, bytes]) -> str:
-    """The candidate as a unified diff."""
-    parts = []
-    for path, text in _texts(candidate, sources).items():
-        before = sources[path].decode("utf-8", "replace").splitlines(keepends=True)
-        after = text.decode("utf-8", "replace").splitlines(keepends=True)
-        parts += [line if line.endswith("\n") else line + "\n" for line in
-                  difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", n=2)]  # fmt: skip
-    return "".join(parts)
-
-
-def _texts(candidate: Candidate, sources: Mapping[str, bytes]) -> dict[str, bytes]:
-    paths = dict.fromkeys(edit.path for edit in candidate.edits)
-    return {path: apply_edits(sources[path], tuple(one for one in candidate.edits if one.path == path)) for path in paths}
-
-
 def _scaled(one: Suspect, factor: float) -> Suspect:
     lines = {line: score * factor for line, score in one.lines.items()}
     return msgspec.structs.replace(one, score=one.score * factor, lines=lines)
@@ -508,18 +382,6 @@ def _scaled(one: Suspect, factor: float) -> Suspect:
 
 def _key(one: Suspect) -> str:
     return f"{one.function.path}:{one.function.name}"
-
-
-def _only(edits: int, odd: int, inputs: int) -> str:
-    if edits == 1:
-        return "It is the only edit that passes, so there is nothing to ask."
-    if odd:
-        return f"What all others do with some of {inputs} inputs speaks against them, so there is nothing to ask."
-    return f"All {edits} edits that pass do the same with {inputs} inputs, so there is nothing to ask."
-
-
-def _title(number: int, candidate: Candidate) -> str:
-    return f"{number} {candidate.operator}, {Path(candidate.path).name}:{candidate.line}"
 
 
 def _called(messages: Collection[str], functions: Sequence[Function]) -> set[str]:

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent.repair.c_testbed import CommandBed
-from agent.repair.choosing import (
+from agent.repair.commands import read_command
+from agent.repair.edits import Candidate, Edit
+from agent.repair.inputs import Input, near_arguments, near_texts
+from agent.repair.live_calls import answers, literal
+from agent.repair.plausibility import (
     alike,
     changed_results,
     difference,
@@ -21,10 +25,6 @@ from agent.repair.choosing import (
     telling,
     unordered_results,
 )
-from agent.repair.commands import read_command
-from agent.repair.edits import Candidate, Edit
-from agent.repair.inputs import Input, near_arguments, near_texts
-from agent.repair.live_calls import answers, literal
 from agent.repair.testbed import Probe
 from agent.repair.workers import Workers
 from agent.workspace.sandbox import Limits

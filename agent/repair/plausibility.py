@@ -1,4 +1,4 @@
-"""Which of the edits that pass is the right one: what they do with other inputs tells those apart that differ."""
+"""How plausible each of the edits that pass is: what they do with other inputs tells those apart that differ."""
 
 from __future__ import annotations
 
