@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from agent.language.nesting import UNREADABLE
 from agent.python.names import undefined_names
+from agent.replacements import Replacement, replaced
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class _Edit(NamedTuple):
-    """Bytes ``start`` to ``end`` of the source become ``text``; ``why`` is a sentence."""
-
-    start: int
-    end: int
-    text: str
-    why: str
+_Mend = tuple[Replacement, str]
+"""What is exchanged, and the sentence that says why."""
 
 
 def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> tuple[bytes, tuple[str, ...]]:
@@ -41,10 +36,9 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
         node = _definition(tree, name)
         if node is None:
             continue
-        edits = sorted(set(rule(source, node, users)), reverse=True)
-        for edit in edits:
-            source = source[: edit.start] + edit.text.encode() + source[edit.end :]
-            told[edit.why] = None
+        mends = dict(rule(source, node, users))
+        source = replaced(source, mends)
+        told.update(dict.fromkeys(mends.values()))
     return source, tuple(told)
 
 
@@ -79,7 +73,7 @@ def _own(node: ast.ClassDef) -> Iterator[tuple[ast.Attribute, bool]]:
                 yield one, id(one) in called
 
 
-def _hidden_methods(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+def _hidden_methods(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
     if not isinstance(node, ast.ClassDef):
         return
     own = list(_own(node))
@@ -89,10 +83,10 @@ def _hidden_methods(source: bytes, node: ast.AST, users: list[ast.Module]) -> It
         if one.attr in hidden and not called and f"_{one.attr}" not in names:
             end = _offset(source, one.end_lineno or 1, one.end_col_offset or 0)
             why = f"The attribute {one.attr} hides the method of that name, so it is called _{one.attr}."
-            yield _Edit(end - len(one.attr.encode()), end, f"_{one.attr}", why)
+            yield Replacement(end - len(one.attr.encode()), end, f"_{one.attr}"), why
 
 
-def _bare_members(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+def _bare_members(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
     if not isinstance(node, ast.ClassDef):
         return
     stored = {one.attr for one, _ in _own(node) if isinstance(one.ctx, ast.Store)}
@@ -108,10 +102,10 @@ def _bare_members(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iter
                 at = _offset(source, one.lineno, one.col_offset)
                 hidden = one.id not in stored and id(one) not in called and f"_{one.id}" in stored
                 why = f"{one.id} is a member of {node.name}, so it is read through {first}."
-                yield _Edit(at, at, f"{first}._" if hidden else f"{first}.", why)
+                yield Replacement(at, at, f"{first}._" if hidden else f"{first}."), why
 
 
-def _defaults(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+def _defaults(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
     name = getattr(node, "name", "")
     head = _methods(node).get("__init__") if isinstance(node, ast.ClassDef) else node
     if not isinstance(head, _Function) or head.args.vararg is not None or head.args.posonlyargs:
@@ -133,7 +127,7 @@ def _defaults(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator
     for one in required[fewest:]:
         at = _offset(source, one.end_lineno or 1, one.end_col_offset or 0)
         text = "=None" if one.annotation is None else " = None"
-        yield _Edit(at, at, text, f"The tests call {name} without {one.arg}, so that it is None by default.")
+        yield Replacement(at, at, text), f"The tests call {name} without {one.arg}, so that it is None by default."
 
 
 def _expects_refusal(tree: ast.Module) -> bool:
@@ -141,7 +135,7 @@ def _expects_refusal(tree: ast.Module) -> bool:
     return any(isinstance(one, ast.Name) and one.id == "TypeError" for one in ast.walk(tree))
 
 
-def _properties(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Edit]:
+def _properties(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
     if not isinstance(node, ast.ClassDef):
         return
     called: set[str] = set()
@@ -156,4 +150,4 @@ def _properties(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterat
         if name in read - called and takes_nothing and not any(one.attr == name and hit for one, hit in _own(node)):
             at = _offset(source, method.lineno, method.col_offset)
             why = f"The tests read {name} without a call, so it is a property."
-            yield _Edit(at, at, "@property\n" + " " * method.col_offset, why)
+            yield Replacement(at, at, "@property\n" + " " * method.col_offset), why

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -57,9 +58,12 @@ CHECK = 'if len(self.items) == self.size:\n            raise OverflowError("full
 TASK = "Implement stack.py as README.md describes, so that the tests in test_stack.py pass."
 
 
-def repository(place: Path) -> Path:
+FILES = {"stack.py": STUBS, "test_stack.py": TESTS, "README.md": "A stack that can be FULL_MARK.\n"}
+
+
+def repository(place: Path, files: Mapping[str, str] = FILES) -> Path:
     place.mkdir()
-    for name, text in {"stack.py": STUBS, "test_stack.py": TESTS, "README.md": "A stack that can be FULL_MARK.\n"}.items():
+    for name, text in files.items():
         (place / name).write_text(text)
     run_git(place, "init", "-q")
     run_git(place, "add", "-A")
@@ -166,8 +170,6 @@ async def test_a_line_of_what_is_nearly_right_is_filled_when_fresh_versions_are_
 
 async def test_edits_that_mend_a_part_each_are_kept_one_after_the_other(tmp_path: Path) -> None:
     """Two faults in two functions of one file: no single edit makes all checks pass."""
-    repo = tmp_path / "pair"
-    repo.mkdir()
     files = {
         "pair.py": "def low(a, b):\n    pass\n\n\ndef span(values):\n    pass\n\n\ndef high(a, b):\n    pass\n",
         "test_pair.py": "from pair import high, low, span\n\n\n"
@@ -175,11 +177,7 @@ async def test_edits_that_mend_a_part_each_are_kept_one_after_the_other(tmp_path
         "def test_high():\n    assert (high(1, 2), high(2, 1)) == (2, 2)\n\n\n"
         "def test_span():\n    assert span([3, 9, 4]) == 6\n\n\ndef test_one():\n    assert span([5]) == 0\n",
     }
-    for name, text in files.items():
-        (repo / name).write_text(text)
-    run_git(repo, "init", "-q")
-    run_git(repo, "add", "-A")
-    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "start")
+    repo = repository(tmp_path / "pair", files)
     versions = {
         "low": "def low(a, b):\n    return a if a > b else b\n",
         "high": "def high(a, b):\n    return a if a < b else b\n",
@@ -225,8 +223,6 @@ async def test_a_stronger_model_is_asked_only_after_failures_and_stands_in_its_r
 @pytest.mark.parametrize("language", ["c", "py"])
 async def test_what_is_stated_and_no_test_checks_chooses_the_version(tmp_path: Path, language: str) -> None:
     """A document states what a function comes to; no test calls it, and nothing of the check is left in the change."""
-    repo = tmp_path / "half"
-    repo.mkdir()
     wrong, right = "n / 2", "n > 0 ? n / 2 : 0"
     if language == "c":
         files = {
@@ -240,11 +236,7 @@ async def test_what_is_stated_and_no_test_checks_chooses_the_version(tmp_path: P
         doc += "    raise NotImplementedError\n"
         files = {"half.py": f"def half(n):\n{doc}", "test_other.py": "def test_nothing():\n    assert True\n"}
         versions = [f"```python\ndef half(n):\n    return {body}\n```" for body in ("n // 2", "max(0, n // 2)")]
-    for name, text in files.items():
-        (repo / name).write_text(text)
-    run_git(repo, "init", "-q")
-    run_git(repo, "add", "-A")
-    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "start")
+    repo = repository(tmp_path / "half", files)
     replies = iter([*versions, versions[-1], versions[-1]])
     sections = {"coding": {"interface_tests": False}}
     async with ScriptedServer(lambda call: Answer(next(replies))) as server:
@@ -257,18 +249,12 @@ async def test_what_is_stated_and_no_test_checks_chooses_the_version(tmp_path: P
 
 async def test_tests_that_also_use_what_fails_do_not_speak_against_the_next_function(tmp_path: Path) -> None:
     """``close`` is right, and every test of it also uses ``push``, which is wrong: it is written once."""
-    repo = tmp_path / "both"
-    repo.mkdir()
     files = {
         "both.py": "def push(items, one):\n    pass\n\n\ndef close(items):\n    pass\n",
         "test_both.py": "from both import close, push\n\n\ndef test_push():\n    assert push([], 1) == [1]\n\n\n"
         "def test_close():\n    assert close(push([1], 2)) == 2\n",
     }
-    for name, text in files.items():
-        (repo / name).write_text(text)
-    run_git(repo, "init", "-q")
-    run_git(repo, "add", "-A")
-    run_git(repo, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "start")
+    repo = repository(tmp_path / "both", files)
     asked: list[str] = []
 
     def write(call: RecordedCall) -> Answer:

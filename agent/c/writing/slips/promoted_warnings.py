@@ -8,7 +8,7 @@ makes what was undefined zero. The options are those of gcc and clang.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 import tree_sitter
@@ -16,6 +16,7 @@ import tree_sitter
 from agent.c.declarations.functions import declared_names
 from agent.c.syntax.tree import parse_c
 from agent.language.nodes import text_of, walk
+from agent.replacements import Replacement, replaced
 from agent.values import Diagnostic
 
 _QUOTED = re.compile(r"['‘]([^'’]*)['’](?:\s*[({]aka\s*['‘]([^'’]*)['’][)}])?")
@@ -26,14 +27,6 @@ _POSTFIX = frozenset(
 """Expressions that a cast takes as a whole."""
 
 _SCALAR = frozenset({"primitive_type", "sized_type_specifier"})
-
-
-class Edit(NamedTuple):
-    """Bytes ``start`` to ``end`` become ``text``."""
-
-    start: int
-    end: int
-    text: str
 
 
 class _Place(NamedTuple):
@@ -64,7 +57,7 @@ def without_promoted_warnings(
     if not errors or not all(option_of(one) in _MENDS and one.line in lines for one in errors):
         return source, ()
     root = parse_c(source)
-    edits: dict[Edit, str] = {}
+    edits: dict[Replacement, str] = {}
     for one in errors:
         function = next((node for node in root.children if _holds(node, one.line)), None)
         if function is None:
@@ -74,9 +67,9 @@ def without_promoted_warnings(
         edit = _MENDS[option_of(one)](_Place(nodes, one.column, quoted, function))
         if edit is None:
             return source, ()
-        now = edit.text.strip() or "nothing"
-        edits.setdefault(edit, f"{one.message} (-W{option_of(one)}), so `{now}` stands there now.")
-    return _applied(source, list(edits)), tuple(edits.values())
+        how = f"mended with `{edit.text.strip()}`" if edit.text else "taken out"
+        edits.setdefault(edit, f"{one.message} (-W{option_of(one)}): {how}.")
+    return replaced(source, edits), tuple(edits.values())  # of two that overlap one waits for the next compile
 
 
 def option_of(diagnostic: Diagnostic) -> str:
@@ -88,15 +81,6 @@ def _holds(node: tree_sitter.Node, line: int) -> bool:
     return node.type == "function_definition" and node.start_point[0] < line <= node.end_point[0] + 1
 
 
-def _applied(source: bytes, edits: Sequence[Edit]) -> bytes:
-    end = len(source) + 1
-    for edit in sorted(edits, key=lambda one: (one.start, one.end), reverse=True):
-        if edit.end <= end:  # of two that overlap the later one waits for the next compile
-            source = source[: edit.start] + edit.text.encode() + source[edit.end :]
-            end = edit.start
-    return source
-
-
 def _anchor(node: tree_sitter.Node) -> tree_sitter.Node:
     """What a compiler's caret points at: the operator of an expression, else its begin."""
     return node.child_by_field_name("operator") or node
@@ -106,12 +90,12 @@ def _body(place: _Place) -> tree_sitter.Node | None:
     return place.function.child_by_field_name("body")
 
 
-def _wrapped(node: tree_sitter.Node, before: str) -> Edit:
+def _wrapped(node: tree_sitter.Node, before: str) -> Replacement:
     text = text_of(node)
-    return Edit(node.start_byte, node.end_byte, f"{before}{text}" if node.type in _POSTFIX else f"{before}({text})")
+    return Replacement(node.start_byte, node.end_byte, f"{before}{text}" if node.type in _POSTFIX else f"{before}({text})")
 
 
-def _sign_compare(place: _Place) -> Edit | None:
+def _sign_compare(place: _Place) -> Replacement | None:
     """The unsigned side is taken as the signed type that the other one has."""
     if len(place.quoted) < 2:
         return None
@@ -129,7 +113,7 @@ def _is_unsigned(quoted: tuple[str, str]) -> bool:
     return any(re.search(r"\bunsigned\b|\bsize_t\b|\buint\w*_t\b", one) for one in quoted)
 
 
-def _char_subscripts(place: _Place) -> Edit | None:
+def _char_subscripts(place: _Place) -> Replacement | None:
     for node in place.nearest("subscript_expression"):
         index = node.child_by_field_name("index")
         if index is not None and index.type not in ("number_literal", "char_literal", "cast_expression"):
@@ -137,16 +121,18 @@ def _char_subscripts(place: _Place) -> Edit | None:
     return None
 
 
-def _unused_parameter(place: _Place) -> Edit | None:
+def _unused_parameter(place: _Place) -> Replacement | None:
     body = _body(place)
-    return Edit(body.start_byte + 1, body.start_byte + 1, f"\n    (void){place.name};") if body and place.name else None
+    if body is None or not place.name:
+        return None
+    return Replacement(body.start_byte + 1, body.start_byte + 1, f"\n    (void){place.name};")
 
 
-def _unused_variable(place: _Place) -> Edit | None:
+def _unused_variable(place: _Place) -> Replacement | None:
     declaration = _declaration_of(place)
     if declaration is None or (declaration.parent is not None and declaration.parent.type == "for_statement"):
         return None
-    return Edit(declaration.end_byte, declaration.end_byte, f" (void){place.name};")
+    return Replacement(declaration.end_byte, declaration.end_byte, f" (void){place.name};")
 
 
 def _declaration_of(place: _Place) -> tree_sitter.Node | None:
@@ -155,7 +141,7 @@ def _declaration_of(place: _Place) -> tree_sitter.Node | None:
     return declarations[0] if len(declarations) == 1 else None
 
 
-def _uninitialized(place: _Place) -> Edit | None:
+def _uninitialized(place: _Place) -> Replacement | None:
     """It begins as zero."""
     declaration = _declaration_of(place)
     if declaration is None:
@@ -169,11 +155,11 @@ def _uninitialized(place: _Place) -> Edit | None:
         if any(size is None or not re.fullmatch(r"\d+|[A-Z][A-Z0-9_]*", text_of(size)) for size in sizes):
             return None  # an array of variable length cannot be initialised
         scalar = not sizes and (declarator.type == "pointer_declarator" or (kind is not None and kind.type in _SCALAR))
-        return Edit(declarator.end_byte, declarator.end_byte, " = 0" if scalar else " = {0}")
+        return Replacement(declarator.end_byte, declarator.end_byte, " = 0" if scalar else " = {0}")
     return None
 
 
-def _discarded_const(place: _Place) -> Edit | None:
+def _discarded_const(place: _Place) -> Replacement | None:
     """A local pointer to what may not be changed is declared as one."""
     found: tree_sitter.Node | None = next((node for node in place.nodes if node.type == "declaration"), None)
     if found is None:
@@ -184,43 +170,43 @@ def _discarded_const(place: _Place) -> Edit | None:
         found = _declaration_of(place._replace(quoted=[(text_of(left), "")]))
     if found is None or len(found.children_by_field_name("declarator")) != 1 or "const" in text_of(found).split():
         return None
-    return Edit(found.start_byte, found.start_byte, "const ")
+    return Replacement(found.start_byte, found.start_byte, "const ")
 
 
-def _not_static(place: _Place) -> Edit | None:
+def _not_static(place: _Place) -> Replacement | None:
     start = place.function.start_byte
-    return None if text_of(place.function).startswith("static") else Edit(start, start, "static ")
+    return None if text_of(place.function).startswith("static") else Replacement(start, start, "static ")
 
 
-def _unused_function(place: _Place) -> Edit:
-    return Edit(place.function.start_byte, place.function.end_byte, "")
+def _unused_function(place: _Place) -> Replacement:
+    return Replacement(place.function.start_byte, place.function.end_byte, "")
 
 
-def _falls_through(place: _Place) -> Edit | None:
+def _falls_through(place: _Place) -> Replacement | None:
     """It is said to be meant, in the words that gcc knows."""
     line = place.nodes[0].start_point[0] if place.nodes else -1
     labels = [one for one in walk(place.function) if one.type == "case_statement" and one.start_point[0] > line >= 0]
-    return Edit(labels[0].start_byte, labels[0].start_byte, "/* fall through */\n        ") if labels else None
+    return Replacement(labels[0].start_byte, labels[0].start_byte, "/* fall through */\n        ") if labels else None
 
 
-def _parentheses(place: _Place) -> Edit | None:
+def _parentheses(place: _Place) -> Replacement | None:
     for node in place.nearest("binary_expression"):
         outer = node.parent
         if text_of(_anchor(node)) == "&&" and outer is not None and text_of(_anchor(outer)) == "||":
-            return Edit(node.start_byte, node.end_byte, f"({text_of(node)})")
+            return Replacement(node.start_byte, node.end_byte, f"({text_of(node)})")
     return None
 
 
-def _no_return(place: _Place) -> Edit | None:
+def _no_return(place: _Place) -> Replacement | None:
     """The end of a function that is not to be reached gives zero."""
     body, kind = _body(place), place.function.child_by_field_name("type")
     declarator = place.function.child_by_field_name("declarator")
     points = declarator is not None and declarator.type == "pointer_declarator"
     scalar = points or (kind is not None and kind.type in _SCALAR)
-    return Edit(body.end_byte - 1, body.end_byte - 1, "    return 0;\n") if body is not None and scalar else None
+    return Replacement(body.end_byte - 1, body.end_byte - 1, "    return 0;\n") if body is not None and scalar else None
 
 
-_MENDS: dict[str, Callable[[_Place], Edit | None]] = {
+_MENDS: dict[str, Callable[[_Place], Replacement | None]] = {
     "sign-compare": _sign_compare,
     "char-subscripts": _char_subscripts,
     "unused-parameter": _unused_parameter,
