@@ -1,7 +1,9 @@
 """How far a run had come that was stopped or killed, read from its log: the plan, what was done, and where its branch was.
 
 A resumed run does not plan again. Its branch goes back to the last commit that an event vouches for: a step that was under
-way is done again as a whole, as if the run had never been broken off.
+way is done again as a whole, as if the run had never been broken off. A run that had come to its own end, with functions
+that failed or checks that fail, has its rounds again: what is there stays, and what came to nothing is tried once more, with
+the models that are set now.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from agent.events import (
     PlanAdjusted,
     PlanMade,
     RepairFinished,
+    RunFinished,
     StageFinished,
     StageStarted,
     StepFinished,
@@ -130,6 +133,8 @@ def read_progress(events: Iterable[object]) -> EarlierProgress | None:
                 found.rounds, failed = found.rounds + 1, ""
             case StageStarted() if event.stage in _AFTER_THE_PLAN:
                 failed, planned_done = "", True
+            case RunFinished() if event.status != "stopped":
+                found.rounds = 0
             case IncludeAdded():
                 found.includes += 1 if event.kept else -1
     if not outcome.planned and found.mended is None:

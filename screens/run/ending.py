@@ -133,14 +133,24 @@ def _next_steps(session: RunSession) -> Keys:
     if may_undo(session):
         keys.append(("U", ("undo: take the change out of your files", "undo the apply", "undo")))
     if may_retry(session):
-        short = "go on" if session.resumable else "try again"
-        reused = "try again; the verdicts are reused" if session.state.calls else short
-        keys.append(("R", ("go on where it stopped" if session.resumable else reused, short)))
+        keys.append(("R", _again(session)))
         keys.append(("m", ("choose another model", "another model", "model")))
     if session.deciding or may_retry(session):
         pane = BY_NAME[explaining_pane(session.state)]
         keys.append((key_of(pane.name), (pane.look, pane.title)))
     return keys
+
+
+def _again(session: RunSession) -> tuple[str, ...]:
+    """What going on, or trying again, would do."""
+    if not session.resumable:
+        return ("try again; the verdicts are reused", "try again") if session.state.calls else ("try again",)
+    end = session.state.finished
+    if end is None or end.status == "stopped":
+        return "go on where it stopped", "go on"
+    failed = sum(function.status == "failed" for function in session.state.functions.values())
+    what = f"the {'function' if failed == 1 else plural(failed, 'function')} that failed" if failed else "what fails"
+    return f"go on with {what}", "go on"
 
 
 def _fitting(first: Keys, rest: Keys, width: int) -> Content | None:

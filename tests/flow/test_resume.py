@@ -70,6 +70,20 @@ async def test_a_killed_run_ends_as_one_that_was_not(tmp_path: Path, kind: str, 
     assert len(coder.asked) - asked <= asked + 1, "at most the function under way is asked for again"
 
 
+async def test_a_run_that_ended_goes_on_with_what_failed_and_another_model(tmp_path: Path) -> None:
+    repo = small_ring(tmp_path / "ring")
+    weak = Coder(RING)
+    weak.functions["ring_max"] = "int ring_max(const ring_buffer *ring)\n{\n    return ring->wrong;\n}"
+    async with ScriptedServer(weak) as server:
+        first, _, _ = await play(repo, server, TASK)
+    assert (first.status, first.functions_failed) == ("partial", 1), first.reason
+    strong = Coder(RING)
+    async with ScriptedServer(strong) as server:
+        finished, _, _ = await play(repo, server, TASK, resume=only_run(repo), sections={"models": {"coding": "stronger"}})
+    assert (finished.status, finished.functions_failed) == ("complete", 0), finished.reason
+    assert set(strong.asked) == {"ring_max"}, "what holds is not asked for again"
+
+
 S1, S2 = (PlanStep(name, name, ("a.c",), (name,), (), "", "function_implement") for name in ("s1", "s2"))
 MADE = ev.PlanMade((S1, S2), "facts")
 

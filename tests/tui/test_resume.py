@@ -16,6 +16,7 @@ from agent.workspace.demo import load_demo
 from screens.history.replay import ReplayScreen
 from screens.history.screen import HistoryScreen
 from screens.panes.calls import CallStream
+from screens.run.ending import ending_lines
 from screens.run.screen import RunScreen
 from tests.fakes.script import RecordedCall
 from tests.fakes.server import ScriptedServer
@@ -115,3 +116,28 @@ async def test_a_killed_run_is_opened_from_the_history_and_resumed_to_its_end(ri
     assert listed.status == "complete" and listed.calls == len(state.calls) - len(reused), "those before count"
     assert state.finished.calls == listed.calls, "the end says what the list says"
     assert checkout(ring) == before
+
+
+async def test_a_run_that_ended_partial_goes_on_with_what_failed_and_another_model(tmp_path: Path) -> None:
+    repo = small_ring(tmp_path / "ring")
+    coder = Coder((SOLUTIONS / "ring_buffer.c").read_bytes())
+    right = coder.functions["ring_max"]
+    coder.functions["ring_max"] = "int ring_max(const ring_buffer *ring)\n{\n    return ring->wrong;\n}"
+    async with ScriptedServer(coder) as server:
+        configure(repo, server)
+        app = application(repo, TASK)
+        async with app.run_test(size=SIZE, notifications=True) as pilot:
+            await pilot.pause()
+            await pilot.press("enter")
+            first = await ended(pilot, app, "partial")
+            assert first.state.finished is not None
+            keys = ending_lines(first, first.state.finished, 200)[-1].plain
+            assert "R go on with the function that failed" in keys and "m choose another model" in keys
+            coder.functions["ring_max"] = right
+            configure(repo, server, models={"coding": "stronger"})
+            asked = len(coder.asked)
+            await pilot.press("R")
+            await until(pilot, lambda: app.session is not first)
+            session = await ended(pilot, app)
+    assert session.state.run_id == first.state.run_id
+    assert set(coder.asked[asked:]) == {"ring_max"}, "what holds is not asked for again"
