@@ -51,11 +51,19 @@ def _cut(plain: str, start: int, room: int) -> tuple[int, int]:
         place += 1
     if place == len(plain):
         return place, place
+    if blank and not _fits_whole(plain, blank + 1, room):
+        blank = 0  # it is cut anyway: what stands before it, such as a mark, is not left alone on a line
     end = place if plain[place] == " " else blank or max(place, start + 1)
     following = end
     while following < len(plain) and plain[following] == " ":
         following += 1
     return end, following
+
+
+def _fits_whole(plain: str, start: int, room: int) -> bool:
+    """Whether the word from ``start`` on fits into a line of ``room`` cells."""
+    word = plain[start : start + room + 1].lstrip(" ").partition(" ")[0]
+    return sum(map(get_character_cell_size, word)) <= room
 
 
 def _same(before: Sequence[Content], after: Sequence[Content], place: int) -> bool:

@@ -126,6 +126,13 @@ def test_long_lines_are_folded_to_the_width() -> None:
     assert wrapped(source, 400) == source
 
 
+def test_a_mark_is_not_left_alone_before_a_name_that_fills_more_than_a_line() -> None:
+    name = "tests/test_" + "a_long_name_" * 6 + "end"
+    rows = [row.plain for row in wrapped([Content(f"  ✗ {name} fails")], 40)]
+    assert rows[0].startswith("  ✗ tests/") and len(rows[0]) == 40
+    assert "".join(rows).replace(" ", "") == f"✗{name}fails"
+
+
 def test_keep_tail_fits() -> None:
     for text in ("short", "a/long/path/to/file.c", "日本語日本語日本語"):
         for width in range(12):
