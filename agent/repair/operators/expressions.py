@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agent.language.nodes import walk
 from agent.repair.operators.registry import Binary, EditParts, Site, operator
 
 _COMPARISONS = {
@@ -64,6 +65,24 @@ def arithmetic(site: Site) -> Iterator[EditParts]:
         for sign in _ARITHMETIC.get(one.text, ()):
             if _known(site, sign):
                 yield site.sign(one, sign)
+
+
+@operator("rounding", "a whole division rounded down, up or to the nearest; a remainder that is never negative", weight=0.45)
+def rounding(site: Site) -> Iterator[EditParts]:
+    """C rounds ``a / b`` towards zero and gives ``a % b`` the sign of ``a`` (C17 6.5.5), Python rounds ``a // b`` down."""
+    quotient = "//" if site.python else "/"
+    for one in site.binaries:
+        if one.text not in (quotient, "%") or any(node.type in ("call_expression", "call") for node in walk(one.node)):
+            continue
+        a, b = site.grouped(one.left), site.grouped(one.right)
+        proposed: list[str] = []
+        if one.text == quotient:
+            proposed += [f"({a} + {b} - 1) {quotient} {b}", f"({a} + {b} {quotient} 2) {quotient} {b}"]
+        if not site.python:
+            proposed.append(f"{a} / {b} - ({a} % {b} < 0)" if one.text == "/" else f"({a} % {b} + {b}) % {b}")
+        operand = one.node.parent is not None and "binary" in one.node.parent.type
+        for text in proposed:
+            yield site.replace(one.node, f"({text})" if operand else text)
 
 
 @operator("assignment", "another assigning operator", weight=0.6)
