@@ -86,6 +86,8 @@ class TestContract:
         if not known:
             return None
         using = self.concerning(name)
+        if using and using.isdisjoint(known):  # its own tests pass, whatever those that fail are called
+            return 0.0
         told = len(using & known) / math.sqrt(len(known) * max(1, len(using)))
         return told + _BY_NAME * self._named(name, known)
 

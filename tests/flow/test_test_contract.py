@@ -73,3 +73,12 @@ static void test_overwrite_replaces_the_oldest(void) { buffer *b = made(1); fill
     c = contract(test_buffer__c=source)
     failing = ["test_overwrite_replaces_the_oldest"]
     assert (c.suspicion("overwrite", failing) or 0) > (c.suspicion("put", failing) or 0) > 0
+
+
+def test_a_function_whose_tests_pass_is_not_blamed_for_a_name_that_others_have_in_theirs() -> None:
+    source = b"""static void test_score_modifier(void) { assert(modifier(3) == -4); }
+static void test_random(void) { assert(score() > 2); }
+"""
+    c = contract(test_character__c=source)
+    assert c.suspicion("score", ["test_score_modifier"]) == 0.0
+    assert (c.suspicion("modifier", ["test_score_modifier"]) or 0) >= 1.0
