@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 
-from agent.verdict.threshold import combined_score
+from agent.verdict.threshold import Threshold
 from benchmarks.commits import mean
 
 Point = tuple[str, bool, float, int]
@@ -17,8 +17,7 @@ WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 """Larger ones would overrule a model that is sure of itself: with 3, P(yes) 0.05 at rank 1 becomes 0.51."""
 
 RECALL = 0.9
-"""A filter stage should keep nine tenths of what it was given that matters, in as few items as it can (issue goal)."""
-
+"""A filter stage should keep nine tenths of what it was given that matters, in as few items as it can."""
 
 RANKED = ("scope", "precision_pass1", "precision_pass2")
 """Stages whose items come ranked. They are filters; the others are split by balanced accuracy."""
@@ -59,7 +58,7 @@ def fit_stage(stage: str, points: Sequence[Point]) -> FittedStage:
         outside = [point for point in points if point[0] != change]
         if outside and any(point[1] for point in inside):
             t, w = choose(outside)
-            parts[change] = kept_share(inside, lambda p, rank, t=t, w=w: combined_score(p, rank, w) >= t)  # type: ignore[misc]
+            parts[change] = kept_share(inside, lambda p, rank, t=t, w=w: _score(p, rank, w) >= t)  # type: ignore[misc]
     order = (auc(points, lambda p, rank: p), auc(points, lambda p, rank: -rank))
     return FittedStage(stage, threshold, weight, len(points), *order, averaged(list(parts.values())), parts)
 
@@ -91,7 +90,7 @@ def choose_filter(points: Sequence[Point]) -> tuple[float, float]:
     best: tuple[float, float, float] | None = None
     for weight in WEIGHTS:
         threshold = _threshold(points, weight)
-        share = mean([float(combined_score(p, rank, weight) >= threshold) for _, _, p, rank in points])
+        share = mean([float(_score(p, rank, weight) >= threshold) for _, _, p, rank in points])
         if best is None or share < best[0] - 1e-9:
             best = (share, threshold, weight)
     assert best is not None
@@ -100,11 +99,17 @@ def choose_filter(points: Sequence[Point]) -> tuple[float, float]:
 
 def _threshold(points: Sequence[Point], weight: float) -> float:
     """The highest threshold with the wanted mean recall over the changes that have gold items."""
-    scores = sorted({combined_score(p, rank, weight) for _, gold, p, rank in points if gold}, reverse=True)
+    scores = sorted({_score(p, rank, weight) for _, gold, p, rank in points if gold}, reverse=True)
     for threshold in scores:
-        if kept_share(points, lambda p, rank, t=threshold: combined_score(p, rank, weight) >= t)[1] >= RECALL:  # type: ignore[misc]
+        if kept_share(points, lambda p, rank, t=threshold: _score(p, rank, weight) >= t)[1] >= RECALL:  # type: ignore[misc]
             return threshold - 0.0005
     return scores[-1] - 0.0005 if scores else 0.5
+
+
+def _score(p_yes: float, rank: int, rank_weight: float) -> float:
+    score = Threshold("", "", 0.5, rank_weight).score(p_yes, rank, {})
+    assert score is not None  # every point has a rank
+    return score
 
 
 def kept_share(points: Sequence[Point], keep: Callable[[float, int], bool]) -> tuple[float, float, float]:

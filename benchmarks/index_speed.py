@@ -90,10 +90,7 @@ def measure(root: Path, folder: Path) -> None:
     queries = []
     for query in ("the ring buffer drops the last token when it is full", "read the reply from a client socket"):
         began = time.perf_counter()
-        index.search_files(query, 20)
-        queries.append(time.perf_counter() - began)
-        began = time.perf_counter()
-        index.search_symbols(query, limit=20)
+        index.rankings(query)
         queries.append(time.perf_counter() - began)
     print(f"{'a search':24}{statistics.median(queries) * 1000:10.0f}")
     _beside_ctags(root, size, sum(entry.size for entry in index.files() if entry.language in ("c", "python")))

@@ -7,13 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, RankedFile, RankedSymbol, RefreshReport
+    from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, RefreshReport
     from agent.index.repository import Index
     from agent.index.store import IndexUnavailable
 
 __all__ = [
-    "FileEntry", "Index", "IndexUnavailable", "IndexedSymbol", "LibrarySymbol", "RankedFile", "RankedSymbol",
-    "RefreshReport",
+    "FileEntry", "Index", "IndexUnavailable", "IndexedSymbol", "LibrarySymbol", "RefreshReport",
 ]  # fmt: skip
 
 _ELSEWHERE = {"Index": "repository", "IndexUnavailable": "store"}

@@ -47,22 +47,6 @@ class LibrarySymbol(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str = "name"
 
 
-class RankedFile(msgspec.Struct, frozen=True):
-    """A search result; ``reasons`` say which rankings brought it up, best first (``names #2``)."""
-
-    path: str
-    score: float
-    reasons: tuple[str, ...] = ()
-
-
-class RankedSymbol(msgspec.Struct, frozen=True):
-    """A symbol search result."""
-
-    symbol: IndexedSymbol
-    score: float
-    reasons: tuple[str, ...] = ()
-
-
 class RefreshReport(msgspec.Struct, frozen=True):
     """What a refresh found: totals after it, files re-read (``changed``), skipped files by reason, time in ms.
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from agent.index import history, scan, search
-from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, RankedFile, RankedSymbol, RefreshReport
+from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, RefreshReport
 from agent.index.references import References
 from agent.index.resolve import ProjectResolver
 from agent.index.source import MAX_FILE_BYTES, read_source
@@ -291,15 +291,7 @@ class Index:
         """Files that changed in the same commits as ``path``, with counts, most first."""
         return history.cochanged(self._store, path)
 
-    def search_files(self, query: str, limit: int = 20, *, tests: bool = False) -> list[RankedFile]:
-        """Source files by likelihood for a task in plain words; test files only when ``tests``."""
-        return search.rank_files(self._store, query, limit, tests=tests)
-
     def rankings(self, query: str, *, tests: bool | None = False) -> dict[str, dict[str, float]]:
         """Source files by each kind of evidence for a task in plain words, best first, with scores that only compare within
         one kind. ``tests``: False without test files, True only those, None all."""
         return search.rankings(self._store, query, tests)
-
-    def search_symbols(self, query: str, paths: Iterable[str] | None = None, limit: int = 20) -> list[RankedSymbol]:
-        """Symbols by likelihood, of ``paths`` or of the best-ranked files."""
-        return search.rank_symbols(self._store, self._references, query, limit, paths)

@@ -1,4 +1,4 @@
-"""Which files and symbols a task in plain words is about: several rankings, fused by reciprocal rank.
+"""Which files a task in plain words is about: one ranking for each kind of evidence.
 
 The tables hold each word once a row, and a row is a symbol, so that a word's count in a file is the number of its symbols
 that have the word. All statistics are taken over the rows that are live now, whatever the tables hold besides.
@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
-from agent.index.entries import RankedFile, RankedSymbol
-from agent.index.extract import MAX_SYMBOLS, UNSEARCHED, unpacked_lengths
-from agent.index.references import References
+from agent.index.extract import MAX_SYMBOLS, unpacked_lengths
 from agent.index.store import Store, file_number
 from agent.index.words import identifiers, query_words
 from agent.languages import LANGUAGES
-
-RRF = 15
-"""The constant of reciprocal rank fusion: smaller than the usual 60, because code search needs only the first places."""
-
-WEIGHTS = {"names": 1.0, "text": 1.0, "symbols": 1.0, "history": 1.0, "mentioned": 1.5, "neighbours": 0.3}
-"""A name given exactly is stronger evidence than words; an include or import edge alone is weak."""
 
 K1, B = 1.2, 0.75
 """The usual BM25 constants (Robertson and Zaragoza 2009)."""
@@ -39,9 +31,6 @@ Scores = dict[str, float]
 
 _DEPTH = 200
 _COMMITS = 60
-_NEIGHBOURS_OF = 8
-_PLACE_HALVES = 30
-"""A symbol in the file at this place counts half of one in a file at the top."""
 
 
 class _File(msgspec.Struct):
@@ -178,19 +167,6 @@ class IndexQuery:
                 scores[path] += 1 / len(paths)
         return _best(scores)
 
-    def by_neighbours(self, top: Iterable[RankedFile]) -> Scores:
-        """Files that include, import or are used by the best so far; a file with many neighbours vouches less for each."""
-        sql = (
-            "SELECT DISTINCT f.path FROM edges e JOIN files f ON f.id = e.source + e.target - ?1 "
-            "WHERE (e.source = ?1 OR e.target = ?1) AND e.source <> e.target"
-        )
-        scores: dict[str, float] = defaultdict(float)
-        for ranked in top:
-            paths = [path for (path,) in self._store.rows(sql, (file_number(ranked.path),)) if path in self.paths]
-            for path in paths:
-                scores[path] += ranked.score / len(paths) ** 0.5
-        return _best(scores)
-
     def _ordered(self, scores: Mapping[int, float]) -> Scores:
         return _best({self.files[base].path: score for base, score in scores.items()})
 
@@ -214,96 +190,15 @@ def _best(scores: Mapping[str, float]) -> Scores:
     return {path: scores[path] for path in order[:_DEPTH]}
 
 
-def rank_files(store: Store, query: str, limit: int, *, tests: bool = False) -> list[RankedFile]:
-    """The most likely files first. ``tests`` chooses test files instead of all others; the two are never mixed."""
-    if not query_words(query):
-        return []
-    search = IndexQuery(store, query, tests)
-    return _rank_files(search, search.symbol_scores())[:limit]
-
-
 def rankings(store: Store, query: str, tests: bool | None) -> dict[str, Scores]:
     """Files by each kind of evidence, best first: names, text, symbols, history, mentioned. ``tests``: None for both."""
     if not query_words(query):
         return {}
     search = IndexQuery(store, query, tests)
-    return _rankings(search, search.symbol_scores())
-
-
-def _rankings(search: IndexQuery, symbols: Mapping[int, float]) -> dict[str, Scores]:
     return {
         "names": search.by_names(),
         "text": search.by_text(),
-        "symbols": search.by_best_symbol(symbols),
+        "symbols": search.by_best_symbol(search.symbol_scores()),
         "history": search.by_history(),
         "mentioned": search.by_mention(),
     }
-
-
-def _rank_files(search: IndexQuery, symbols: Mapping[int, float]) -> list[RankedFile]:
-    lists = _rankings(search, symbols)
-    lists["neighbours"] = search.by_neighbours(fuse(lists, WEIGHTS)[:_NEIGHBOURS_OF])
-    return fuse(lists, WEIGHTS)
-
-
-def fuse(lists: Mapping[str, Iterable[str]], weights: Mapping[str, float]) -> list[RankedFile]:
-    """Reciprocal rank fusion: Σ weight / (RRF + rank), ties by path. Reasons name each list with the place in it."""
-    scores: dict[str, float] = defaultdict(float)
-    places: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for name, ranked in lists.items():
-        for place, path in enumerate(ranked, 1):
-            scores[path] += weights[name] / (RRF + place)
-            places[path].append((place, name))
-    order = sorted(scores, key=lambda path: (-scores[path], path))
-    reasons = {path: tuple(f"{name} #{place}" for place, name in sorted(found)) for path, found in places.items()}
-    return [RankedFile(path, round(scores[path], 6), reasons[path]) for path in order]
-
-
-def rank_symbols(
-    store: Store, references: References, query: str, limit: int, paths: Iterable[str] | None = None
-) -> list[RankedSymbol]:
-    """The most likely symbols first: of ``paths``, or of all files but tests.
-
-    BM25 over name, signature with doc, and body, weighed down with the place of the file; names given exactly come first.
-    """
-    if not query_words(query):
-        return []
-    chosen = None if paths is None else set(paths)
-    search = IndexQuery(store, query, False if chosen is None else None)
-    hits = search.symbol_scores()
-    places = {ranked.path: place for place, ranked in enumerate(_rank_files(search, hits), 1)}
-    named = _named(references, query, search.paths)
-    best = max(hits.values(), default=1.0)
-    scores: dict[tuple[str, int], float] = {(search.files[_base(row)].path, row % MAX_SYMBOLS): s for row, s in hits.items()}
-    for key in named:
-        scores[key] = scores.get(key, 0.0) + best
-    for key in scores:
-        scores[key] /= 1.0 + places.get(key[0], _DEPTH) / _PLACE_HALVES
-    found: dict[str, RankedSymbol] = {}
-    for path, place in sorted(scores, key=lambda key: (-scores[key], key)):
-        if len(found) >= limit:
-            break
-        if chosen is not None and path not in chosen:
-            continue
-        symbol = references.symbols(path)[place - 1]
-        reasons = [r for r, holds in (("mentioned", (path, place) in named), ("words", True)) if holds]
-        reasons += [f"file #{places[path]}"] if path in places else []
-        found.setdefault(symbol.key, RankedSymbol(symbol, round(scores[path, place], 6), tuple(reasons)))
-    return list(found.values())
-
-
-def _named(references: References, query: str, paths: Mapping[str, int]) -> set[tuple[str, int]]:
-    """(path, place) of the symbols that the request names exactly."""
-    found: set[tuple[str, int]] = set()
-    for name in identifiers(query):
-        parent, _, last = name.replace("::", ".").replace("->", ".").rpartition(".")
-        hits = [
-            (path, place, symbol.parent)
-            for path in references.paths_naming(last)[:20]
-            if path in paths
-            for place, symbol in enumerate(references.symbols(path), 1)
-            if symbol.name == last and symbol.kind not in UNSEARCHED
-        ]
-        exact = [hit for hit in hits if parent and hit[2] == parent]
-        found.update((path, place) for path, place, _ in exact or hits)
-    return found

@@ -99,13 +99,6 @@ def _near(value: float, centre: float) -> float:
     return 1.0 - min(1.0, abs(value - centre) / span)
 
 
-def build_queue(
-    items: list[Item], wanted: Filter | None = None, order: Order = "least_certain", seed: int = 0
-) -> list[Item]:
-    """The items that pass, one a judgment, in order. The same log, filter and seed give the same queue."""
-    return in_order(passing(items, wanted or Filter()), order, seed)
-
-
 def in_order(items: Iterable[Item], order: Order = "least_certain", seed: int = 0) -> list[Item]:
     """All of the items, in order."""
     kept = sorted(items, key=attrgetter("call_id"))

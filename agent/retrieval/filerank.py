@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.index.search import fuse
 from agent.index.words import split_identifier
 from agent.languages import parser_for
 from agent.retrieval.documents import Document, candidates_of, words_beside
-from agent.retrieval.ranking import Bm25, best_first
+from agent.retrieval.ranking import Bm25, best_first, fuse
 from agent.retrieval.stemming import stem
 from agent.retrieval.symbolrank import bm25_of, file_prior, query_weights, reasons_of
 from agent.retrieval.types import Reason
@@ -109,7 +108,7 @@ def evidence_of(index: Index, facts: TaskFacts) -> Evidence:
     evidence: dict[str, Scores] = index.rankings(facts.text, tests=None if facts.kind == "test" else False)
     known = {e.path for e in index.files() if parser_for(e.language) and (facts.kind == "test" or not e.is_test)}
     evidence["path"] = _by_path(known, facts)
-    found = [hit.path for hit in fuse(evidence, SEARCH)][:DEPTH]
+    found = best_first(fuse((SEARCH[kind], scores) for kind, scores in evidence.items()))[:DEPTH]
     documents, plain, related = _symbol_scores(index, facts, found)
     evidence["symbol"] = _by_best_symbol(documents, plain)
     evidence["related"] = _by_best_symbol(documents, related)

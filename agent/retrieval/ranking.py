@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from agent.index.search import bm25, idf
+
 K = TypeVar("K", bound=Hashable)
 
-K1, B = 1.2, 0.75
-"""The usual BM25 constants (Robertson and Zaragoza 2009)."""
-
-RRF_K = 60
-"""The usual constant of reciprocal rank fusion (Cormack et al. 2009)."""
+RRF_K = 15
+"""The constant of reciprocal rank fusion (Cormack et al. 2009). Smaller than their 60: code search needs only the first
+places."""
 
 RELATED, SHORTEST, APART = 0.3, 3, 2
 """A word that begins another (``arg``, *argument*), of so many letters and so many fewer, counts so much of the word itself:
@@ -35,8 +35,7 @@ class Bm25(Generic[K]):
 
     def idf(self, word: str) -> float:
         """How telling a word is: rare words count more."""
-        n = self.frequency[word]
-        return math.log(1 + (len(self.documents) - n + 0.5) / (n + 0.5))
+        return idf(self.frequency[word], len(self.documents))
 
     def scores(self, query: Mapping[str, float]) -> dict[K, float]:
         """Every document's score."""
@@ -45,12 +44,12 @@ class Bm25(Generic[K]):
     def score(self, key: K, query: Mapping[str, float]) -> float:
         """The document's score for weighted query words."""
         words = self.documents[key]
-        norm = K1 * (1 - B + B * self.lengths[key] / max(self.mean, 1e-9))
+        length = self._relative_length(key)
         total = 0.0
         for word, weight in query.items():
             count = words.get(word, 0)
             if count:
-                total += weight * self.idf(word) * count * (K1 + 1) / (count + norm)
+                total += weight * self.idf(word) * bm25(count, length)
         return total
 
     def loose_scores(self, query: Mapping[str, float]) -> dict[K, float]:
@@ -79,12 +78,15 @@ class Bm25(Generic[K]):
             for number, share in needed[word]:
                 counts[number] = counts.get(number, 0.0) + share * words[word]
                 rarest[number] = max(rarest.get(number, 0.0), idfs[word])
-        norm = K1 * (1 - B + B * self.lengths[key] / max(self.mean, 1e-9))
+        length = self._relative_length(key)
         total = math.fsum(
-            weights[number] * min(bounds[number], rarest[number]) * count * (K1 + 1) / (count + norm)
+            weights[number] * min(bounds[number], rarest[number]) * bm25(count, length)
             for number, count in counts.items()
         )
         return total * (1 + math.fsum(weights[number] for number in counts) / math.fsum(weights)) if counts else 0.0
+
+    def _relative_length(self, key: K) -> float:
+        return self.lengths[key] / max(self.mean, 1e-9)
 
     def related(self, word: str) -> list[str]:
         """Words of the documents that ``word`` begins with, or that begin with it."""
@@ -100,12 +102,12 @@ class Bm25(Generic[K]):
         return shorter
 
 
-def fuse(rankings: Iterable[tuple[float, Sequence[K]]], k: int = RRF_K) -> dict[K, float]:
-    """Reciprocal rank fusion: each ``(weight, ranking)`` gives ``weight / (k + place)``; places count from 1."""
+def fuse(rankings: Iterable[tuple[float, Iterable[K]]]) -> dict[K, float]:
+    """Reciprocal rank fusion: each ``(weight, ranking)`` gives ``weight / (RRF_K + place)``; places count from 1."""
     scores: dict[K, float] = {}
     for weight, ranking in rankings:
         for place, key in enumerate(ranking, 1):
-            scores[key] = scores.get(key, 0.0) + weight / (k + place)
+            scores[key] = scores.get(key, 0.0) + weight / (RRF_K + place)
     return scores
 
 

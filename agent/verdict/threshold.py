@@ -90,13 +90,6 @@ def sigmoid(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-500.0, min(500.0, x))))
 
 
-def combined_score(p_yes: float, rank: int | None, rank_weight: float) -> float:
-    """``sigmoid(logit(p_yes) + rank_weight / rank)``; ``p_yes`` itself without rank or weight."""
-    if rank is None or rank_weight == 0.0:
-        return p_yes
-    return sigmoid(logit(p_yes) + rank_weight / rank)
-
-
 def thresholds_path(repo: Path) -> Path:
     """A repository's own thresholds."""
     return private_file(repo, "thresholds.toml")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from agent.index import Index
+from agent.retrieval.ranking import best_first, fuse
 from agent.workspace.git import git_environment
 
 _IDENTITY = [
@@ -51,3 +53,8 @@ def commit(root: Path, files: dict[str, str], message: str) -> None:
     write(root, files)
     run_git(root, "add", "-A")
     run_git(root, "commit", "-q", "-m", message)
+
+
+def found(index: Index, query: str, *, tests: bool | None = False) -> list[str]:
+    """The paths that the index's rankings bring up, best first, each kind of evidence counting the same."""
+    return best_first(fuse((1.0, scores) for scores in index.rankings(query, tests=tests).values()))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from agent.index import Index, IndexUnavailable
 from agent.languages import ParsedFile, parse_file
-from tests.index.helpers import commit, repository, run_git, write
+from tests.index.helpers import commit, found, repository, run_git, write
 
 FILES = {
     "src/ring.c": '/* Rings. */\n#include "ring.h"\nint ring_push(int v) { return v; }\n',
@@ -145,7 +145,7 @@ def test_every_encoding_is_read(tmp_path: Path, name: str, raw: bytes, encoding:
     assert index.refresh().skipped == {}
     [symbol] = index.find_symbols("coffee")
     assert index.source(name)[symbol.start : symbol.end].decode().startswith(("coffee", "/* café */ int coffee", "int coffee"))
-    assert "café" in index.text(name) and [r.path for r in index.search_files("café", 3)] == [name]
+    assert "café" in index.text(name) and found(index, "café") == [name]
     assert index._store.rows("SELECT encoding FROM files") == [(encoding,)]
 
 
@@ -177,7 +177,7 @@ def test_unusual_places(tmp_path: Path, kind: str) -> None:
     report = index.refresh()
     expected = {"no git": 6, "no commit": 4, "no files": 0, "detached": 4, "subfolder": 2}[kind]
     assert report.files == expected
-    assert index.search_files("ring push", 5) or kind == "no files"
+    assert found(index, "ring push") or kind == "no files"
     if kind == "subfolder":
         assert paths(index) == ["ring.c", "ring.h"]
 
@@ -293,7 +293,7 @@ def test_threads_may_ask_while_another_refreshes(tmp_path: Path) -> None:
     def ask() -> None:
         try:
             for i in range(15):
-                index.search_files("f3 module", 5)
+                index.rankings("f3 module")
                 for symbol in index.find_symbols(f"f{i}"):
                     index.callers(symbol)
         except BaseException as error:
@@ -337,7 +337,7 @@ def everything(index: Index) -> object:
     names = [name for (name,) in index._store.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
     plain = [name for name in names if name not in VOLATILE and not name.startswith(("words", "messages"))]
     tables = {name: sorted(index._store.rows(f"SELECT * FROM {name}")) for name in plain}
-    return tables, index.search_files("include g f b return pkg", 20), index.search_symbols("return g of f", limit=20)
+    return tables, index.rankings("include g f b return pkg", tests=None)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -384,7 +384,7 @@ def test_a_branch_switch_forgets_the_other_branch(tmp_path: Path) -> None:
     run_git(root, "checkout", "-q", "main")
     index.refresh()
     assert "side.py" not in paths(index)
-    assert index.search_files("side work on zebras", 5) == []
+    assert found(index, "side work on zebras") == []
 
 
 def test_an_edit_reads_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,11 +401,11 @@ def test_content_that_comes_back_is_found_once(tmp_path: Path) -> None:
     root = repository(tmp_path / "r", {"a.py": "def walrus():\n    return 1\n", "b.py": "def seal():\n    return 1\n"})
     index = Index.open(root)
     index.refresh()
-    first = index.search_symbols("walrus seal return")
+    first = index.rankings("walrus seal return")
     for text in ("def otter():\n    return 2\n", "def walrus():\n    return 1\n") * 3:
         write(root, {"a.py": text})
         index.refresh_files(["a.py"])
-    assert index.search_symbols("walrus seal return") == first and index.search_files("otter", 5) == []
+    assert index.rankings("walrus seal return") == first and found(index, "otter") == []
 
 
 def test_many_replaced_rows_lead_to_a_fresh_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,7 +416,7 @@ def test_many_replaced_rows_lead_to_a_fresh_database(tmp_path: Path, monkeypatch
         write(root, {"a.py": f"def f{number}():\n    return {number}\n"})
         index.refresh()
     [(left,)] = index._store.rows("SELECT coalesce(sum(rows), 0) FROM left_over")
-    assert left <= 8 and [r.symbol.name for r in index.search_symbols("f8")] == ["f8"]
+    assert left <= 8 and found(index, "f8") == ["a.py"]
 
 
 def test_workers_and_one_process_write_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -489,4 +489,4 @@ def test_a_parser_that_stumbles_costs_one_files_symbols(tmp_path: Path, monkeypa
     index = Index.open(root)
     assert index.refresh().files == 2
     assert [s.name for s in index.symbols()] == ["seal"]
-    assert [r.path for r in index.search_files("walrus", 5)] == ["bad.py"]
+    assert found(index, "walrus") == ["bad.py"]

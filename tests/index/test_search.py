@@ -7,7 +7,7 @@ import pytest
 
 from agent.index import Index
 from agent.index.words import identifiers, query_words, split_identifier
-from tests.index.helpers import commit, repository, run_git, write
+from tests.index.helpers import commit, found, repository, run_git, write
 
 FILES = {
     "src/prompt.py": '"""Ask the user."""\n\ndef ask_secret():\n    """Hide what is typed."""\n    return validate_input()\n\ndef other():\n    return 1\n',
@@ -20,35 +20,33 @@ FILES = {
 
 @pytest.fixture
 def index(tmp_path: Path) -> Index:
-    found = Index.open(repository(tmp_path / "r", FILES))
-    found.refresh()
-    return found
+    opened = Index.open(repository(tmp_path / "r", FILES))
+    opened.refresh()
+    return opened
 
 
 def test_words_find_files_and_tests_stand_apart(index: Index) -> None:
-    found = [r.path for r in index.search_files("hide the secret that a user types", 5)]
-    assert found[0] == "src/prompt.py" and not any(p.startswith(("tests/", "docs/")) for p in found)
-    assert [r.path for r in index.search_files("hidden secret", 5, tests=True)] == ["tests/test_prompt.py"]
+    files = found(index, "hide the secret that a user types")
+    assert files[0] == "src/prompt.py" and not any(p.startswith(("tests/", "docs/")) for p in files)
+    assert found(index, "hidden secret", tests=True) == ["tests/test_prompt.py"]
+    assert set(found(index, "hidden secret", tests=None)) == {"src/prompt.py", "tests/test_prompt.py"}
 
 
 def test_identifiers_are_split_at_both_ends(index: Index) -> None:
-    assert index.search_files("writing the usage", 5)[0].path == "src/format.py"
-    assert index.search_files("open the socket, close on exec", 5)[0].path == "src/net.c"
+    assert found(index, "writing the usage")[0] == "src/format.py"
+    assert found(index, "open the socket, close on exec")[0] == "src/net.c"
     assert split_identifier("parseHTTPHeader2_now") == ("parse", "http", "header", "2", "now")
 
 
-def test_a_named_symbol_wins(index: Index) -> None:
-    top = index.search_files("HelpFormatter.write_usage asks a user a hidden secret", 5)[0]
-    assert top.path == "src/format.py" and any(r.startswith("mentioned") for r in top.reasons)
-    assert index.search_symbols("please fix `unrelated`", limit=1)[0].symbol.key == "src/net.c:unrelated"
+def test_a_named_symbol_leads_to_its_file(index: Index) -> None:
+    assert list(index.rankings("HelpFormatter.write_usage asks a user a hidden secret")["mentioned"]) == ["src/format.py"]
+    assert list(index.rankings("please fix `unrelated`")["mentioned"]) == ["src/net.c"]
     assert identifiers("see a.b, call(x) and `quoted` or snake_case") == ["a.b", "call", "quoted", "snake_case"]
 
 
-def test_symbols_rank_by_name_doc_and_body(index: Index) -> None:
-    found = [r.symbol.qualified for r in index.search_symbols("hide the typed secret, validate input", limit=3)]
-    assert found[0] == "ask_secret"
-    only = index.search_symbols("usage of secret", paths=["src/format.py"], limit=9)
-    assert {r.symbol.path for r in only} == {"src/format.py"}
+@pytest.mark.parametrize("query", ["ask for the secret", "hide what is typed", "validate the input"])
+def test_a_symbol_is_found_by_name_doc_and_body(index: Index, query: str) -> None:
+    assert next(iter(index.rankings(query)["symbols"])) == "src/prompt.py"
 
 
 HOSTILE = [
@@ -66,8 +64,7 @@ HOSTILE = [
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_any_text_is_a_query(index: Index, number: int) -> None:
     text = HOSTILE[number]
-    index.search_files(text, 5)
-    index.search_symbols(text, limit=5)
+    assert isinstance(found(index, text), list)
     assert isinstance(query_words(text), list)
 
 
@@ -76,11 +73,10 @@ def test_messages_of_earlier_commits_lead_to_files(tmp_path: Path) -> None:
     commit(root, {"b.py": "y = 2\n"}, "Zebra stripes no longer flicker")
     index = Index.open(root)
     index.refresh()
-    [found] = index.search_files("zebras flicker again", 5)
-    assert found.path == "b.py" and found.reasons == ("history #1",)
+    assert {kind: list(files) for kind, files in index.rankings("zebras flicker again").items() if files} == {"history": ["b.py"]}
     commit(root, {"c.py": "z = 2\n"}, "Walrus support")
     index.refresh()
-    assert [r.path for r in index.search_files("walrus", 5)] == ["c.py"]
+    assert found(index, "walrus") == ["c.py"]
 
 
 def test_files_that_change_together(tmp_path: Path) -> None:

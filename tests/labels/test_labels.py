@@ -22,7 +22,7 @@ from agent.events import (
 from agent.labels.book import LabelBook, label_outcomes, outcomes_wanted
 from agent.labels.guidelines import guideline, guidelines_folder
 from agent.labels.items import labelled_calls, load_items
-from agent.labels.queue import ORDERS, Filter, agreement, build_queue, uncertainty
+from agent.labels.queue import ORDERS, Filter, agreement, in_order, passing, uncertainty
 from agent.workspace.clean_room import claim
 from tests.labels.filled import Filled
 
@@ -96,10 +96,10 @@ def test_no_order_drops_an_item(filled: Filled) -> None:
         filled.call("r1", f"f{number}.c", number % 3 == 0, p=number / 20, raw="" if number == 7 else None)
     found = items(filled)
     for order in ORDERS:
-        queue = build_queue(found, Filter(), order, seed=3)
+        queue = in_order(found, order, seed=3)
         assert sorted(item.call_id for item in queue) == [item.call_id for item in found]
-    assert build_queue(found, order="random", seed=3) != build_queue(found, order="random", seed=4)
-    assert build_queue(found, order="random", seed=3) == build_queue(found, order="random", seed=3)
+    assert in_order(found, "random", seed=3) != in_order(found, "random", seed=4)
+    assert in_order(found, "random", seed=3) == in_order(found, "random", seed=3)
 
 
 def test_least_certain_is_measured_from_the_threshold_that_decided(filled: Filled) -> None:
@@ -107,7 +107,7 @@ def test_least_certain_is_measured_from_the_threshold_that_decided(filled: Fille
     near = filled.call("r1", "near.c", True, p=0.93, threshold=0.92)
     unreadable = filled.call("r1", "odd.c", False, raw="maybe", defaulted=True, source="default")
     plain = filled.call("r1", "plain.c", True)
-    queue = build_queue(items(filled))
+    queue = in_order(items(filled))
     assert [item.call_id for item in queue] == [unreadable, near, far, plain]
     said = {item.call_id: uncertainty(item)[1] for item in queue}
     assert "could not be read" in said[unreadable]
@@ -124,7 +124,7 @@ def test_filters(filled: Filled) -> None:
     found = items(filled)
 
     def ids(**wanted: object) -> list[int]:
-        return sorted(item.call_id for item in build_queue(found, Filter(**wanted)))  # type: ignore[arg-type]
+        return sorted(item.call_id for item in passing(found, Filter(**wanted)))  # type: ignore[arg-type]
 
     assert ids(disputed=True) == [a, b]
     assert ids(stage="similarity") == [c]

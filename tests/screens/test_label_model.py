@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.labels.queue import ORDERS, Filter, build_queue, passing
+from agent.labels.queue import ORDERS, Filter, in_order, passing
 from screens.learning.label_model import LabelSession, parse_filter
 from tests.labels.filled import Filled
 
@@ -43,7 +43,7 @@ def test_what_is_typed_gives_the_same_queue_as_looking_at_every_call(session: La
     for text in TYPED:
         wanted = parse_filter(text)
         session.show(wanted, order)  # type: ignore[arg-type]
-        plain = build_queue(session.items, wanted, order, session.seed)  # type: ignore[arg-type]
+        plain = in_order(passing(session.items, wanted), order, session.seed)  # type: ignore[arg-type]
         assert [item.call_id for item in session.queue] == [item.call_id for item in plain], (text, order)
         kept = {item.judgment for item in session.items if wanted.passes(item)}
         assert {item.judgment for item in passing(session.items, wanted)} == kept == {item.judgment for item in plain}, text

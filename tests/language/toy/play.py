@@ -33,7 +33,7 @@ async def play(repo: Path) -> dict[str, object]:
         "language": language_of("calc.toy"), "symbols": [symbol.name for symbol in index.symbols("calc.toy")],
         "callers": [site.name for site in index.callers(index.find_symbols("double")[0])],
         "candidates": [document.symbol.name for document in candidates_of(index, entry)],
-        "found": [ranked.path for ranked in index.search_files("double a number")][:1],
+        "found": list(index.rankings("double a number")["names"]),
         "reader": type(reader_of("calc.toy")).__name__,
     }  # fmt: skip
     index.close()
