@@ -61,13 +61,18 @@ def _predict(task: str, repo: Path) -> int | None:
 
     cache = Path(os.environ.get("CRA_CACHE_DIR") or platformdirs.user_cache_dir("cra")) / "index"
     cache.mkdir(parents=True, exist_ok=True)
+    config = load(repo)
+    limits = config.index
     try:
         name = hashlib.sha256(str(repo).encode()).hexdigest()[:16]
-        index = Index.open(repo, db_path=cache / f"{name}.sqlite", hidden=hidden_files(repo))
+        index = Index.open(
+            repo, db_path=cache / f"{name}.sqlite", hidden=hidden_files(repo), max_file_bytes=limits.max_file_kib * 1024,
+            max_commits=limits.max_commits,
+        )  # fmt: skip
     except IndexUnavailable:
         return None
     try:
-        return predict_calls(index, task, load(repo)) if index.refresh().files else None
+        return predict_calls(index, task, config) if index.refresh().files else None
     finally:
         index.close()
 

@@ -138,6 +138,7 @@ async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str
             db_path=private_file(workspace.repo, "index.sqlite"),
             max_file_bytes=limits.max_file_kib * 1024,
             hidden=hidden,
+            max_commits=limits.max_commits,
         )
         done = await asyncio.to_thread(index.refresh)
         skipped = sum(done.skipped.values())

@@ -24,10 +24,12 @@ _RECORD = b"\x1e"
 _FIELD = b"\x1f"
 
 
-def refresh_history(store: Store, root: Path, max_commits: int = MAX_COMMITS) -> int:
-    """Reads the log afresh when HEAD moved; returns how many commits. No git, no commits and shallow clones are all fine."""
+def refresh_history(store: Store, root: Path, max_commits: int) -> int:
+    """Reads the newest ``max_commits`` of the log afresh when HEAD or that number changed; returns how many there are. No
+    git, no commits and shallow clones are all fine."""
     head = (git(root, "rev-parse", "--verify", "-q", "HEAD^{commit}") or b"").decode().strip()
-    if head == store.meta("history_head"):
+    read = f"{head} {max_commits}"
+    if read == store.meta("history_head"):
         return 0
     found = _log(root, head, max_commits) if head else []
     with store.writing() as db:
@@ -36,7 +38,7 @@ def refresh_history(store: Store, root: Path, max_commits: int = MAX_COMMITS) ->
         db.execute("INSERT INTO messages (messages) VALUES ('delete-all')")
         for number, (sha, message, paths) in enumerate(reversed(found), 1):
             _put(db, number, sha, message, paths)
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('history_head', ?)", (head,))
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('history_head', ?)", (read,))
     return len(found)
 
 

@@ -39,9 +39,10 @@ class Index:
         store: Store,
         max_file_bytes: int,
         include_dirs: tuple[str, ...],
-        hidden: tuple[str, ...] = (),
+        hidden: tuple[str, ...],
+        max_commits: int,
     ) -> None:
-        self._hidden = hidden
+        self._hidden, self._max_commits = hidden, max_commits
         self.root = root
         self._store = store
         self._max_file_bytes = max_file_bytes
@@ -58,12 +59,14 @@ class Index:
         max_file_bytes: int = MAX_FILE_BYTES,
         include_paths: Iterable[str] = (),
         hidden: Iterable[str] = (),
+        max_commits: int = history.MAX_COMMITS,
     ) -> Index:
         """Opens or creates the index of ``root``; nothing is read from the repository until ``refresh``.
 
         The database is ``<root>/.clean_room/index.sqlite`` unless ``db_path`` names another place (a worktree's index
         may live in the user's checkout). ``hidden`` names files and folders (``acceptance/``) that are left out as if they
-        were not there. Raises ``IndexUnavailable`` when the root is not a folder or the place not writable.
+        were not there. ``max_commits`` bounds the history that is read. Raises ``IndexUnavailable`` when the root is not a
+        folder or the place not writable.
         """
         root = Path(os.path.abspath(root))
         if not root.is_dir():
@@ -73,7 +76,7 @@ class Index:
             store = Store(Path(db_path) if db_path else claim(root).folder / "index.sqlite")
         except WorkspaceError as error:
             raise IndexUnavailable(str(error)) from error
-        return cls(root, store, max_file_bytes, tuple(str(p) for p in include_paths), tuple(hidden))
+        return cls(root, store, max_file_bytes, tuple(str(p) for p in include_paths), tuple(hidden), max_commits)
 
     def close(self) -> None:
         """Closes the database. The index cannot be used afterwards."""
@@ -117,7 +120,7 @@ class Index:
         listing = self._listing()
         known = self._store.known()
         changed = self._updater.read(
-            listing.paths, known, progress, lambda: history.refresh_history(self._store, self.root)
+            listing.paths, known, progress, lambda: history.refresh_history(self._store, self.root, self._max_commits)
         )
         gone = [known[path].id for path in known.keys() - set(listing.paths)]
         with self._store.writing() as db:

@@ -79,6 +79,17 @@ def test_messages_of_earlier_commits_lead_to_files(tmp_path: Path) -> None:
     assert found(index, "walrus") == ["c.py"]
 
 
+@pytest.mark.parametrize(("most", "found"), [(2000, ["b.py"]), (1, []), (0, [])])
+def test_the_setting_bounds_the_history_that_is_read(tmp_path: Path, most: int, found: list[str]) -> None:
+    root = repository(tmp_path / "r", {"a.py": "x = 1\n", "b.py": "y = 1\n"})
+    commit(root, {"b.py": "y = 2\n"}, "Zebra stripes")
+    commit(root, {"a.py": "x = 2\n"}, "Walrus")
+    Index.open(root).refresh()
+    index = Index.open(root, max_commits=most)
+    index.refresh()
+    assert list(index.rankings("zebra")["history"]) == found, "the same HEAD was read with another bound before"
+
+
 def test_files_that_change_together(tmp_path: Path) -> None:
     root = repository(tmp_path / "r", {"a.py": "x = 1\n", "b.py": "y = 1\n", "c.py": "z = 1\n"})
     for i in range(3):

@@ -41,8 +41,8 @@ async def _index(repo: Path, enrich: bool) -> None:
     from agent.index import Index
     from agent.workspace.git import shown
 
-    config = settings_of(repo)
-    opened = Index.open(repo, max_file_bytes=config.index.max_file_kib * 1024)
+    limits = settings_of(repo).index
+    opened = Index.open(repo, max_file_bytes=limits.max_file_kib * 1024, max_commits=limits.max_commits)
     try:
         report = await asyncio.to_thread(opened.refresh, _progress if sys.stderr.isatty() else None)
         languages = ", ".join(f"{count} {name}" for name, count in sorted(report.languages.items()))

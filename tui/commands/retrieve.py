@@ -61,7 +61,8 @@ async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
 
     began = time.perf_counter()
     config = settings_of(repo)
-    index = Index.open(repo, max_file_bytes=config.index.max_file_kib * 1024)
+    limits = config.index
+    index = Index.open(repo, max_file_bytes=limits.max_file_kib * 1024, max_commits=limits.max_commits)
     try:
         await asyncio.to_thread(index.refresh)
         if no_model:
