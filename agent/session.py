@@ -22,18 +22,17 @@ from agent.verdict.in_force import thresholds_of
 
 
 @asynccontextmanager
-async def asking_session(task: str, folder: Path, config: Config, *, need_model: bool = True) -> AsyncIterator[RunContext]:
+async def asking_session(task: str, folder: Path, config: Config) -> AsyncIterator[RunContext]:
     """A context whose calls go to the log of ``folder``.
 
     Raises:
-        PreflightError: with ``need_model``, if a model cannot answer.
-        LogError: if the log cannot be opened.
+        PreflightError: a model cannot answer.
+        LogError: the log cannot be opened.
     """
     status = StatusRelay()
     router = Router(config.models, status=status, lookup=recording(config.models.replay))
     try:
-        if need_model:
-            await require_models(router)
+        await require_models(router)
         log = AuditLog(log_path(folder))
     except BaseException:
         await router.aclose()

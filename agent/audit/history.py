@@ -128,8 +128,6 @@ class VerdictChange(msgspec.Struct, frozen=True):
     item: str
     before: bool | None
     after: bool | None
-    before_call: int | None = None
-    after_call: int | None = None
     before_p: float | None = None
     after_p: float | None = None
 
@@ -180,22 +178,21 @@ def _both(states: list[RunState], value: Callable[[RunState], T]) -> tuple[T, T]
     return value(states[0]), value(states[1])
 
 
-_Verdict = tuple[int, bool | None, float | None]
+_Verdict = tuple[bool | None, float | None]
 
 
 def _verdicts(reader: LogReader, run_id: str) -> dict[tuple[str, str], _Verdict]:
-    rows = reader.select(
-        "select stage, item, id, verdict, p_yes from calls where run_id = ? and binary = 1 order by seq", run_id
-    )
-    return {(row[0], row[1]): (row[2], None if row[3] is None else bool(row[3]), row[4]) for row in rows}
+    sql = "select stage, item, verdict, p_yes from calls where run_id = ? and binary = 1 order by seq"
+    rows = reader.select(sql, run_id)
+    return {(row[0], row[1]): (None if row[2] is None else bool(row[2]), row[3]) for row in rows}
 
 
 def _change(
     key: tuple[str, str], left: dict[tuple[str, str], _Verdict], right: dict[tuple[str, str], _Verdict]
 ) -> VerdictChange:
-    none: tuple[None, None, None] = (None, None, None)
+    none: tuple[None, None] = (None, None)
     before, after = left.get(key, none), right.get(key, none)
-    return VerdictChange(*key, before[1], after[1], before[0], after[0], before[2], after[2])
+    return VerdictChange(*key, before[0], after[0], before[1], after[1])
 
 
 def _steps(state: RunState) -> tuple[str, ...]:

@@ -206,7 +206,7 @@ def _example(call: tree_sitter.Node, values: dict[str, str]) -> str:
             return f"{shown} → {_written(other, values)}"
         return _line(_written(statement, values))
     name = _assigned(statement, call)
-    return _through_a_variable(name, statement, call, shown, values) if name else ""
+    return _through_a_variable(name, statement, shown, values) if name else ""
 
 
 def _asserted(outer: tree_sitter.Node, call: tree_sitter.Node, shown: str, values: dict[str, str]) -> str:
@@ -237,9 +237,7 @@ def _behind(node: tree_sitter.Node) -> str:
     return (whole.text or b"")[node.end_byte - whole.start_byte :].decode("utf-8", "replace")
 
 
-def _through_a_variable(
-    name: str, statement: tree_sitter.Node, call: tree_sitter.Node, shown: str, values: dict[str, str]
-) -> str:
+def _through_a_variable(name: str, statement: tree_sitter.Node, shown: str, values: dict[str, str]) -> str:
     """``int got = f(1); EXPECT_EQ(3, got);``: the first assertions in the same block about the variable and its members."""
     told: list[str] = []
     later = statement.next_named_sibling

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 _LEVELS = ("xopen_default", "posix", "xopen", "default", "gnu")
 _KINDS = {"functions": "function", "macros": "macro", "types": "type", "tags": "tag", "variables": "variable"}
-_GROUPS = ("c", "posix", "gnu", "windows")
 
 _MACRO_OF_LEVEL = {
     "posix": "_POSIX_C_SOURCE=200809L",
@@ -165,11 +164,8 @@ class HeaderTable:
                 return base
         return header
 
-    def library_flag(self, symbol: str, headers: Iterable[str] = ()) -> str:
-        """The linker or compiler flag that brings ``symbol``, "" when no library is known to.
-
-        ``headers`` are those active where the symbol is used; they decide for libraries outside the C library.
-        """
+    def library_flag(self, symbol: str) -> str:
+        """The linker or compiler flag that brings ``symbol``, "" when no library is known to."""
         if symbol in self._library_functions:
             return _flag(self._library_functions[symbol])
         for home in self._homes.get(symbol, ()):

@@ -207,7 +207,7 @@ class _Uses:
         name = text_of(callee)
         arguments = [one for one in given.named_children if one.type != "comment"]
         if _ASSERTION.search(name) and self._is_macro(name):
-            self._compared(name, arguments)
+            self._compared(arguments)
             return
         if not self.unknown(name) or name in self.scope or _CONSTANT.match(name):
             return
@@ -222,7 +222,7 @@ class _Uses:
     def _is_macro(self, name: str) -> bool:
         return bool(re.match(r"[A-Z][A-Z0-9]*(?:_|$)", name)) or name == "assert" or not self.unknown(name)
 
-    def _compared(self, name: str, arguments: list[tree_sitter.Node]) -> None:
+    def _compared(self, arguments: list[tree_sitter.Node]) -> None:
         """Constants that an assertion compares with a value whose type is known."""
         for one, other in zip(arguments, arguments[1:] + arguments[:1], strict=True):
             if one.type == "identifier" and _CONSTANT.match(text_of(one)) and (kind := self._type(other)):

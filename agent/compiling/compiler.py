@@ -174,7 +174,6 @@ async def compile_object(
     *,
     cwd: Path,
     flags: Sequence[str] = (),
-    include_dirs: Sequence[Path | str] = (),
     output: Path | None = None,
     promote: bool = True,
     timeout: float = 60.0,
@@ -187,7 +186,7 @@ async def compile_object(
     with tempfile.TemporaryDirectory(prefix="object-", dir=scratch_folder()) as scratch:
         target = output or Path(scratch) / "out.o"
         kept = [f for f in flags if f != "-w"] if promote else flags
-        command = [compiler.path, "-c", *kept, *(f"-I{d}" for d in include_dirs)]
+        command = [compiler.path, "-c", *kept]
         command += [
             *(compiler.promoted if promote else ()),
             *compiler.diagnostic_flags(),

@@ -32,12 +32,12 @@ class Metadata:
     surface: tuple[str, ...] = ()
 
 
-def first_sentence(text: str, limit: int = _MAX_PURPOSE) -> str:
-    """The first sentence of a comment or docstring, on one line, at most ``limit`` characters."""
+def first_sentence(text: str) -> str:
+    """The first sentence of a comment or docstring, on one line, at most 200 characters."""
     for piece in _SENTENCE.split(text.strip()):
         line = " ".join(piece.split())
         if len(line) > 2 and re.search(r"[A-Za-z]{2}", line):
-            return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+            return line if len(line) <= _MAX_PURPOSE else line[: _MAX_PURPOSE - 1].rstrip() + "…"
     return ""
 
 

@@ -51,14 +51,18 @@ def terms(text: str) -> str:
     return " ".join(map(_expanded, dict.fromkeys(_WORD.findall(text))))
 
 
-def query_words(text: str, limit: int = 60) -> list[str]:
+MAX_QUERY_WORDS = 60
+"""Words of a task that are searched for; a pasted log has thousands."""
+
+
+def query_words(text: str) -> list[str]:
     """The telling words of free text, in order, unique, identifiers whole and split, stop words left out."""
     found: dict[str, None] = {}
     for word in _WORD.findall(text):
         for part in _expanded(word).split():
             if part not in STOP_WORDS and len(part) > 1 and not (part.isdigit() and len(part) > 4):
                 found.setdefault(part)
-    return list(found)[:limit]
+    return list(found)[:MAX_QUERY_WORDS]
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*")

@@ -62,7 +62,7 @@ class _Pool:
     """Workers that take batches in turn. ``take`` hands out results by number; None when the worker did not live to say."""
 
     def __init__(self, root: Path, max_bytes: int, batches: Sequence[Sequence[Job]], count: int) -> None:
-        self._root, self._batches = root, batches
+        self._batches = batches
         self._changed = threading.Condition()
         self._done: dict[int, list[Extract | None] | None] = {}
         self._next = self._taken = 0

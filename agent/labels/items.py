@@ -91,7 +91,7 @@ _LABELS = (
 )
 
 
-def load_items(reader: LogReader, *, run_id: str = "", stage: str = "", model: str = "") -> list[Item]:
+def load_items(reader: LogReader) -> list[Item]:
     """The answered yes/no calls in the order they were asked, with their labels.
 
     Raises:
@@ -102,8 +102,7 @@ def load_items(reader: LogReader, *, run_id: str = "", stage: str = "", model: s
     _mark_labels(items, reader.select(_LABELS))
     _mark_splits(items)
     _mark_tasks(items, dict(reader.select("select id, repo || char(0) || task from runs")))
-    wanted = (("run_id", run_id), ("stage", stage), ("model", model))
-    return [item for item in items if all(not value or getattr(item, name) == value for name, value in wanted)]
+    return items
 
 
 def labelled_calls(reader: LogReader, run_id: str) -> frozenset[int]:

@@ -67,7 +67,7 @@ def confusion(pairs: Iterable[tuple[bool, bool]]) -> Confusion:
 
 class StageScore(msgspec.Struct, frozen=True):
     """One model on one stage. ``unreadable`` answers got the default and count as no; ``ece`` and ``brier`` rest on the
-    ``with_p`` prompts that have a probability; ``kappa`` is Cohen's, between the model and the person. ``ms`` is the median
+    prompts that have a probability; ``kappa`` is Cohen's, between the model and the person. ``ms`` is the median
     of calls that were really asked, ``tokens`` their mean, prompt and reply. The intervals are 95 % percentiles of bootstrap
     samples of tasks; None with fewer than five."""
 
@@ -75,7 +75,6 @@ class StageScore(msgspec.Struct, frozen=True):
     model: str
     confusion: Confusion
     unreadable: int = 0
-    with_p: int = 0
     ece: float | None = None
     brier: float | None = None
     ms: float | None = None
@@ -141,7 +140,7 @@ def _score(stage: str, model: str, items: list[Item]) -> StageScore:
     asked = [item for item in items if not item.cached and item.ms > 0]
     return StageScore(
         stage, model, _confused(items), sum(item.model_verdict is None for item in items),
-        sum(item.p_yes is not None for item in items), _ece(items), _brier(items),
+        _ece(items), _brier(items),
         statistics.median(item.ms for item in asked) if asked else None,
         statistics.mean(item.tokens for item in asked) if asked else None,
         kappa([(bool(item.label), bool(item.model_verdict)) for item in items]), len({item.task for item in items}),

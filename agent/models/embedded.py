@@ -162,11 +162,6 @@ class EmbeddedProvider:
         async with self._lease(target) as protocol:
             return await protocol.count_tokens(text, target)
 
-    async def preload(self, target: ModelTarget) -> None:
-        """Start the server and load the model."""
-        async with self._lease(target):
-            pass
-
     async def check(self, target: ModelTarget) -> ModelInfo:
         """Whether the file and the server library are there. Starts nothing."""
         try:

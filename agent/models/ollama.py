@@ -127,23 +127,6 @@ class OllamaProvider(HttpProvider):
             load_ms=reply_fields.count(reply.get("load_duration")) / 1e6,
         )
 
-    async def preload(self, target: ModelTarget) -> None:
-        """Load the model with the window that will be asked for, so that the first call need not reload it.
-
-        Raises:
-            ModelError: if the server is away, lacks the model, or has no room for it.
-        """
-        self._tell("loading", target.model)
-        body: dict[str, Any] = {
-            "model": target.adapter or target.model,
-            "messages": [],
-            "keep_alive": _keep_alive(target.keep_alive),
-            "stream": False,
-            "options": {"num_ctx": target.context_window},
-        }
-        await self.client.post(CHAT, body, target)
-        self._tell("ready", target.model)
-
     async def inspect(self, target: ModelTarget) -> ModelInfo:
         status, tags = await self.client.get("/api/tags", target.api_key_env)
         if status != 200 or not isinstance(tags, dict):

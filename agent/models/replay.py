@@ -59,9 +59,6 @@ class ReplayProvider:
         """A recording has no tokenizer."""
         return None
 
-    async def preload(self, target: ModelTarget) -> None:
-        """Nothing to load."""
-
     async def check(self, target: ModelTarget) -> ModelInfo:
         """Whether there is a recording to answer from."""
         if self._lookup is None:

@@ -104,11 +104,6 @@ class Router:
         entry = entry_of(models.escalate) if target.provider == "embedded" else None
         return msgspec.structs.replace(target, model=entry.name if entry else models.escalate, adapter="")
 
-    async def preload(self, stage: str = "scope") -> None:
-        """Have a stage's model loaded. Raises ModelError."""
-        target = self.target(stage)
-        await self.provider(target).preload(target)
-
     async def aclose(self) -> None:
         """Close connections and end child processes. The router can be used again afterwards."""
         providers, self._providers, self._flights = list(self._providers.values()), {}, {}

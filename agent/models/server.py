@@ -61,14 +61,6 @@ class HttpProvider:
         """Tokens by the server's own tokenizer; None when it has none."""
         return None
 
-    async def preload(self, target: ModelTarget) -> None:
-        """Have the model loaded. Raises ModelError."""
-        self._tell("loading", target.model)
-        info = await self.check(target)
-        if not info.ok:
-            raise ModelError("unreachable", info.text, info.hint)
-        self._tell("ready", target.model)
-
     async def check(self, target: ModelTarget) -> ModelInfo:
         """Whether the server is there and has the model. Never raises."""
         try:

@@ -8,7 +8,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -79,10 +79,10 @@ def models_dir() -> Path:
     return data_dir() / "models"
 
 
-@lru_cache(maxsize=8)
-def registry(path: Path = REGISTRY) -> tuple[ModelEntry, ...]:
+@cache
+def registry() -> tuple[ModelEntry, ...]:
     """All known models, the default first."""
-    raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    raw = tomllib.loads(REGISTRY.read_text(encoding="utf-8"))
     return tuple(msgspec.convert(raw["models"], list[ModelEntry]))
 
 

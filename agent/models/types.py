@@ -131,10 +131,6 @@ class Provider(Protocol):
         """Tokens of ``text`` by the server's own tokenizer, None when it has none."""
         ...
 
-    async def preload(self, target: ModelTarget) -> None:
-        """Have the model loaded. Raises ModelError."""
-        ...
-
     async def check(self, target: ModelTarget) -> ModelInfo:
         """Whether the server is there and has the model. Never raises."""
         ...

@@ -13,7 +13,7 @@ from agent.graph import find_cycle, topological_order
 from agent.values import FailureSignal, PlanStep, Value
 
 __all__ = [
-    "AdjustmentVerdicts", "Edge", "KnownSymbol", "MetaPlan", "MetaPlanPart", "OpenPoint", "PartPlan", "Plan",
+    "AdjustmentVerdicts", "Edge", "KnownSymbol", "MetaPlan", "MetaPlanPart", "OpenPoint", "Plan",
     "PlanAdjustment", "PlanError", "PlanStep", "StepResult", "check_steps", "inside", "ordered", "repair_ids",
 ]  # fmt: skip
 
@@ -94,14 +94,6 @@ class MetaPlan(Value, frozen=True):
 
     parts: Annotated[tuple[MetaPlanPart, ...], Meta(min_length=1)]
     task_summary: str = ""
-    rationale: str = ""
-
-
-class PartPlan(Value, frozen=True):
-    """One part in steps."""
-
-    part_id: str
-    steps: tuple[PlanStep, ...]
     rationale: str = ""
 
 

@@ -55,13 +55,13 @@ def _of_step(result: StepResult) -> list[FailureSignal]:
     return signals_from_output(result.error_info, "", 1, source="error_info")
 
 
-def signal_of(kind: FailureCategory, text: str, source: str = "error_info") -> FailureSignal:
+def signal_of(kind: FailureCategory, text: str) -> FailureSignal:
     """A failure whose kind is known where it happened; ``text`` is cut around its decisive line."""
     lines = prepared(text).splitlines()
     if not lines:
-        return FailureSignal(kind, NO_INFO, source)
+        return FailureSignal(kind, NO_INFO, "error_info")
     found = next((hit.line for hit in decisive_lines(text, "", None) if hit.category == kind), 0)
-    return FailureSignal(kind, window(lines, found, MESSAGE_CAP), source)
+    return FailureSignal(kind, window(lines, found, MESSAGE_CAP), "error_info")
 
 
 def signals_from_output(

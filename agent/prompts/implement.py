@@ -92,7 +92,7 @@ def anew_question(
 
 
 def new_symbol_question(
-    step: str, name: str, path: str, language: str, *, told: str = "", failure: str = "", trouble: str = ""
+    step: str, name: str, path: str, *, told: str = "", failure: str = "", trouble: str = ""
 ) -> str:
     """A symbol that ``path`` shall get; ``told`` is what the tests expect of it."""
     last = f"{path} has no {name} yet. Write {name}."

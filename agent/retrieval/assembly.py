@@ -38,9 +38,9 @@ class Fitted(msgspec.Struct, frozen=True):
     refiltered: bool = False
 
 
-def context_budget(ctx: RunContext, stage_name: str = "implement") -> int:
+def context_budget(ctx: RunContext) -> int:
     """Tokens for the context: the coding model's window without what is reserved and the chat's framing."""
-    window = ctx.router.target(stage_name).context_window
+    window = ctx.router.target("implement").context_window
     return max(256, window - ctx.config.retrieval.reserved_tokens - FRAMING_TOKENS)
 
 

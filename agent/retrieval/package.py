@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from agent.retrieval.assembly import trim
 from agent.retrieval.call_budget import Allowance
 from agent.retrieval.explain import explained
-from agent.retrieval.rendering import FULL, blocks_of, render, texts_of
-from agent.retrieval.symbolrank import scoped
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
-from agent.values import DetailLevel
 
 if TYPE_CHECKING:
     from agent.index import Index
-
-
-MAX_NAMESAKES = 3
-"""Definitions taken for one name that a step targets and the package does not hold."""
 
 
 class ContextPackage:
     """The result of one retrieval.
 
     ``files`` and ``symbols`` hold every candidate, best first, with what became of it. ``text`` is the context that fitted
-    into ``budget`` tokens when it was assembled; ``render`` and ``context_for`` read the sources as they are now, so that
-    they stay right after an edit and ``index.refresh_files``.
+    into ``budget`` tokens when it was assembled.
     """
 
     def __init__(
@@ -79,50 +67,6 @@ class ContextPackage:
             if not symbol.library
         ]
 
-    def render(self, budget: int | None = None) -> str:
-        """The context within ``budget`` tokens (by default that of its assembly)."""
-        return self.context_for(budget=budget)
-
-    def context_for(self, files: Collection[str] = (), symbols: Collection[str] = (), budget: int | None = None) -> str:
-        """The context of one step, without any call: what belongs to ``files`` and ``symbols`` first.
-
-        ``symbols`` are qualified names or ``path:name``; those are shown in full whatever their class. Of ``files`` (paths)
-        everything else is shown, at least by signature, and in full where nothing of the file is yet. The package's rest
-        follows by its class as far as the budget allows; with neither given that is all.
-        """
-        wanted = self._wanted(files, symbols)
-        blocks = blocks_of(self.index, wanted, texts_of(self.index, self.files))
-        return render(self.index, list(trim(self.index, blocks, budget or self.budget or 4096).blocks))
-
-    def _wanted(self, files: Collection[str], symbols: Collection[str]) -> list[ScopedSymbol]:
-        """The package's symbols with the step's own first; what it does not hold is taken from the index."""
-        if not files and not symbols:
-            return list(self.symbols)
-        known = {symbol.key: symbol for symbol in self.symbols}
-        for symbol in self._missing(files, symbols, known):
-            known[symbol.key] = symbol
-        named = [s for s in known.values() if not s.library and _is_named(s, symbols)]
-        inside = [s for s in known.values() if s.path in files and s not in named and not s.library]
-        rest = [s for s in known.values() if s not in named and s not in inside]
-        served = {s.path for s in named} | {s.path for s in inside if s.detail_level in FULL}
-        ordered: list[tuple[ScopedSymbol, DetailLevel]] = [(s, "primary") for s in named]
-        ordered += [(s, _at_least(s, "type_context" if s.path in served else "supporting")) for s in inside]
-        ordered += [(s, s.detail_level) for s in rest]
-        return [
-            msgspec.structs.replace(symbol, detail_level=level, rank=number)
-            for number, (symbol, level) in enumerate(ordered, 1)
-        ]
-
-    def _missing(
-        self, files: Collection[str], symbols: Collection[str], known: dict[str, ScopedSymbol]
-    ) -> list[ScopedSymbol]:
-        found = [symbol for path in files for symbol in self.index.symbols(path)]
-        for name in symbols:
-            path, _, qualified = name.rpartition(":")
-            hits = self.index.find_symbols(qualified)
-            found += [hit for hit in hits if not path or hit.path == path][:MAX_NAMESAKES]
-        return [scoped(s, 0.0, len(known)) for s in found if s.key not in known and s.kind != "enumerator"]
-
     def to_dict(self) -> dict[str, Any]:
         """What ``cra retrieve --json`` prints."""
         return {
@@ -136,12 +80,3 @@ class ContextPackage:
             "seconds": round(self.seconds, 3),
             "tokens": self.tokens,
         }
-
-
-def _is_named(symbol: ScopedSymbol, names: Collection[str]) -> bool:
-    return symbol.key in names or symbol.name in names or symbol.name.rsplit(".", 1)[-1] in names
-
-
-def _at_least(symbol: ScopedSymbol, level: DetailLevel) -> DetailLevel:
-    """The symbol's own level, or ``level`` where it was not to be shown in full."""
-    return symbol.detail_level if symbol.detail_level in FULL else level

@@ -116,10 +116,10 @@ async def retrieve(
     )  # fmt: skip
 
 
-def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Sequence[str] = ()) -> dict[str, Any]:
+def retrieve_unjudged(index: Index, task: str, config: Config) -> dict[str, Any]:
     """What ``cra retrieve --json --no-model`` prints: every candidate by rank. No log, no model, no call."""
     began = time.perf_counter()
-    found = without_model.rank(index, task, config.retrieval, plan_files)
+    found = without_model.rank(index, task, config.retrieval)
     return {
         "files": [file.path for file in found.candidates.files],
         "symbols": [symbol.key for symbol in found.symbols[:MAX_LISTED]],
@@ -130,7 +130,7 @@ def retrieve_unjudged(index: Index, task: str, config: Config, plan_files: Seque
     }
 
 
-def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[str] = ()) -> int:
+def predict_calls(index: Index, task: str, config: Config) -> int:
     """The number of calls that retrieval will probably make for a task, for Home; no model is asked.
 
     Scope asks one per candidate that is not a seed, precision is taken to shrink as in the demo token_budget
@@ -141,7 +141,7 @@ def predict_calls(index: Index, task: str, config: Config, plan_files: Sequence[
     if config.models.provider == "embedded":
         most = min(most, round(limits.seconds / _EMBEDDED_SECONDS))
     facts = analyse(task, index)
-    files = find_candidates(index, facts, limits, plan_files).files
+    files = find_candidates(index, facts, limits).files
     open_files = min(sum(not file.seed for file in files), most // SCOPE_SHARE)
     left = most - open_files
     listed = {file.path for file in files}

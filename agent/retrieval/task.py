@@ -30,15 +30,10 @@ _TRACE = (
     re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)'),
     re.compile(r"(?<![\w/.-])(?P<path>[\w./+-]+\.\w{1,8}):(?P<line>\d+)(?=[:,)\s]|$)", re.MULTILINE),
 )
-_ERROR_LINE = re.compile(
-    r"^.*(?:\b\w*(?:Error|Exception|Warning)\b\s*:|\berror:|\bfatal error\b|undefined reference|Traceback \(|"
-    r"Segmentation fault|AddressSanitizer|Assertion .*failed|^FAILED |\bassert\b .*==).*$",
-    re.MULTILINE,
-)
 
 
 def analyse(text: str, index: Index) -> TaskFacts:
-    """Kind, keywords, error lines, and the files and symbols of the repository that the task names."""
+    """Kind, keywords, places in error messages, and the files and symbols of the repository that the task names."""
     paths = [entry.path for entry in index.files()]
     named, missing = _named_paths(text, paths)
     names = tuple(identifiers(_without_paths(text, paths)))
@@ -49,12 +44,10 @@ def analyse(text: str, index: Index) -> TaskFacts:
         text=text,
         kind=kind,
         keywords=_keywords(text, index),
-        identifiers=names,
         mentioned_files=named,
         new_files=missing,
         mentioned_symbols=tuple(_mentioned_symbols(names, index)),
         traces=traces,
-        error_lines=tuple(dict.fromkeys(m.group().strip()[:300] for m in _ERROR_LINE.finditer(text)))[:8],
     )
 
 

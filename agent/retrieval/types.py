@@ -9,19 +9,16 @@ class TaskFacts(Value, frozen=True):
     """What can be read off a task without a model; ``intent`` is the model's one sentence.
 
     ``mentioned_files`` are paths of the repository, ``new_files`` source files the task names that are not there yet,
-    ``mentioned_symbols`` qualified names as ``path:name``, ``traces`` (path, line) from error messages, ``error_lines``
-    those lines as they stand.
+    ``mentioned_symbols`` qualified names as ``path:name``, ``traces`` (path, line) from error messages.
     """
 
     text: str
     kind: TaskKind = "feature"
     keywords: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
     new_files: tuple[str, ...] = ()
     mentioned_files: tuple[str, ...] = ()
     mentioned_symbols: tuple[str, ...] = ()
     traces: tuple[tuple[str, int], ...] = ()
-    error_lines: tuple[str, ...] = ()
     intent: str = ""
 
 

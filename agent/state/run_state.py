@@ -54,7 +54,6 @@ class RunState:
     stages: dict[str, ShownStage] = field(default_factory=dict)
     current_stage: str = ""
     index: ev.IndexRefreshed | None = None
-    analysis: ev.TaskAnalysed | None = None
     files: dict[str, ev.FileScoped] = field(default_factory=dict)
     overruled: dict[tuple[str, str], bool] = field(default_factory=dict)
     """What a person said, by stage and item, where that is not what the model said."""
@@ -253,10 +252,6 @@ def _call_finished(state: RunState, e: ev.CallFinished) -> None:
 
 def _indexed(state: RunState, e: ev.IndexRefreshed) -> None:
     state.index = e
-
-
-def _analysed(state: RunState, e: ev.TaskAnalysed) -> None:
-    state.analysis = e
 
 
 def _file_scoped(state: RunState, e: ev.FileScoped) -> None:
@@ -566,7 +561,6 @@ _HANDLERS: dict[type, Callable[..., None]] = {
     ev.CallStarted: _call_started,
     ev.CallFinished: _call_finished,
     ev.IndexRefreshed: _indexed,
-    ev.TaskAnalysed: _analysed,
     ev.FileScoped: _file_scoped,
     ev.FilesGrouped: _grouped,
     ev.CascadePass: _cascade_pass,

@@ -36,10 +36,10 @@ def filled(tmp_path: Path) -> Iterator[Filled]:
     made.log.close()
 
 
-def items(filled: Filled, **wanted: str) -> list:
+def items(filled: Filled) -> list:
     reader = LogReader(filled.path)
     try:
-        return load_items(reader, **wanted)
+        return load_items(reader)
     finally:
         reader.close()
 

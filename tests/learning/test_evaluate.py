@@ -53,7 +53,7 @@ async def test_a_model_is_measured_beside_the_one_in_the_log(filled: Filled) -> 
         assert len(server.calls) == 6 and server.max_in_flight > 1
     assert finished.status == "complete" and seen[-1] == (6, 6)
     (mine,) = found.asked
-    assert (mine.stage, mine.model, mine.unreadable, mine.with_p) == ("scope", "m2", 1, 5)
+    assert (mine.stage, mine.model, mine.unreadable) == ("scope", "m2", 1)
     assert (mine.confusion.true_yes, mine.confusion.false_yes, mine.confusion.true_no) == (3, 1, 2)
     assert mine.ms is not None and mine.ms > 0
     assert mine.brier == pytest.approx((3 * 0.01 + 0.81 + 0.04) / 5)

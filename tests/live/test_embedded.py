@@ -33,7 +33,6 @@ async def test_the_default_model_answers_and_remembers_the_prefix() -> None:
         target = router.target("scope")
         provider = router.provider(target)
         assert (await provider.check(target)).ok
-        await provider.preload(target)
 
         async def judge(question: str) -> tuple[bool | None, float | None, int]:
             request = CompletionRequest(

@@ -88,7 +88,7 @@ async def test_the_largest_window_of_all_stages_is_taken_at_once(_child: None) -
 
 
 async def test_a_process_that_dies_is_started_again_once(provider: EmbeddedProvider) -> None:
-    await provider.preload(ask("").target)
+    await provider.complete(ask("who"))
     with pytest.raises(ModelError, match="assertion failed in layer 7"):
         await provider.complete(ask("die"))
     assert (await provider.complete(ask("Is it?"))).text == "yes"
@@ -123,7 +123,7 @@ async def test_a_log_that_grew_large_starts_anew_and_still_says_why(provider: Em
 
 
 async def test_a_load_that_is_cancelled_leaves_no_process(provider: EmbeddedProvider) -> None:
-    task = asyncio.create_task(provider.preload(ask("").target))
+    task = asyncio.create_task(provider.complete(ask("who")))
     while not provider.told:  # type: ignore[attr-defined]
         await asyncio.sleep(0)
     task.cancel()
@@ -160,7 +160,7 @@ async def test_a_missing_file_says_how_to_fetch_it(_child: None) -> None:
     info = await made.check(target)
     assert (info.ok, info.hint) == (False, "cra models pull qwen2.5-coder-0.5b")
     with pytest.raises(ModelError, match="not on this machine"):
-        await made.preload(target)
+        await made.complete(ask("Is it?", model=target.model))
     await made.aclose()
 
 

@@ -62,8 +62,6 @@ async def test_a_model_that_is_not_pulled_gets_its_command() -> None:
         with pytest.raises(ModelError) as caught:
             await provider.complete(yes_no("Is it?", target))
         info = await provider.check(target)
-        with pytest.raises(ModelError):
-            await provider.preload(target)
     assert caught.value.kind == "not_pulled"
     assert caught.value.hint == info.hint == "ollama pull qwen3:0.6b"
     assert not info.ok
@@ -75,15 +73,6 @@ async def test_check_finds_the_model_and_its_window() -> None:
         info = await provider.check(target_of(server, "ollama", model="qwen3"))
     assert info.ok
     assert info.context_window is None  # /api/show of this server knows it only under its full name
-
-
-async def test_preload_asks_for_the_same_window() -> None:
-    told: list[str] = []
-    async with ScriptedServer() as server, ollama(server, status=lambda what, _: told.append(what)) as provider:
-        await provider.preload(target_of(server, "ollama"))
-    assert told == ["loading", "ready"]
-    assert not server.calls
-    assert ("POST", "/api/chat") in server.requests
 
 
 async def test_a_prompt_that_fills_the_window_was_cut_by_it() -> None:

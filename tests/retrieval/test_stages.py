@@ -332,22 +332,6 @@ async def test_one_symbol_larger_than_the_window_is_shown_by_its_head(tmp_path: 
         assert package.tokens <= package.budget
 
 
-async def test_the_context_of_a_step_needs_no_call_and_follows_edits(tmp_path: Path, index: Index) -> None:
-    async with ScriptedServer(by_stage(SAYS_YES)) as server, run_context(tmp_path, server) as ctx:
-        package = await retrieve(ctx, index, TASK, plan_files=["budget.py"])
-    calls = len(server.calls)
-    path = index.root / "budget.py"
-    path.write_text("\n\n\n" + path.read_text().replace("< self.limit", "<= self.limit"))
-    index.refresh_files(["budget.py"])
-    text = package.context_for(symbols=["BudgetTracker.can_fit"])
-    assert "<= self.limit" in text and len(server.calls) == calls
-    assert "return [text for text in files if text]" in package.context_for(symbols=["_refilter_files"])
-    assert "return sorted(names)" in package.context_for(symbols=["scope_stage.py:expand_scope"])  # never a candidate
-    whole = package.context_for(files=["scope_stage.py"])
-    assert "return sorted(names)" in whole and "return [name for name in names if name]" in whole
-    assert "def can_fit" in package.context_for(files=["budget.py"], budget=200)
-
-
 # --- without a model
 
 

@@ -74,9 +74,7 @@ def test_error_traces_name_file_and_line(index: Index) -> None:
         'Traceback (most recent call last):\n  File "/x/src/app/core.py", line 3, in run\nValueError: no\n'
         "src/net/ring.c:4:12: error: expected ';'"
     )
-    facts = analyse(text, index)
-    assert facts.traces == (("src/app/core.py", 3), ("src/net/ring.c", 4))
-    assert any("ValueError" in line for line in facts.error_lines) and any("expected" in line for line in facts.error_lines)
+    assert analyse(text, index).traces == (("src/app/core.py", 3), ("src/net/ring.c", 4))
 
 
 def test_neighbouring_words_that_the_code_joins_are_one_keyword(index: Index) -> None:

@@ -19,14 +19,14 @@ _SCALAR_WORDS = frozenset(
 )  # fmt: skip
 
 
-def stub_text(function: CFunction, *, doc: str | None = None, indent: str = "    ") -> str:
+def stub_text(function: CFunction, *, doc: str | None = None) -> str:
     """A compiling definition of the declared ``function``: its contract as a comment, its head, a marked body.
 
     ``doc`` is the contract (the comment above the prototype when None, nothing when ""). No trailing newline.
     """
     contract = function.doc if doc is None else doc
     lines = [contract] if contract else []
-    lines += [definition_head(function), "{", *(indent + line for line in stub_body(function)), "}"]
+    lines += [definition_head(function), "{", *(f"    {line}" for line in stub_body(function)), "}"]
     return "\n".join(lines)
 
 

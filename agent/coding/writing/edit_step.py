@@ -249,7 +249,7 @@ class _Step:
             elif source:
                 prompt = words.symbol_question(said, name, path, source, language, **said_besides)
             else:
-                prompt = words.new_symbol_question(said, name, path, language, **said_besides)
+                prompt = words.new_symbol_question(said, name, path, **said_besides)
         else:
             shown = self._shown()
             language = language_of(next(iter(shown), ""))

@@ -177,7 +177,7 @@ class _Job:
             self._keep(standing, {})
             return ""
         await self._trim(standing, done)
-        return _told(done, standing)
+        return _told(done)
 
     async def _written(self, text: str) -> str:
         self.files.write_bytes(self.path, text.encode())
@@ -210,7 +210,7 @@ class _Job:
         return ""
 
 
-def _told(done: TestRun, text: str) -> str:
+def _told(done: TestRun) -> str:
     """The failures as the next prompt shows them."""
     if not done.failures:
         return done.trouble or "It fails when it is run."

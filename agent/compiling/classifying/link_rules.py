@@ -48,9 +48,8 @@ def link_verdicts(
     target: str,
     table: HeaderTable,
     implicit: Sequence[Symptom] = (),
-    linked: Sequence[str] = (),
 ) -> list[LinkVerdict]:
-    """What each complaint of the linker means. ``linked`` are the source files that took part."""
+    """What each complaint of the linker means."""
     return [_one(c, project, target, table, implicit) for c in link]
 
 
@@ -81,11 +80,11 @@ def _one(
         return LinkVerdict("logic_error", detail, symbol)
     names = (symbol, symbol.removeprefix("_"))
     for name in names:
-        if verdict := _in_project(name, project, table, target):
+        if verdict := _in_project(name, project, target):
             return verdict
     headers = list(project.active_headers(target))
     for name in names:
-        if flag := table.library_flag(name, headers):
+        if flag := table.library_flag(name):
             return _library(name, flag)
     if flag := _library_of_headers(symbol, project, headers, table):
         return _library(symbol, flag)
@@ -102,7 +101,7 @@ def _library(symbol: str, flag: str) -> LinkVerdict:
     return LinkVerdict("logic_error", f"`{symbol}` is in a library that is not linked: add {flag}.", symbol, flag)
 
 
-def _in_project(symbol: str, project: ProjectFiles, table: HeaderTable, target: str) -> LinkVerdict | None:
+def _in_project(symbol: str, project: ProjectFiles, target: str) -> LinkVerdict | None:
     for path in project.paths():
         if not project.mentions(path, symbol):
             continue

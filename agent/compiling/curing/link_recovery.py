@@ -55,7 +55,7 @@ async def link_with_recovery(
 def _verdicts(build: Build, paths: Sequence[str], outcome: CompileOutcome) -> list[LinkVerdict]:
     build.project.forget()
     complaints = [s for s in symptoms(outcome.diagnostics) if s.kind.startswith("link_")]
-    return link_verdicts(complaints, build.project, paths[0] if paths else "", build.system.table, linked=paths)
+    return link_verdicts(complaints, build.project, paths[0] if paths else "", build.system.table)
 
 
 def _report_library(build: Build, label: str, wanted: Sequence[LinkVerdict], again: CompileOutcome) -> None:
