@@ -6,12 +6,12 @@ import asyncio
 from pathlib import PurePosixPath
 
 from agent.coding.files import LazyFiles, put_back
-from agent.coding.spelled_out import with_documents
 from agent.coding.stated import Stated, stated_of
 from agent.coding.writing.candidates import CheckScore
 from agent.flow.isolated_tests import IsolatedTests
 from agent.flow.run_parts import RunParts
 from agent.languages import is_unit, reader_of
+from agent.task.documents import with_documents
 
 STAGE = "stated_checks"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent.c.surroundings import reachable_headers
 from agent.c.writing.extract import Extracted
 from agent.c.writing.insertion import definition_lines, new_lines, place_function, standing
 from agent.c.writing.slips.promoted_warnings import without_promoted_warnings
-from agent.coding.c_context import reachable_headers
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.replies.search_replace import changed_lines

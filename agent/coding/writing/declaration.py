@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
+from agent.c.spelled_out import Spelled
+from agent.c.writing.header_text import declaration_from_reply, header_from_words
 from agent.coding.files import Files, content
-from agent.coding.replies.header_text import declaration_from_reply, header_from_words
-from agent.coding.spelled_out import Spelled
 from agent.coding.writing.candidates import headline, temperature_for
 from agent.context import RunContext
 from agent.events import EditRejected

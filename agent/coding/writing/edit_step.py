@@ -11,7 +11,6 @@ from agent.coding.open_items import source_of
 from agent.coding.replace import find_symbol, replace_symbol, symbol_source
 from agent.coding.replies.new_symbol import add_symbol
 from agent.coding.replies.search_replace import EditResult, apply_edits, parse_edits
-from agent.coding.spelled_out import with_documents
 from agent.coding.writing.best_version import Versions
 from agent.coding.writing.candidates import (
     CheckScore,
@@ -28,6 +27,7 @@ from agent.events import CandidateChosen, EditApplied, EditRejected, FunctionCan
 from agent.judgment.asking import Asked
 from agent.languages import is_interface, is_module, is_unit, language_of, reader_of
 from agent.prompts import implement as words
+from agent.task.documents import with_documents
 from agent.values import FailureCategory, PlanStep
 
 LONG_SYMBOL = 120

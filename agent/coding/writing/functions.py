@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent.c.declarations.functions import find_definition
 from agent.c.writing.extract import Extracted, extract_function
+from agent.c.writing.stub_insertion import with_stub
 from agent.c.writing.stubs import is_stub
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
-from agent.coding.spelled_out import with_documents
 from agent.coding.writing.candidates import (
     Candidate,
     CheckScore,
@@ -29,7 +29,6 @@ from agent.coding.writing.candidates import (
 from agent.coding.writing.compiled_candidate import CandidateTrial
 from agent.coding.writing.missing_helper import with_missing_helpers
 from agent.coding.writing.prompt_context import surroundings
-from agent.coding.writing.stub_insertion import with_stub
 from agent.context import RunContext
 from agent.events import (
     CandidateChosen,
@@ -41,6 +40,7 @@ from agent.events import (
 )
 from agent.languages import reader_of
 from agent.prompts import function_implement as words
+from agent.task.documents import with_documents
 from agent.values import FailureCategory
 
 FIRST_REPLY_TOKENS = 640
@@ -194,7 +194,7 @@ class _Writer:
         source = self.files.read_bytes(path) if self.files.exists(path) else b""
         if find_definition(source, self.wanted.name) is not None:
             return source
-        source = with_stub(source, self.wanted, LazyFiles(self.files))
+        source = with_stub(source, self.wanted.signature, self.wanted.path, self.wanted.header, LazyFiles(self.files))
         self.files.write_bytes(path, source)
         return source
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from agent.coding.c_context import headers_for, names_in_scope, reachable_headers, top_of_file, written_functions
+from agent.c.surroundings import headers_for, names_in_scope, reachable_headers, top_of_file, written_functions
 from agent.coding.open_items import OpenFunction
 from agent.prompts import function_implement as words
 

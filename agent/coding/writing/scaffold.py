@@ -14,7 +14,17 @@ import msgspec
 from agent.c.declarations.definitions import defined_names
 from agent.c.declarations.functions import functions
 from agent.c.declarations.signature import definition_head, prototype_of
+from agent.c.spelled_out import (
+    Spelled,
+    SpelledType,
+    declarations_in,
+    headers_named,
+    structs_in,
+    types_in,
+)
 from agent.c.usage import Usage
+from agent.c.writing.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
+from agent.c.writing.stub_insertion import with_stub
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import (
     OpenFunction,
@@ -24,26 +34,16 @@ from agent.coding.open_items import (
     in_dependency_order,
     source_of,
 )
-from agent.coding.replies.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.coding.replies.interface import FunctionIdea, HeaderIdea, Interface, bad_path, check_interface
-from agent.coding.spelled_out import (
-    Spelled,
-    SpelledType,
-    declarations_in,
-    headers_named,
-    structs_in,
-    types_in,
-    with_documents,
-)
 from agent.coding.writing.candidates import CompileFile, compile_trouble, headline, temperature_for
 from agent.coding.writing.declaration import declare
 from agent.coding.writing.shared_helper import lay_shared_helper
-from agent.coding.writing.stub_insertion import with_stub
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.languages import is_compiled, is_interface
 from agent.prompts import header_gen, interface_enum
+from agent.task.documents import with_documents
 from agent.values import FailureCategory
 
 
@@ -362,7 +362,9 @@ class _Scaffold:
             self._write(path, merged(old, text) if old is not None else guarded(text, path).encode())
         for wanted in self._undefined(set(headers)):
             previous.setdefault(wanted.path, content(self.files, wanted.path))
-            self._write(wanted.path, with_stub(content(self.files, wanted.path) or b"", wanted, LazyFiles(self.files)))
+            before = content(self.files, wanted.path) or b""
+            stubbed = with_stub(before, wanted.signature, wanted.path, wanted.header, LazyFiles(self.files))
+            self._write(wanted.path, stubbed)
             sources.append(wanted.path)
         known = self.files.list()
         sources += [path for path in (source_of(header, known) for header in headers) if self.files.exists(path)]

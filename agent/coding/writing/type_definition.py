@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
-import msgspec
-import tree_sitter
-
-from agent.c.declarations.definitions import pieces_of
 from agent.c.declarations.open_types import type_facts
-from agent.c.preprocessor.comments import blanked
-from agent.c.syntax.tree import parse_c
-from agent.c.writing.insertion import insert_before_functions
-from agent.coding.c_context import headers_for, include_spelling, names_in_scope, top_of_file
+from agent.c.surroundings import headers_for, include_spelling, names_in_scope, top_of_file
+from agent.c.writing.type_definition import ExtractedType, extract_type, place_type
 from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import OpenType
-from agent.coding.spelled_out import with_documents
 from agent.coding.writing.candidates import (
     CompileFile,
     FunctionResult,
@@ -28,62 +20,9 @@ from agent.coding.writing.candidates import (
 )
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted
-from agent.language.code_blocks import code_blocks
-from agent.language.nodes import text_of, walk
 from agent.prompts import function_implement as words
-from agent.textfile import newline_of, to_newline
+from agent.task.documents import with_documents
 from agent.values import Diagnostic, FailureCategory
-
-
-class ExtractedType(msgspec.Struct, frozen=True):
-    """A struct definition out of a reply: ``text`` with the declared tag and no typedef, ``helpers`` the types and macros
-    it needs that nobody has. ``problem`` is a sentence, "" when there is none."""
-
-    text: str = ""
-    helpers: tuple[str, ...] = ()
-    problem: str = ""
-
-
-def extract_type(reply: str, wanted: OpenType, *, known: Collection[str] = (), finish: str = "stop") -> ExtractedType:
-    """Take the definition of ``wanted`` out of ``reply``; a typedef around it is taken off, since the header has one."""
-    code = "\n\n".join(block.text for block in code_blocks(reply))
-    source = code.encode()
-    body = next((found for node in walk(parse_c(source)) if (found := _body(node, wanted))), None)
-    if body is None:
-        if finish != "stop":
-            return ExtractedType(problem=f"The reply was cut off before {wanted.spelling} was complete. Write it shorter.")
-        return ExtractedType(problem=f"The reply does not define `{wanted.spelling} {{ ... }};`.")
-    if not any(child.type == "field_declaration" for child in body.named_children):
-        return ExtractedType(problem=f"`{wanted.spelling}` needs members.")
-    text = f"{wanted.spelling} {text_of(body)};"
-    taken = {*known, wanted.name, *wanted.typedefs}
-    helpers: list[str] = []
-    words_used = set(re.findall(r"\w+", blanked(text)))
-    for piece in reversed(pieces_of(source)):
-        fresh = piece.kind in ("type", "macro") and piece.end <= body.start_byte and not set(piece.names) & taken
-        if fresh and set(piece.names) & words_used:
-            helpers.insert(0, piece.text)
-            words_used |= set(re.findall(r"\w+", blanked(piece.text)))
-    return ExtractedType(text, tuple(helpers))
-
-
-def _body(node: tree_sitter.Node, wanted: OpenType) -> tree_sitter.Node | None:
-    """The braces of the wanted struct if ``node`` defines it: by its tag, or nameless under one of its typedefs."""
-    body = node.child_by_field_name("body")
-    if body is None or node.type != f"{wanted.spelling.split()[0]}_specifier":
-        return None
-    tag = node.child_by_field_name("name")
-    if tag is not None:
-        return body if text_of(tag) in (wanted.name, *wanted.typedefs) else None
-    parent = node.parent
-    alias = "" if parent is None else text_of(parent).rstrip("; \n").rsplit("}", 1)[-1].strip(" *")
-    return body if alias in (wanted.name, *wanted.typedefs) else None
-
-
-def place_type(source: bytes, extracted: ExtractedType, doc: str = "") -> bytes:
-    """``source`` with the definition and its helpers before the first function, after includes, macros and other types."""
-    text = "\n\n".join([*extracted.helpers, f"{doc}\n{extracted.text}" if doc else extracted.text]) + "\n\n"
-    return insert_before_functions(source, to_newline(text, newline_of(source)).encode())
 
 
 async def implement_type(
@@ -172,7 +111,7 @@ class _TypeWriter:
         )
         self.calls.append(asked.call_id)
         known = names_in_scope(wanted.path, list(headers), everything)
-        return extract_type(asked.text, wanted, known=known, finish=asked.finish)
+        return extract_type(asked.text, wanted.spelling, wanted.typedefs, known=known, finish=asked.finish)
 
 
 def _only_elsewhere(diagnostics: Sequence[Diagnostic], placed: bytes, extracted: ExtractedType) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.c.preprocessor.guards import is_guarded
-from agent.coding.replies.header_text import guarded, insert_at_end, merged
+from agent.c.writing.header_text import guarded, insert_at_end, merged
 
 CLOSING = '#ifdef __cplusplus\n} /* extern "C" */\n#endif\n'
 OPENING = '#ifdef __cplusplus\nextern "C" {\n#endif\n'

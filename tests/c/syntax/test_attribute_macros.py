@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from agent.c.declarations.functions import CFunction, functions
 from agent.c.syntax.attribute_macros import without_macros
+from agent.c.writing.header_text import merged
 from agent.c.writing.stub_text import stub_text
 from agent.coding.open_items import find_open_functions
-from agent.coding.replies.header_text import merged
 
 MACROS = """
 #define API __attribute__((visibility("default")))

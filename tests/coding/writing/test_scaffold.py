@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from agent.c.writing.stubs import find_stubs
-from agent.coding.files import FolderFiles
-from agent.coding.replies.header_text import header_from_reply, header_from_words, headers_from_reply, insert_at_end, merged
-from agent.coding.spelled_out import (
+from agent.c.spelled_out import (
     SpelledStruct,
     declarations_in,
     headers_named,
     structs_in,
     types_in,
-    with_documents,
 )
+from agent.c.writing.header_text import header_from_reply, header_from_words, headers_from_reply, insert_at_end, merged
+from agent.c.writing.stubs import find_stubs
+from agent.coding.files import FolderFiles
 from agent.coding.writing.scaffold import ScaffoldResult, scaffold
+from agent.task.documents import with_documents
 from tests.coding.helpers import compile_in
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from agent.c.declarations.definitions import defined_names, pieces_of
 from agent.c.declarations.functions import definitions
 from agent.c.declarations.signature import definition_head
+from agent.c.files import is_source
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
 from agent.c.writing.stubs import find_stubs
-from agent.languages import is_unit
 
 _LICENCE = re.compile(r"\A\s*/\*(?:(?!\*/).)*?\b(?:copyright|licen[cs]e|SPDX)\b(?:(?!\*/).)*\*/\s*", re.S | re.I)
 
@@ -54,7 +54,7 @@ def _included(path: str, files: Mapping[str, bytes], resolver: IncludeResolver) 
 def include_spelling(header: str, path: str, files: Mapping[str, bytes]) -> str:
     """How ``path`` should spell its include of ``header``: as the sources beside it do, else by where the two lie."""
     here = posixpath.dirname(path)
-    beside = [one for one in sorted(files) if is_unit(one) and posixpath.dirname(one) == here]
+    beside = [one for one in sorted(files) if is_source(one) and posixpath.dirname(one) == here]
     return IncludeResolver(files).spelling(header, path, neighbours=beside, includes=lambda one: includes_of(files[one]))
 
 

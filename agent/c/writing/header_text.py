@@ -11,13 +11,13 @@ import msgspec
 from agent.c.declarations.definitions import pieces_of
 from agent.c.declarations.functions import CFunction, comment_above, functions
 from agent.c.declarations.signature import definition_head, same_signature
+from agent.c.files import is_header
 from agent.c.preprocessor.guards import end_of_declarations, is_guarded, unclosed
 from agent.c.preprocessor.includes import analyse, insert_include
+from agent.c.spelled_out import TYPE_WORDS, Spelled, SpelledStruct, SpelledType
 from agent.c.syntax.readable import readable
 from agent.c.syntax.tree import top_level
-from agent.coding.spelled_out import TYPE_WORDS, Spelled, SpelledStruct, SpelledType
 from agent.language.code_blocks import code_blocks
-from agent.languages import is_interface
 from agent.textfile import read_text
 
 _FENCE = re.compile(r"^[ \t]*```", re.M)
@@ -133,7 +133,7 @@ def headers_from_reply(reply: str) -> dict[str, str]:
     for mark, end in zip(marks, ends, strict=False):
         inside = len(_FENCE.findall(reply[: mark.start()])) % 2
         texts[mark["path"]] = "```c\n" * inside + reply[mark.end() : end].lstrip("\n")
-    return {path: text for path, text in texts.items() if is_interface(path)}
+    return {path: text for path, text in texts.items() if is_header(path)}
 
 
 def _declares(text: str) -> tuple[int, int]:

@@ -1,9 +1,9 @@
-"""What a task's words, and the documents it names, spell out: C declarations, what is said about them, header paths."""
+"""What prose spells out: C declarations, what is said about them, header paths."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import msgspec
 
@@ -20,7 +20,6 @@ TYPE_WORDS = frozenset(
     {"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool", "struct",
      "union", "enum", "const", "FILE"}
 )  # fmt: skip
-_DOCUMENT = re.compile(r"(?<![\w./-])[\w./-]*\w\.(?:md|txt|rst)\b", re.I)
 _HEADER = re.compile(r"(?<![\w./-])[\w./-]*\w\.h\b")
 
 _BODY = r"\{(?:[^{}]|\{[^{}]*\})*\}"
@@ -43,12 +42,6 @@ _STRUCT_OF = re.compile(
 _FIELDS_OF = re.compile(r"\b(?:members|fields)\s+of\s+(`[^`]+`)\s*(?:are)?\s*:?\s*")
 _CLAUSE_END = re.compile(r"[;.](?=\s|$)")
 _QUOTED = re.compile(r"`([^`\n]+)`")
-
-_UNSHOWN = re.compile(r"^[ ]{0,3}\[[^\]\n]+\]:[ \t]+\S+[^\n]*\n?|<!--.*?-->", re.M | re.S)
-"""What Markdown does not show: the targets of links (CommonMark, link reference definitions) and comments."""
-
-LONGEST_DOCUMENT = 6000
-"""Characters taken of a document that a task names."""
 
 _CONTRACT_CHARACTERS = 600
 
@@ -133,20 +126,6 @@ def _is_member(text: str) -> bool:
         and not parse_c(f"struct s {{ {text}; }};".encode()).has_error
         and bool(re.search(r"\w[\s*]+\w+(?:\[\w*\])?$", text))
     )
-
-
-def with_documents(task: str, files: Mapping[str, bytes]) -> str:
-    """``task`` and the text of the documents it names (``as README.md specifies``), as far as the project has them."""
-    parts = [task.strip()]
-    for name in dict.fromkeys(_DOCUMENT.findall(task)):
-        try:
-            text = files[name.removeprefix("./")].decode("utf-8", "replace")
-        except (KeyError, ValueError, OSError):
-            continue
-        text = _UNSHOWN.sub("", text).strip() if name.lower().endswith(".md") else text.strip()
-        if text:
-            parts.append(f"{name} says:\n{text[:LONGEST_DOCUMENT]}")
-    return "\n\n".join(parts)
 
 
 def headers_named(text: str) -> list[str]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.c.declarations.signature import prototype_of
+from agent.c.surroundings import include_spelling
 from agent.c.writing.stub_text import stub_text
-from agent.coding.c_context import include_spelling
-from agent.coding.open_items import OpenFunction
 from agent.textfile import append_block
 
 
-def with_stub(source: bytes, wanted: OpenFunction, files: Mapping[str, bytes]) -> bytes:
-    """``source`` (empty for a new file) with a stub of ``wanted`` at its end and an include of its header."""
-    declared = prototype_of(wanted.signature)
+def with_stub(source: bytes, signature: str, path: str, header: str, files: Mapping[str, bytes]) -> bytes:
+    """The ``source`` of ``path`` with a stub of the function that ``signature`` declares at its end. An empty one, that of a
+    new file, gets an include of ``header`` ("" for none)."""
+    declared = prototype_of(signature)
     stub = stub_text(declared, doc="").encode() if declared is not None else b""
     if not source.strip():
-        spelled = include_spelling(wanted.header, wanted.path, files) if wanted.header else ""
+        spelled = include_spelling(header, path, files) if header else ""
         source = f'#include "{spelled}"\n'.encode() if spelled else b""
     return append_block(source, stub)
