@@ -15,12 +15,17 @@ from agent.flow.limits import limits_of
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, FailureSignal
 from agent.workspace.checks import compare, find_test_command, proven, run_checks, worse
+from agent.workspace.isolated import broke_off, isolated_tests, run_isolated
 from agent.workspace.isolation import isolation, shortfall
 from agent.workspace.restoring import Untouched
 from agent.workspace.worktree import Workspace
 
 LEAST_PATIENCE = 15.0
 """Seconds that a candidate's checks have at least: the baseline may have ended early, with a build that broke."""
+
+SOON = 5.0
+"""Seconds, and four times those of the baseline, after which checks whose tests can be isolated are run so, to find the one
+that does not end."""
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -146,19 +151,37 @@ class RunChecks:
     async def _trusted(self, timeout: float) -> CheckResult:
         """A result; once more from nothing where no test reported though tests did before: what an earlier version left
         behind may stand in the way of this one."""
-        now = await self._execute(timeout=timeout)
+        now = await self._told(timeout)
         reported = self.best is not None and bool(self.best.passed or self.best.failed)
         if now.ok or now.timed_out or now.passed or now.failed or not reported:
             return now
         await self.workspace.drop_leftovers()
         return await self._execute(timeout=timeout)
 
+    async def _told(self, timeout: float) -> CheckResult:
+        """A result; where a crash or an endless loop hides what the tests say, that of each by itself."""
+        tests = await asyncio.to_thread(isolated_tests, self.workspace.root) if self.before is not None else {}
+        limit = timeout or float(self.ctx.config.testing.timeout_seconds)
+        soon = min(limit, max(SOON, 4 * self.before.seconds)) if tests and self.before is not None else limit
+        now = await self._execute(timeout=soon)
+        if not tests or not broke_off(now):
+            return now
+        each = await run_isolated(
+            self.workspace.root, self.command, limit, tests, limits=limits_of(self.ctx), env=self._env(),
+            written=self.workspace.written,
+        )  # fmt: skip
+        if each is not None and not each.ok:
+            return proven(self.before, each)
+        return await self._execute(timeout=limit) if now.timed_out and limit > soon else now
+
+    def _env(self) -> dict[str, str] | None:
+        return {"LDLIBS": " ".join(self.libraries)} if self.libraries else None
+
     async def _execute(self, command: str = "", timeout: float = 0.0, readable: tuple[str, ...] = ()) -> CheckResult:
         timeout = timeout or float(self.ctx.config.testing.timeout_seconds)
-        env = {"LDLIBS": " ".join(self.libraries)} if self.libraries else None
         files = await asyncio.to_thread(Untouched, self.workspace)
         limits = limits_of(self.ctx, readable)
-        result = await run_checks(self.workspace.root, command or self.command, timeout, limits=limits, env=env)
+        result = await run_checks(self.workspace.root, command or self.command, timeout, limits=limits, env=self._env())
         changed = await asyncio.to_thread(files.restore)
         if changed:
             names = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")

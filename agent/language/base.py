@@ -108,6 +108,11 @@ class FilesOfTests(Protocol):
         them, or where a new file is the way of the language."""
         ...
 
+    def isolated(self, text: str, path: str) -> str:
+        """The file of tests at ``path``, changed so that a test which crashes or does not end fails alone and the others
+        report; "" where that is the way of what runs it, or cannot be done."""
+        ...
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         """How the file at ``path`` gets at the files that it tests, as lines for a model; "" without any."""
         ...

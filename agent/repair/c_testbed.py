@@ -26,6 +26,7 @@ from agent.repair.workers import Reply, WarmWorker, WorkerLost, Workers
 from agent.values import CheckResult
 from agent.walking import files_below
 from agent.workspace.first_failure import further, stopped_at
+from agent.workspace.isolated import isolated_tests
 from agent.workspace.protected import is_test_file
 from agent.workspace.testoutput import read_outcome
 
@@ -63,7 +64,7 @@ class CommandBed:
         command = CheckCommand("command", sys.executable, self.check.arguments)
         try:
             await self.workers.open(command, sys.executable, self.budget)
-            await asyncio.gather(*(worker.ask(limit=BUILD_SECONDS) for worker in self.workers.all))
+            await self._first()
             replies = await asyncio.gather(*(worker.ask(limit=BUILD_SECONDS) for worker in self.workers.all))
         except WorkerLost as error:
             raise NoBed(f"The checks cannot be run in a copy of the repository: {str(error)[-200:]}") from None
@@ -82,6 +83,23 @@ class CommandBed:
         self._base = _as_result(reply)
         self.baseline = Baseline(failing, outcome.passing, messages, tuple(sorted(flaky)), seconds)
         self._halt = halt_of(self.baseline, reply.output)
+
+    async def _first(self) -> None:
+        """Build in every copy and run the checks, with each test isolated where that is possible: the others then report
+        whatever one of them does."""
+        tests = await asyncio.to_thread(isolated_tests, self.root)
+        await self._put(tests)
+        replies = await asyncio.gather(*(worker.ask(limit=BUILD_SECONDS) for worker in self.workers.all))
+        if tests and not read_outcome(replies[0].output).failing:
+            await self._put({path: (self.root / path).read_bytes() for path in tests})
+            await asyncio.gather(*(worker.ask(limit=BUILD_SECONDS) for worker in self.workers.all))
+
+    async def _put(self, files: Mapping[str, str | bytes]) -> None:
+        """Write files into every copy."""
+        for worker in self.workers.all:
+            for path, content in files.items():
+                data = content.encode() if isinstance(content, str) else content
+                await asyncio.to_thread((worker.tree / path).write_bytes, data)
 
     async def traces(self) -> tuple[list[Trace], set[Place], str]:
         """By an instrumented build; where that does not build, a sentence and no traces."""

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from agent.c.declarations.functions import CFunction, definitions, functions
 from agent.c.examples import examples_of
 from agent.c.files import is_header
+from agent.c.writing.isolated import isolated as with_processes
 from agent.c.writing.reported_tests import comes_to, with_reported
 from agent.language.base import Instruction
 
@@ -113,6 +114,11 @@ def reporting(homes: Mapping[str, str], reported: Sequence[tuple[str, str, str]]
 def reporting_in(text: str, reported: Sequence[tuple[str, str, str]]) -> str:
     """A file that the project builds, with more checks; see :func:`agent.c.writing.reported_tests.with_reported`."""
     return with_reported(text, names(text), reported)
+
+
+def isolated(text: str, path: str) -> str:
+    """The file with each test in a process of its own first; see :mod:`agent.c.writing.isolated`."""
+    return with_processes(text, path)
 
 
 def how_to_use(path: str, interface: Sequence[str]) -> str:

@@ -63,6 +63,11 @@ class _Tests:
     def reporting(self, homes: Mapping[str, str], reported: Sequence[tuple[str, str, str]], flavour: str) -> str:
         return ""
 
+    def isolated(self, text: str, path: str) -> str:
+        """Nothing."""
+        del text, path
+        return ""
+
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:
         return ""
 

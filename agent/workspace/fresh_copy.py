@@ -1,0 +1,70 @@
+"""A copy of a run's place without anything that a build left: what is built in it is built from nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agent.languages import is_unit
+from agent.scratch import scratch_folder
+from agent.walking import files_below
+from agent.workspace.git import run_git, text
+
+_PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
+"""How programs and objects begin (ELF; Mach-O, 64 and 32 bit)."""
+
+LARGEST = 200 << 20
+"""Bytes of a working tree up to which it is copied for this."""
+
+
+@asynccontextmanager
+async def fresh_copy(root: Path, written: Collection[str] = ()) -> AsyncIterator[Path | None]:
+    """The folder of the copy, which is gone afterwards; None where there is no C, or the tree is too large.
+
+    It holds what git has, and the new files of ``written`` (paths below the checkout that holds ``root``): nothing that an
+    earlier build left, which make would take for up to date.
+
+    Raises:
+        WorkspaceError: git cannot list the tree.
+    """
+    parent = Path(tempfile.mkdtemp(prefix="copy-", dir=scratch_folder()))
+    copy = (parent / "tree").resolve()
+    try:
+        yield copy if await asyncio.to_thread(_copy, root, copy, written) else None
+    finally:
+        await asyncio.to_thread(shutil.rmtree, parent, True)
+
+
+def _copy(root: Path, target: Path, written: Collection[str]) -> bool:
+    """The files that git knows and those just written: builds begin from nothing. False when there is no C among them, or
+    too much."""
+    listed = run_git(root, "ls-files", "-z", "--cached").stdout
+    names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    below = text(run_git(root, "rev-parse", "--show-prefix"))
+    names += [path.removeprefix(below) for path in sorted(written) if path.startswith(below)]
+    for folder in [root / name for name in names if (root / name).is_dir() and not (root / name).is_symlink()]:
+        names += [str(path.relative_to(root)) for path in files_below(folder)]  # a submodule's
+    there = [name for name in names if (root / name).is_symlink() or _is_source(root / name)]
+    has_c = any(is_unit(name) for name in there)
+    if not has_c or sum((root / name).lstat().st_size for name in there) > LARGEST:
+        return False
+    target.mkdir(parents=True)
+    for name in there:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, target / name, follow_symlinks=False)
+    return True
+
+
+def _is_source(path: Path) -> bool:
+    """Whether there is a file, and no program or object that a build left (carried in from the person's tree, perhaps)."""
+    if not path.is_file():
+        return False
+    if ".so" in path.name or not (path.suffix in ("", ".o", ".out") or os.access(path, os.X_OK)):
+        return True
+    with path.open("rb") as file:
+        return file.read(4) not in _PROGRAMS

@@ -1,0 +1,79 @@
+"""The checks once more in a copy, where each test runs in a process of its own: what a crash or an endless loop hides.
+
+Only files of tests that can be changed so are (see :meth:`agent.language.base.FilesOfTests.isolated`); the project's own
+command builds and runs them. The tests of the run's place stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import msgspec
+
+from agent.languages import reader_of
+from agent.regular_files import read_inside
+from agent.values import CheckResult
+from agent.walking import files_below
+from agent.workspace.checks import run_checks
+from agent.workspace.fresh_copy import fresh_copy
+from agent.workspace.protected import is_test_file
+from agent.workspace.sandbox import Limits
+
+LARGEST = 1 << 20
+"""Bytes of a file of tests."""
+
+_DOES_NOT_BUILD = re.compile(r": (?:fatal )?error: |undefined reference|^collect2: error|^ninja: build stopped", re.M)
+
+
+def isolated_tests(root: Path) -> dict[str, str]:
+    """The files of tests below ``root`` that can be isolated, by path, with their changed text. Blocking."""
+    found = {}
+    for file in sorted(files_below(root)):
+        path = file.relative_to(root).as_posix()
+        reader = reader_of(path) if is_test_file(path) else None
+        if reader is None:
+            continue
+        try:
+            text = read_inside(root, file, LARGEST).decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if changed := reader.tests.isolated(text, path):
+            found[path] = changed
+    return found
+
+
+def broke_off(result: CheckResult) -> bool:
+    """Whether checks that were built ended before their tests had reported: one crashed, or did not end."""
+    reported = (result.passed or result.failed) and not result.timed_out
+    return not (result.ok or reported or _DOES_NOT_BUILD.search(result.output))
+
+
+async def run_isolated(
+    root: Path,
+    command: str,
+    timeout: float,
+    tests: Mapping[str, str],
+    *,
+    limits: Limits,
+    env: dict[str, str] | None = None,
+    written: Collection[str] = (),
+) -> CheckResult | None:
+    """What the checks say when each test of ``tests`` (path to changed text) is isolated; None when they do not report
+    then either, as when the code does not build. A test that broke is failed, whatever the exit code says.
+
+    Raises:
+        WorkspaceError: git cannot list the tree.
+    """
+    async with fresh_copy(root, written) as copy:
+        if copy is None:
+            return None
+        for path, text in tests.items():
+            if (copy / path).is_file():
+                (copy / path).write_text(text, encoding="utf-8")
+        now = await run_checks(copy, command, timeout, limits=limits, env=env)
+    if now.timed_out or not (now.passed or now.failed):
+        return None
+    output = now.output.replace(f"{copy}/", "")
+    return msgspec.structs.replace(now, ok=now.ok and not now.failing, output=output)
