@@ -130,7 +130,7 @@ class HeaderTable:
         return name in self._homes
 
     def vanished(self, name: str) -> str:
-        """What to write instead of a name that C libraries have dropped (a tag as ``struct x``); "" for others."""
+        """What to write instead of a name (a tag as ``struct x``) or header that C libraries have dropped; "" for others."""
         return self._vanished.get(name, "")
 
     def one_slip_away(self, name: str) -> str | None:

@@ -37,6 +37,8 @@ def no_file(e: CompileEvidence, complaint: Symptom) -> CompilerErrorClassificati
     if here is not None:
         flag = f"-I{here.rpartition('/')[0] or '.'}"
         detail = f"{name} is in the project at {here} but not on the search path: compile with {flag}."
+    elif instead := e.table.vanished(name):
+        detail = f"The C library does not have <{name}> any more: use {instead} instead."
     elif close := difflib.get_close_matches(name, [*e.table.headers, *e.project.headers()], 1, 0.75):
         detail = f"{name} does not exist; {close[0]} does: a misspelt header."
     else:

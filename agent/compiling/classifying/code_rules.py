@@ -9,7 +9,7 @@ from agent.compiling.classifying.classification import (
     CompilerErrorClassification,
 )
 from agent.compiling.classifying.evidence import CompileEvidence
-from agent.compiling.classifying.name_clash import library_clash
+from agent.compiling.classifying.name_clash import library_clash, macro_clash
 from agent.compiling.reading.diagnostics import plain_quotes
 from agent.compiling.reading.signature_symptoms import (
     callback_mismatch,
@@ -22,7 +22,7 @@ from agent.compiling.reading.signature_symptoms import (
 from agent.compiling.reading.truncation import unread_lines
 
 _SIGNATURE = ("conflict", "linkage", "arity", "argument")
-_FAULTS = ("order", "misspelt", "value", "tag_missing", "source_only", "opaque", "vanished")
+_FAULTS = ("order", "misspelt", "value", "tag_missing", "source_only", "opaque")
 
 
 def hidden_name(e: CompileEvidence) -> CompilerErrorClassification | None:
@@ -89,6 +89,14 @@ def logic_error(e: CompileEvidence) -> CompilerErrorClassification | None:
         if complaint.kind == "redefined" and (clash := library_clash(e, complaint, signature_symbol(complaint))):
             e.answer(f"What is wrong with `{clash.symbol}`?", clash.sentence)
             return e.done(ERROR_CAT_LOGIC_ERROR, clash.sentence, symbol=clash.symbol, rename=clash.proposal)
+        if clash := macro_clash(e, complaint):
+            e.answer(f"What is wrong with `{clash.symbol}`?", clash.sentence)
+            return e.done(ERROR_CAT_LOGIC_ERROR, clash.sentence, symbol=clash.symbol)
+    if gone := [f for f in e.findings if f.outcome == "vanished"]:
+        detail = " ".join(dict.fromkeys(f.detail for f in gone))
+        if any(e.counts(f) for f in gone):
+            e.answer(f"What is wrong with `{gone[0].name}`?", detail)
+            return e.done(ERROR_CAT_LOGIC_ERROR, detail, symbol=gone[0].name)
     for finding in e.findings:
         if finding.outcome in _FAULTS and e.counts(finding):
             e.answer(f"What is wrong with `{finding.name}`?", finding.detail)

@@ -92,21 +92,43 @@ def _to_include(at: FailedCompile, homes: list[str]) -> list[str]:
     return list(found)
 
 
+_POINTS_ELSEWHERE = re.compile(
+    r"pragma\s+(?:GCC\s+)?message\b.*(?:\b(?:direct(?:ly)?|instead|private|internal)\b|\.h\b)", re.IGNORECASE
+)
+"""A ``#pragma message`` that is about which header to include."""
+
+
 def _refuses(project: ProjectFiles, header: str) -> bool:
-    """Whether an ``#error`` or ``#warning`` is met when a header is included by itself."""
-    return any(d.keyword in ("error", "warning") and d.live is True for d in project.shape(header).directives)
+    """Whether an ``#error``, a ``#warning`` or a message about another header is met when one is included by itself."""
+    shape = project.shape(header)
+    live = [d for d in shape.directives if d.live is True]
+    return any(d.keyword in ("error", "warning") for d in live) or any(
+        d.keyword == "pragma" and _POINTS_ELSEWHERE.search(shape.line_text(d.line)) for d in live
+    )
 
 
 def umbrellas(project: ProjectFiles, header: str) -> list[str]:
-    """The headers of the project that include ``header`` and do not refuse to be included, nearest first."""
-    base = header.rpartition("/")[2]
-    found = []
-    for other in project.headers():
-        if other == header or not project.mentions(other, base.split(".")[0]) or _refuses(project, other):
-            continue
-        if any(i.live and project.included_file(other, i.name) == header for i in project.shape(other).includes):
-            found.append(other)
+    """The headers of the project that include ``header`` and do not refuse to be included, nearest first. One that refuses
+    too is reached through those that include it."""
+    found: list[str] = []
+    seen, inner = {header}, [header]
+    while inner and not found:
+        outer = [h for h in _including(project, inner) if h not in seen]
+        seen.update(outer)
+        found = [h for h in outer if not _refuses(project, h)]
+        inner = outer
     return sorted(found, key=lambda h: (_folder(h) != _folder(header), h.count("/"), len(h)))
+
+
+def _including(project: ProjectFiles, headers: list[str]) -> list[str]:
+    """The headers of the project that include one of ``headers``."""
+    stems = [header.rpartition("/")[2].split(".")[0] for header in headers]
+    return [
+        other
+        for other in project.headers()
+        if any(project.mentions(other, stem) for stem in stems)
+        and any(i.live and project.included_file(other, i.name) in headers for i in project.shape(other).includes)
+    ]
 
 
 def _homes(at: FailedCompile, sought: Sought) -> tuple[list[str], list[str]]:
@@ -156,7 +178,9 @@ def elsewhere(at: FailedCompile, sought: Sought) -> NameFinding:
     """No header declares it: a source file that defines it, a name in scope that is close, or nothing."""
     symptom, plain = sought.symptom, sought.plain
     if (instead := at.table.vanished(sought.name)) and not _source_defines(at, sought):
-        detail = f"`{sought.name}` is no longer declared by the C library: use {instead} instead."
+        spelled = re.search(rf"\b(?:struct|union|enum) {plain}\b", symptom.diagnostic.source_line) if sought.tag else None
+        name = spelled[0] if spelled else sought.name
+        detail = f"`{name}` is no longer declared by the C library: use {instead} instead."
         return sought.found("vanished", detail)
     if sought.tag:
         return _tag_elsewhere(at, sought)

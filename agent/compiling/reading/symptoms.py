@@ -167,7 +167,7 @@ def _names(kind: Kind, message: str, d: Diagnostic) -> tuple[str, ...]:
         return _syntax_names(message, quoted, d)
     if kind == "unknown_type" and (tag := _TAG.search(message)):
         return (f"struct {tag[1]}",)
-    if not quoted and (caret := _name_at(d.source_line, d.column)):
+    if not quoted and (caret := name_at(d.source_line, d.column)):
         quoted = [caret]
     if not quoted and (token := re.search(r"(?:function|identifier|symbol)\s+(\w+)", message)):
         quoted = [token[1]]
@@ -212,13 +212,13 @@ def _syntax_names(message: str, quoted: list[str], d: Diagnostic) -> tuple[str, 
     stumbled = re.findall(r"(?:before|after|near|got) '([A-Za-z_]\w*|\*)'", message)
     line = re.sub(r'"(?:[^"\\]|\\.)*"', '""', d.source_line)
     in_front = [m[1] for t in stumbled for m in re.finditer(rf"\b([A-Za-z_]\w*)\s*{re.escape(t)}", line)]
-    at = _name_at(d.source_line, d.column)
+    at = name_at(d.source_line, d.column)
     words = [t for t in stumbled if t != "*"]
     around = _IDENTIFIER.findall(line)
     return tuple(dict.fromkeys([*words, *in_front, *([at] if at else []), *quoted, *around]))
 
 
-def _name_at(line: str, column: int) -> str:
+def name_at(line: str, column: int) -> str:
     """The identifier under a 1-based column."""
     if not line or column < 1 or column > len(line):
         return ""

@@ -252,3 +252,44 @@ def test_a_header_below_an_include_folder_is_named_from_it() -> None:
 def test_one_slip_in_a_library_name_is_a_misspelling_whatever_is_included() -> None:
     assert verdict(implicit("pritnf"), main_c="int f;\n")[0] == "logic_error"
     assert verdict(implicit("mallloc"), main_c="int f;\n")[0] == "logic_error"
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "message", "header"),
+    [
+        ("enum token { OPEN, EOF, CLOSE };", 20, "expected identifier before '(' token", "stdio.h"),
+        ("    HUGE_VAL,", 5, "expected identifier", "math.h"),
+        ("int isblank(const char *s) { return *s == ' '; }", 5, "expected expression before ')' token", "ctype.h"),
+        ("struct node { int errno; };", 19, "field '__errno_location' declared as a function", "errno.h"),
+        ("double f(double I) { return I; }", 17, "expected ')' before '__extension__'", "complex.h"),
+        ("typedef enum { false, true } bool;", 16, "expected identifier before numeric constant", "stdbool.h"),
+    ],
+)
+def test_a_name_that_a_macro_of_a_header_took(line: str, column: int, message: str, header: str) -> None:
+    text = f"main.c:2:{column}: error: {message}\n    2 | {line}\n"
+    found = check(text, main_c=f"#include <{header}>\n{line}\n").classification
+    assert found is not None and found.category == "logic_error"
+    assert f"is a macro where <{header}> is included" in (found.diagnostic_context or "")
+    other = check(text, main_c=f"\n{line}\n").classification
+    assert other is None or "is a macro" not in (other.diagnostic_context or ""), "the header is not included"
+
+
+@pytest.mark.parametrize("line", ["int x(FILE *p) { if (p EOF) return 1; return 2; }", "int x(int p) { return p EOF; }"])
+def test_a_macro_that_is_used_is_no_name_that_was_taken(line: str) -> None:
+    text = f"main.c:2:{line.index('EOF') + 1}: error: expected ')' before numeric constant\n    2 | {line}\n"
+    found = check(text, main_c=f"#include <stdio.h>\n{line}\n").classification
+    assert found is not None and "is a macro" not in (found.diagnostic_context or "")
+
+
+def test_a_header_that_the_platform_dropped_is_no_misspelling() -> None:
+    text = "main.c:1:10: fatal error: sys/sysctl.h: No such file or directory\n"
+    found = check(text, main_c="#include <sys/sysctl.h>\n").classification
+    assert found is not None and "/proc/sys" in (found.diagnostic_context or "")
+
+
+def test_all_names_that_the_platform_dropped_are_named() -> None:
+    said = "invalid use of undefined type"
+    text = f"main.c:1:9: error: {said} 'struct siginfo'\nmain.c:2:9: error: {said} 'struct ucontext'\n"
+    found = check(text, main_c="int a;\nint b;\n").classification
+    assert found is not None and found.category == "logic_error"
+    assert all(name in (found.diagnostic_context or "") for name in ("siginfo_t", "ucontext_t"))
