@@ -135,15 +135,17 @@ ASSERTION = _any(
     r"^\S.*: Assertion [`‘'].*['’] failed\.?",
     r"^Assertion failed: .*(?:, function .*)?, file .*, line \d+",
     r"^Assertion failed: .+\(\S+: \w+: \d+\)$",
+    r"^(?:\S+:\d+: (?:\w+: )?)?assertion \".+\" failed(?:: file \".+\", line \d+|$)",
 )
-"""An assertion outside any runner: a test's failure or a program's, as the command tells."""
+"""An assertion outside any runner (glibc, macOS and BSD, musl, bionic and newlib): a test's failure or a program's, as the
+command tells."""
 
 TEST_PLACE = re.compile(r"\btest_\w+|\w_tests?\b|\btests?/|\btests?\.c\b")
 """A test's function or file, in the words of an assertion."""
 
 PATCH = _any(
-    r"^(?:error|fatal): (?:corrupt (?:binary )?patch at |patch failed: |patch with only garbage at "
-    r"|patch fragment without header|unrecognized (?:input|binary patch)"
+    r"^(?:git(?: apply| am)?(?: failed)?: )?(?:error|fatal): (?:corrupt (?:binary )?patch at |patch failed: "
+    r"|patch with only garbage at |patch fragment without header|unrecognized (?:input|binary patch)"
     r"|No valid patches in input|git apply: bad git-diff|git diff header lacks"
     r"|invalid mode on line|inconsistent (?:old|new) (?:filename|mode)|removal patch leaves file contents|binary patch "
     r"|cannot apply binary patch|the patch applies to|recount: unexpected line|unable to find filename in patch"

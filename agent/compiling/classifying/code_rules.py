@@ -20,6 +20,8 @@ from agent.compiling.reading.signature_symptoms import (
     taken_for_int,
 )
 from agent.compiling.reading.truncation import unread_lines
+from agent.compiling.reading.wording import ERROR_WORDS
+from agent.log_text import holds_any
 
 _SIGNATURE = ("conflict", "linkage", "arity", "argument")
 _FAULTS = ("order", "misspelt", "value", "tag_missing", "source_only", "opaque")
@@ -119,5 +121,7 @@ def _unread(e: CompileEvidence) -> str:
     lines = {c.diagnostic.line for c in e.complaints if c.diagnostic.line}
     if not lines:
         return "no: it names no line of the code in a known format"
+    if all(c.kind == "other" for c in e.errors) and not holds_any(e.raw.lower(), ERROR_WORDS):
+        return "no: no message in it says that it is an error"
     unread = unread_lines(e.raw, {d.line for d in e.diagnostics})
     return f"no: {unread} lines look like errors but are in no known format" if unread else ""

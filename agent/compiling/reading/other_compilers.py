@@ -1,7 +1,7 @@
 """Messages of compilers that are neither gcc nor clang, in gcc's words: one reader then serves for all.
 
-Forms: EDG front ends (TI, armcc, icc, pgcc, nvc), IAR, Keil C51, MSVC, Open Watcom, Borland, SDCC, XC8, Cosmic, Oracle
-Studio, IBM XL, and Vim's list of errors (``:help quickfix-window``).
+Forms: EDG front ends (TI, armcc, icc, pgcc, nvc, Renesas), IAR, Keil C51, MSVC, Open Watcom, Borland, SDCC, XC8, Cosmic,
+cc65, Oracle Studio, IBM XL, and Vim's list of errors (``:help quickfix-window``).
 Each is taken from the vendor's manual or from logs in public issues.
 """
 
@@ -11,11 +11,11 @@ import re
 
 from agent.log_text import holds_any
 
-_SIGNS_BESIDE_GCC = ('", line ', "): error", "): warning", ": error: (")
+_SIGNS_BESIDE_GCC = ('", line ', "): error", "): warning", "): Error: ", ": error: (")
 """Pieces of text that gcc and clang do not print and another compiler does in a form that looks like theirs."""
 _SIGNS = (
     '", line ', "rror[", " IN LINE ", "PGC-", "NVC", "#error cp", ": error ", ": warning ", ": remark ", "! E", "! W",
-    ": syntax error: ", ") : ", "Error E", "Warning W", " error|", " warning|",
+    ": syntax error: ", ") : ", "):E0", "):F0", "Error E", "Warning W", " error|", " warning|",
 )  # fmt: skip
 """Such pieces in a text that holds no message of gcc or clang."""
 _SEVERITY = r"(?P<severity>(?:fatal |catastrophic )?error|warning|remark)"
@@ -38,6 +38,7 @@ _FORMS = tuple(
         r"^(?P<file>[^\s:\"]+):(?P<line>\d+): (?P<text>syntax error: .*)$",
         r"^(?P<file>[^\s|\"]+)\|(?P<line>\d+)(?: col \d+)?[^|]*? (?P<severity>error|warning)\|\s*(?P<text>.*)$",
         r"^#(?P<severity>error|warning) cp\w+ (?P<file>[^\s:]+):(?P<line>\d+)(?:\(\d+\+?\))? (?P<text>.*)$",
+        r"^(?P<file>[^\s:(\"]+)\((?P<line>\d+)\):(?P<letter>[EFW])\d{7}:(?P<text>.*)$",
         r"^(?:PGC|NVC(?:\+\+)?)-(?P<letter>[SWIF])-\d+-(?P<text>.*) \((?P<file>[^:()]+): (?P<line>\d+)\)$",
     )
 )
@@ -59,6 +60,7 @@ _WORDS = tuple(
         (r"^NAME\s?: (?:undeclared|undefined) identifier", _UNDECLARED),
         (r"(?:undefined|undeclared) (?:identifier|symbol|variable):? NAME", _UNDECLARED),
         (r"^NAME undefined$", _UNDECLARED),
+        (r"^Illegal use of symbol, NAME$", _UNDECLARED),
         (r"^Symbol NAME has not been declared", _UNDECLARED),
         (r"^NAME\s?: redefinition; different", "conflicting types for '{}'"),
         (r"declaration is incompatible with \"[^\"(]*\bNAME\s*\(", "conflicting types for '{}'"),

@@ -16,6 +16,9 @@ SEVERITIES: dict[str, Severity] = {
 }
 """Severity by the word in front of a message, lower case."""
 
+ERROR_WORDS = tuple(word for word, severity in SEVERITIES.items() if severity in ("error", "fatal"))
+"""The words with which compilers call a message an error, lower case, in all their languages."""
+
 
 def _kind(name: str) -> re.Pattern[str]:
     return re.compile("|".join(_DATA["kinds"][name]), re.IGNORECASE)

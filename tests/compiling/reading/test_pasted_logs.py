@@ -40,6 +40,11 @@ OTHER_COMPILERS = {
     '"main.c", line 7 (column 5): Warning:  #223-D: function "memset" declared implicitly\n',
     "nvc": 'NVC++-S-0155-identifier "uint8_t" is undefined  (main.c: 5)\n'
     'NVC++-W-0155-function "memset" declared implicitly  (main.c: 7)\n',
+    "renesas": 'main.c(5):E0520020:Identifier "uint8_t" is undefined\n'
+    'main.c(7):W0520223:Function "memset" declared implicitly\n',
+    "cc65": "main.c(5): Error: Undefined symbol: 'uint8_t'\nmain.c(7): Warning: Call to undeclared function 'memset'\n",
+    "pgcc": "PGC-S-0040-Illegal use of symbol, uint8_t (main.c: 5)\n"
+    'PGC-W-0155-function "memset" declared implicitly (main.c: 7)\n',
     "xc8": 'main.c:5: error: (192) undefined identifier "uint8_t"\n'
     "main.c:7: warning: (361) function \"memset\" declared implicit int\n",
 }
@@ -130,6 +135,7 @@ def test_colour_codes_in_every_state(escape: str) -> None:
         "Build failed, see the log.\n",
         "main.c:6 => ERROR what is this\nmain.c:4:1: error: expected ';' before 'x'\n",
         "%%% main.c line 6 error 17\n",
+        "main.c:6:     n = read(0, 0, 1);\n              ^ undefined variable\n",
     ],
 )
 def test_a_log_that_was_not_read_is_never_called_complete(said: str) -> None:
