@@ -19,8 +19,11 @@ from agent.language.nodes import text_of, walk
 MOST = 12
 """Examples of one function."""
 
-LONGEST = 160
+LONGEST = 240
 """Characters of one example."""
+
+LONGEST_VALUE = 160
+"""Characters of what a variable holds, up to which it is written in the variable's place."""
 
 FEW = 3
 """Short tests, of at most :data:`LINES` lines, that are told as they stand where no assertion holds by itself."""
@@ -33,6 +36,10 @@ LONGEST_BODY = 500
 
 _EQUAL = re.compile(r"(?i)(?:equal|_eq\b|_eq_|^eq|same|within)")
 IS_TRUE = re.compile(r"(?i)(?:assert|check|expect)?_?(?:true|that)$|^(?:assert|check|expect|require)$|^TEST_ASSERT$")
+_CHECKS = re.compile(r"(?i)assert|check|expect|require|verify|match|compare|equal|same")
+"""In the name of a helper of tests that looks at what it is handed."""
+
+_ONE_MEMBER = re.compile(r"\{ \.(\w+) = ((?:(?!\.\w+ = ).)+?),? \}\.\1")
 _LITERALS = frozenset(
     {"string_literal", "concatenated_string", "number_literal", "char_literal", "true", "false", "null", "unary_expression"}
 )
@@ -48,11 +55,11 @@ def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, .
         _note_body(body, whole)
         values = _literals(body)
         for call in (node for node in walk(body) if node.type == "call_expression"):
-            _note_call(call, values, body, found)
+            _note_call(call, values, body, found, helpers)
             if (helper := helpers.get(_callee(call))) is not None and helper is not body:
                 given = _handed_over(call, helper, values)
                 for inner in (node for node in walk(helper) if node.type == "call_expression"):
-                    _note_call(inner, {**_literals(helper), **given}, body, found)
+                    _note_call(inner, {**_literals(helper), **given}, body, found, helpers)
     told = {name: tuple(_in_turn(said))[:MOST] for name, said in found.items() if said}
     for name, tests in whole.items():
         if tests and name not in told:  # beside an assertion a whole test misleads: a model writes what it checks
@@ -61,13 +68,17 @@ def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, .
 
 
 def _note_call(
-    call: tree_sitter.Node, values: dict[str, str], body: tree_sitter.Node, found: dict[str, dict[str, bool]]
+    call: tree_sitter.Node,
+    values: dict[str, str],
+    body: tree_sitter.Node,
+    found: dict[str, dict[str, bool]],
+    helpers: Collection[str],
 ) -> None:
     """Note an example of a call, with ``values`` in the place of the variables that hold them."""
     name = _callee(call)
     if name not in found:
         return
-    said, literal = _example(call, values), _is_literal(call, values)
+    said, literal = _example(call, values) or _checked_by(call, values, helpers), _is_literal(call, values)
     if "→" in said:
         outputs = _outputs(call, values)
         said += outputs + _error_code(call, values) + ("" if literal or outputs else _about(body))
@@ -187,7 +198,7 @@ def _literals(body: tree_sitter.Node) -> dict[str, str]:
             left = node.child_by_field_name("left") or node.child_by_field_name("argument")
             if left is not None:
                 changed |= {text_of(one) for one in walk(left) if one.type == "identifier"}
-    return {name: value for name, value in values.items() if name not in changed and len(value) <= 80}
+    return {name: value for name, value in values.items() if name not in changed and len(value) <= LONGEST_VALUE}
 
 
 def _example(call: tree_sitter.Node, values: dict[str, str]) -> str:
@@ -252,6 +263,20 @@ def _through_a_variable(name: str, statement: tree_sitter.Node, shown: str, valu
     return ", ".join(one for one in told if not one.startswith(" "))
 
 
+def _checked_by(call: tree_sitter.Node, values: dict[str, str], helpers: Collection[str]) -> str:
+    """``actual = f(2); check_pair(1, 3, actual)``: what a helper of the tests is asked about the result."""
+    statement = _statement_of(call)
+    name, told = _assigned(statement, call), list[str]()
+    later = statement.next_named_sibling if name else None
+    while later is not None and len(told) < ASSERTED and not _sets(later, name):
+        outer = next((one for one in walk(later) if one.type == "call_expression"), None)
+        checks = outer is not None and _callee(outer) in helpers and _CHECKS.search(_callee(outer))
+        asks = checks and outer is not None and re.search(rf"\b{re.escape(name)}\b", text_of(outer))
+        told += [_written(outer, values)] if asks and outer is not None else []
+        later = later.next_named_sibling
+    return "; ".join([f"{name} = {_written(call, values)}", *told]) if told else ""
+
+
 def _with_members(node: tree_sitter.Node) -> tree_sitter.Node:
     """A variable with the members and elements that are taken of it."""
     while node.parent is not None and node.parent.type in ("field_expression", "subscript_expression"):
@@ -284,7 +309,7 @@ def _written(node: tree_sitter.Node, values: dict[str, str]) -> str:
             continue  # what is written through a pointer is not what the variable held
         if (value := values.get(text_of(one))) is not None:
             source = source[: one.start_byte - start] + value.encode() + source[one.end_byte - start :]
-    return _line(source.decode("utf-8", "replace"))
+    return _ONE_MEMBER.sub(r"\2", _line(source.decode("utf-8", "replace")))
 
 
 def _is_literal(call: tree_sitter.Node, values: dict[str, str]) -> bool:

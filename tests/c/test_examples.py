@@ -44,6 +44,20 @@ def test_what_a_helper_of_the_tests_asserts_is_told_with_what_it_is_handed() -> 
     assert told[:2] == ('f("ab", 2) → "abab"', 'f("", 9) → ""')
 
 
+def test_what_a_checking_helper_is_asked_about_a_result_is_an_example() -> None:
+    source = b"""static void check_pairs(int count, pair want[], pair *got) { for (; count--;) same(want++, got++); }
+    static void put_all(pair *pairs) { pairs[0].a = 1; }
+    static void test_two(void) {
+        int count = 1; pair want[] = { { 1, 2 } };
+        pairs *got = f(2); put_all(got->all); check_pairs(count, want, got->all); release(got);
+    }
+    static void test_row(void) { const row want = { .cells = { RED, BLUE } }; row got = f(3);
+        TEST_ASSERT_EQUAL_INT_ARRAY(want.cells, got.cells, 2); }
+    """
+    told = examples_of(source, ["f"])["f"]
+    assert told == ("got = f(2); check_pairs(1, { { 1, 2 } }, got->all)", "f(3).cells → { RED, BLUE }")
+
+
 def test_a_variable_that_changes_keeps_its_name() -> None:
     told = examples_of(b"void t(void) { int n = 1; n = 2; TEST_ASSERT_TRUE(f(n)); }", ["f"])
     assert told["f"][0] == "f(n) → true"
