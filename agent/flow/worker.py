@@ -17,6 +17,7 @@ from agent.coding.writing.functions import Kept, Waiting, implement_function
 from agent.coding.writing.scaffold import Callers, scaffold
 from agent.coding.writing.type_definition import implement_type
 from agent.config.schema import user_config_path
+from agent.flow.planned_stubs import lay_stubs
 from agent.flow.relevant_failures import test_function
 from agent.flow.run_parts import RunParts
 from agent.flow.stated_checks import StatedChecks
@@ -48,6 +49,7 @@ class StepWorker:
     """Carries out single steps."""
 
     def __init__(self, parts: RunParts) -> None:
+        self.parts = parts
         self.ctx = parts.ctx
         self.found = found = parts.found
         self.workspace = parts.workspace
@@ -132,6 +134,8 @@ class StepWorker:
     async def _function(
         self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
     ) -> FunctionResult:
+        async with lock or contextlib.nullcontext():
+            await lay_stubs(self.parts, wanted)
         score = await self._with_stated(wanted, await self._judge_of(wanted.name, anew))
         examples = await asyncio.to_thread(self._examples, wanted.name, wanted.language)
         written = await implement_function(

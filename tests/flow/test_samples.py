@@ -267,3 +267,41 @@ async def test_tests_that_also_use_what_fails_do_not_speak_against_the_next_func
     async with ScriptedServer(write) as server:
         await play(repo, server, "Implement both.py so that the tests in test_both.py pass.", sections=sections)
     assert asked == ["push", "push", "close"]
+
+
+SCORE_TESTS = """#include <stdio.h>
+#include "score.h"
+static int bad;
+#define RUN(name) (name() ? printf("PASS %s\\n", #name) : (bad = 1, printf("FAIL %s\\n", #name)))
+static int test_modifier(void) { return modifier(12) == 1 && modifier(9) == -1; }
+static int test_doubled(void) { return doubled(4) == 8; }
+int main(void) { RUN(test_modifier); RUN(test_doubled); return bad; }
+"""
+
+
+async def test_tests_tell_of_the_first_function_while_the_others_are_not_written_yet(tmp_path: Path) -> None:
+    """Nobody defines the other function, so without a stub of it no test would link."""
+    files = {
+        "score.h": "int modifier(int score);\nint doubled(int score);\n",
+        "score.c": '#include "score.h"\n',
+        "test_score.c": SCORE_TESTS,
+        "Makefile": "test:\n\tgcc -Wall -Wextra -Werror -o t test_score.c score.c && ./t\n",
+    }
+    repo = repository(tmp_path / "score", files)
+    modifiers = iter(["(score - 10) / 2", "score / 2 - 5"])
+    asked: list[str] = []
+
+    def write(call: RecordedCall) -> Answer:
+        name = "modifier" if "Write the function modifier" in call.prompt else "doubled"
+        asked.append(name)
+        body = next(modifiers) if name == "modifier" else "2 * score"
+        return Answer(f"```c\nint {name}(int score)\n{{\n    return {body};\n}}\n```")
+
+    async with ScriptedServer(write) as server:
+        finished, heard, _ = await play(repo, server, "Implement score.c as score.h declares.")
+    assert finished.status == "complete" and asked == ["modifier", "modifier", "doubled"], finished.reason
+    assert [(one.symbol, one.points) for one in of(heard, ev.FunctionCandidate)] == [
+        ("modifier", 0.0), ("modifier", 1.0), ("doubled", 1.0)
+    ]  # fmt: skip
+    [diff] = of(heard, ev.DiffReady)
+    assert "cra:stub" not in diff.diff
