@@ -137,6 +137,10 @@ class Gate:
         """While a stage is reviewed: reverse the verdict of one of its calls. False when the call is not one of them."""
         return self._overrule is not None and self._overrule(call_id)
 
+    def waits_for(self, pending: PendingVerdict) -> bool:
+        """Whether a person is asked before this verdict is used."""
+        return bool(self._reason(pending))
+
     async def verdict(self, pending: PendingVerdict) -> Action:
         """Wait for the person if the mode or a breakpoint says so. Returns ``accept`` or ``overrule``.
 

@@ -24,7 +24,7 @@ from agent.flow.plan import follows_from_facts, plan_run
 from agent.flow.planned_tests import write_planned_tests
 from agent.flow.progress import EarlierProgress, progress_of
 from agent.flow.relevant_failures import failures_left
-from agent.flow.reported_fault import show_reported_fault
+from agent.flow.reported_fault import ReportedFault
 from agent.flow.rework import Rework
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import WRITTEN, after_writing, mend_again, search_repair
@@ -121,11 +121,8 @@ class Run:
         if self.resumed:
             await self.workspace.rollback(earlier.commit if earlier and earlier.commit else self.workspace.base)
         self.outcome.baseline = await self.checks.baseline(known)
-        if not self._searches_later():
-            if earlier is None or earlier.mended is None:
-                await show_reported_fault(self.ctx, self.workspace, self.task, self.checks, self.hidden)
-            if await self._mended_by_search(earlier):
-                return
+        if not self._searches_later() and await self._mended_at_first(earlier):
+            return
         if not self.with_model:
             raise NothingWithoutModel
         found = await survey(self.ctx, self.workspace, self.task, self.hidden, settled=follows_from_facts)
@@ -149,6 +146,18 @@ class Run:
             await tell_contracts(parts, runner)
         finally:
             parts.close()
+
+    async def _mended_at_first(self, earlier: EarlierProgress | None) -> bool:
+        """Whether an edit mends what fails, or what a test shows that is written first."""
+        reported = ReportedFault(self.ctx, self.workspace, self.task, self.checks, self.hidden)
+        if earlier is None or earlier.mended is None:
+            await reported.show(self.with_model and not (earlier is not None and earlier.searched))
+        mended = await self._mended_by_search(earlier)
+        if mended and reported.guess is not None:
+            self.outcome.guessed = reported.guess.shown
+        elif not mended:
+            await reported.take_back()
+        return mended
 
     async def _steps(self, runner: StepRunner, plan: Plan, earlier: EarlierProgress | None) -> None:
         if not self._searches_later():

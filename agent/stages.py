@@ -183,6 +183,7 @@ No: it is defined, or it is not even declared.
 No: the function does what its contract says, or has no part in what the check looks at.
 """,
     ),
+    _code("reported_check", "shown by", "Repair: a check that shows what the task reports", unit="tasks", pane="repair"),
     _code("cloze", "fill", "Repair: fill a blanked line", unit="lines", pane="repair"),
     _code("anew", "anew", "Repair: rewrite a suspect function", unit="functions", pane="repair"),
     _judgment(

@@ -33,6 +33,8 @@ class RunOutcome:
     tests_not_kept: dict[str, str] = field(default_factory=dict)
     budget_spent: bool = False
     """Whether the work ended because its budget did."""
+    guessed: str = ""
+    """What a test checks that a model wrote to show the fault, where nobody confirmed it."""
     dropped: set[str] = field(default_factory=set)
     """Steps that an adjustment took out of the plan."""
 
@@ -125,7 +127,8 @@ def _success(outcome: RunOutcome) -> str:
     if after.ok and outcome.steps_failed:
         return "The checks pass, so the repair is done; the steps of the plan that failed were not needed."
     if after.ok:
-        return f"{_steps(outcome, ',')} and the checks pass."
+        guess = f" That {outcome.guessed} is a guess of the model's: look at it." if outcome.guessed else ""
+        return f"{_steps(outcome, ',')} and the checks pass.{guess}"
     if compare(outcome.baseline, after)[0]:
         return f"{_steps(outcome)}; more checks pass than before, and those that still fail failed before."
     return f"{_steps(outcome)}; the checks that fail failed before and have nothing to do with what was written."

@@ -1,22 +1,30 @@
-"""A task that tells what a call should come to, where no check fails: a test that shows the fault is written first.
+"""A task that tells what does not work, where no check fails: a test that shows the fault is written first.
 
-Only what the task itself says goes into the test, and it is kept only when it fails as the code is.
+What the task says of single calls goes into the test as it stands. Where it tells the fault in other words a model says it
+as one call; a person confirms that at the gate, or it is a guess, which is taken back when no edit satisfies it. Either is
+kept only when it fails as the code is.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.context import RunContext
 from agent.events import ChecksRun, EditApplied
 from agent.flow.checks import RunChecks
+from agent.gate import PendingVerdict
 from agent.language.base import FilesOfTests
 from agent.languages import is_module, is_unit, reader_of
 from agent.planning.signals import signals_from_output
+from agent.repair.functions import Function, functions_of
+from agent.repair.reported_check import STAGE as CHECK
+from agent.repair.reported_check import ReportedCheck
 from agent.task.intent import read_intent
-from agent.task.reported import reported_calls
+from agent.task.reported import ReportedCall, reported_calls
 from agent.values import CheckResult
 from agent.walking import files_below
 from agent.workspace.checks import compare
@@ -24,59 +32,185 @@ from agent.workspace.protected import is_hidden, is_test_file
 from agent.workspace.worktree import Workspace
 
 STAGE = "reported_fault"
+TRIES = 2
 _MOST_FILES = 2000
+_MOST_FUNCTIONS = 4
+"""Functions that a model is shown to say what is reported of them."""
+
 _LARGEST = 1 << 20
+_EXCEPTION = re.compile(r"\b([A-Z]\w*(?:Error|Exception))\b")
 
 
-async def show_reported_fault(
-    ctx: RunContext, workspace: Workspace, task: str, checks: RunChecks, hidden: tuple[str, ...] = ()
-) -> bool:
-    """Write, run and commit the test. False, with nothing changed, where the task tells of no such call, checks fail
-    already, or the test passes. A person who steps sees it before it is used.
+class Written(NamedTuple):
+    """A test as it was tried: its file, what that held before, what it holds now, and what the checks came to."""
 
-    Raises:
-        Stopped: the person stopped the run.
-    """
-    before = checks.best
-    wanted = ctx.config.orchestrator.decomposed_repair and read_intent(task).repairs
-    if not wanted or before is None or not before.ok:
-        return False
-    calls = reported_calls(task)
-    homes = await asyncio.to_thread(_homes, workspace.root, {one.name for one in calls}, hidden) if calls else {}
-    calls = [one for one in calls if one.name in homes]
-    reader = reader_of(homes[calls[0].name]) if calls else None
-    if reader is None:
-        return False
-    path = await asyncio.to_thread(_free_path, workspace.root, calls[0].name, reader.tests)
-    told = [(f"{one.name}{one.arguments}", one.wanted, one.raises) for one in calls]
-    flavour = "unittest" if "unittest" in checks.command else ""
-    text, old = reader.tests.reporting({one.name: homes[one.name] for one in calls}, told, flavour), ""
-    if not text:
+    path: str
+    old: str
+    text: str
+    now: CheckResult | None
+    trouble: str = ""
+    """Why it shows nothing; "" when it fails as it should."""
+
+
+class Guess(NamedTuple):
+    """A test that nobody confirmed. ``shown`` is what it checks, ``commit`` and ``best`` are how things were before it."""
+
+    shown: str
+    commit: str
+    best: CheckResult
+
+
+class ReportedFault:
+    """What a task reports, on its way to a test that fails."""
+
+    def __init__(
+        self, ctx: RunContext, workspace: Workspace, task: str, checks: RunChecks, hidden: tuple[str, ...] = ()
+    ) -> None:
+        self.ctx = ctx
+        self.workspace = workspace
+        self.task = task
+        self.checks = checks
+        self.hidden = hidden
+        self.guess: Guess | None = None
+
+    async def show(self, with_model: bool = False) -> None:
+        """Write, run and commit the test. Nothing is changed where the task reports nothing that can be checked, checks fail
+        already, or the test passes. A person who steps sees it before it is used.
+
+        Raises:
+            ModelError: the model cannot answer. Stopped: the person stopped the run.
+        """
+        before = self.checks.best
+        wanted = self.ctx.config.orchestrator.decomposed_repair and read_intent(self.task).repairs
+        if not wanted or before is None or not before.ok:
+            return
+        homes = await asyncio.to_thread(_homes, self.workspace.root, self.hidden)
+        calls = [one for one in reported_calls(self.task) if one.name in homes]
+        if calls:
+            await self._from_the_task(before, homes, calls)
+        elif with_model and (functions := await asyncio.to_thread(self._meant, homes)):
+            await self._from_a_model(before, homes, functions)
+
+    async def take_back(self) -> None:
+        """Undo a guess: without an edit that satisfies it nothing speaks for it."""
+        if self.guess is None:
+            return
+        await self.workspace.rollback(self.guess.commit)
+        self.checks.accept(self.guess.best)
+        self._tell_checks(self.guess.best)
+        text = f"No edit was found for the check that the model wrote ({self.guess.shown}), so it was taken out again."
+        self.ctx.notice("info", text, STAGE)
+        self.guess = None
+
+    async def _from_the_task(self, before: CheckResult, homes: Mapping[str, str], calls: Sequence[ReportedCall]) -> None:
+        async with self.ctx.stage(STAGE, title="a test that shows the fault") as report:
+            written = await self._written(before, homes, calls)
+            if written is None or written.trouble:
+                report.note = written.trouble if written is not None else "there is no file of tests that it fits into"
+                self.ctx.notice("info", f"No test of the reported fault was kept: {report.note}.", STAGE)
+                return
+            report.counts = {"failing": await self._keep(before, written, calls[0].name)}
+            text = f"No check failed, so {written.path} was written: it checks what the task says, and fails."
+            self.ctx.notice("info", text, STAGE)
+
+    async def _from_a_model(self, before: CheckResult, homes: Mapping[str, str], functions: Sequence[Function]) -> None:
+        async with self.ctx.stage(STAGE, title="a test that shows the fault") as report:
+            asking, trouble = ReportedCheck(self.ctx, self.task, functions), ""
+            for _ in range(TRIES):
+                call = await asking.ask(trouble)
+                if call is None:
+                    trouble = "it is no call with literal arguments and a literal result"
+                    continue
+                written = await self._written(before, homes, [call])
+                if written is None:
+                    trouble = "there is no file of tests that it fits into"
+                    break
+                trouble = written.trouble or self._other_reason(written)
+                if not trouble:
+                    report.counts = {"failing": await self._confirmed(before, written, call, asking.call_id)}
+                    return
+                await self.workspace.rollback(await self.workspace.head())
+            report.note = trouble
+            self.ctx.notice("info", f"No test of the reported fault was kept: {trouble}.", STAGE)
+
+    async def _confirmed(self, before: CheckResult, written: Written, call: ReportedCall, call_id: int) -> int:
+        """Keep what the person confirms, or what nobody was there to confirm. Returns how many checks fail by it."""
+        pending = PendingVerdict(call_id, CHECK, call.shown, True)
+        seen = self.ctx.gate.waits_for(pending)
+        if await self.ctx.gate.verdict(pending) == "overrule":
+            await self.workspace.rollback(await self.workspace.head())
+            self.ctx.notice("info", f"You said that {call.shown} is not what the task means, so it is not checked.", STAGE)
+            return 0
+        head = await self.workspace.head()
+        failing = await self._keep(before, written, call.name)
+        if not seen:
+            self.guess = Guess(call.shown, head, before)
+        told = "You confirmed it." if seen else "Nobody confirmed it, so it is a guess."
+        text = f"No check failed, so the model wrote one in {written.path}: {call.shown}. It fails. {told}"
+        self.ctx.notice("info" if seen else "warning", text, STAGE)
+        return failing
+
+    async def _written(
+        self, before: CheckResult, homes: Mapping[str, str], calls: Sequence[ReportedCall]
+    ) -> Written | None:
+        """The test, written and run; taken back where it shows nothing. None where it cannot be written."""
         home = homes[calls[0].name]
-        path, old, text = await asyncio.to_thread(_in_a_file, workspace.root, home, told, reader.tests, hidden)
-    if not text:
-        return False
-    async with ctx.stage(STAGE, title="a test that shows the fault") as report:
-        workspace.write_bytes(path, text.encode())
-        now = await checks.measure()
-        if now is None or now.ok or not _shows(now, before, bool(old)):
-            await workspace.rollback(await workspace.head())
-            report.note = "what the task reports already works" if now is not None and now.ok else "it could not be run"
-            ctx.notice("info", f"No test of the reported fault was kept: {report.note}.", STAGE)
-            return False
-        added = text.count("\n") - old.count("\n")
-        ctx.emit(EditApplied(path, "region" if old else "new", added=added))
-        assert checks.before is not None
-        passing, failing = compare(checks.before, now)
-        ctx.emit(ChecksRun(checks.before, now, passing, failing))
-        checks.accept(now)
-        await workspace.commit(f"Show by a test what the task reports of {calls[0].name}")
-        report.counts = {"failing": len(set(now.failing) - set(before.failing)) or 1}
-        ctx.notice("info", f"No check failed, so {path} was written: it checks what the task says, and fails.", STAGE)
-    return True
+        reader = reader_of(home)
+        if reader is None:
+            return None
+        told = [(f"{one.name}{one.arguments}", one.wanted, one.raises) for one in calls]
+        path, old = await asyncio.to_thread(_free_path, self.workspace.root, calls[0].name, reader.tests), ""
+        flavour = "unittest" if "unittest" in self.checks.command else ""
+        text = reader.tests.reporting({one.name: homes[one.name] for one in calls}, told, flavour)
+        if not text:
+            arguments = self.workspace.root, home, told, reader.tests, self.hidden
+            path, old, text = await asyncio.to_thread(_in_a_file, *arguments)
+        if not text:
+            return None
+        self.workspace.write_bytes(path, text.encode())
+        now = await self.checks.measure()
+        if now is not None and not now.ok and _shows(now, before, bool(old)):
+            return Written(path, old, text, now)
+        await self.workspace.rollback(await self.workspace.head())
+        why = "what the task reports already works" if now is not None and now.ok else "it could not be run"
+        return Written(path, old, text, now, why)
+
+    def _other_reason(self, written: Written) -> str:
+        """Why the test that a model wrote fails for another reason than that a result is wrong: with an exception that the
+        task does not name, its call may be the mistake."""
+        output = written.now.output if written.now is not None else ""
+        raised = set(_EXCEPTION.findall(output)) - {"AssertionError"} - set(_EXCEPTION.findall(self.task))
+        return f"it raises {min(raised)}" if raised else ""
+
+    async def _keep(self, before: CheckResult, written: Written, name: str) -> int:
+        assert written.now is not None
+        added = written.text.count("\n") - written.old.count("\n")
+        self.ctx.emit(EditApplied(written.path, "region" if written.old else "new", added=added))
+        self._tell_checks(written.now)
+        self.checks.accept(written.now)
+        await self.workspace.commit(f"Show by a test what the task reports of {name}")
+        return len(set(written.now.failing) - set(before.failing)) or 1
+
+    def _tell_checks(self, now: CheckResult) -> None:
+        assert self.checks.before is not None
+        passing, failing = compare(self.checks.before, now)
+        self.ctx.emit(ChecksRun(self.checks.before, now, passing, failing))
+
+    def _meant(self, homes: Mapping[str, str]) -> list[Function]:
+        """The functions that the task names, or those of the files that it names; at most four."""
+        places = {name: match.start() for name in homes if (match := re.search(rf"\b{re.escape(name)}\b", self.task))}
+        names = sorted(places, key=lambda name: places[name])
+        if not names:
+            files = read_intent(self.task).source_files
+            names = [name for name, home in homes.items() if any(f"/{home}".endswith(f"/{file}") for file in files)]
+        found = []
+        for name in names[:_MOST_FUNCTIONS]:
+            source = (self.workspace.root / homes[name]).read_bytes()
+            found += [one for one in functions_of(homes[name], source) if one.name == name]
+        return found
 
 
-def _homes(root: Path, names: set[str], hidden: Sequence[str]) -> dict[str, str]:
+def _homes(root: Path, hidden: Sequence[str]) -> dict[str, str]:
     """The file of each function that is defined once, in a source file or at the top of a module."""
     found: dict[str, list[str]] = {}
     for number, path in enumerate(files_below(root)):
@@ -89,7 +223,7 @@ def _homes(root: Path, names: set[str], hidden: Sequence[str]) -> dict[str, str]
             continue
         reader = reader_of(name)
         for symbol in reader.parse(path.read_bytes()).symbols if reader is not None else ():
-            if symbol.kind == "function" and symbol.name in names and not symbol.parent:
+            if symbol.kind == "function" and not symbol.parent:
                 found.setdefault(symbol.name, []).append(name)
     return {name: homes[0] for name, homes in found.items() if len(homes) == 1}
 

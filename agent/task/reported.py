@@ -36,6 +36,11 @@ class ReportedCall(Value, frozen=True):
     wanted: str = ""
     raises: str = ""
 
+    @property
+    def shown(self) -> str:
+        """As a person reads it."""
+        return f"{self.name}{self.arguments} should {f'raise {self.raises}' if self.raises else f'return {self.wanted}'}"
+
 
 def reported_calls(task: str) -> list[ReportedCall]:
     """The calls with literal arguments whose right result the task tells, in its order, each once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -336,6 +337,83 @@ async def test_no_test_is_written_where_the_task_shows_no_fault(tmp_path: Path, 
     async with ScriptedServer("no") as server:
         _, heard = await play(repo, server, with_model=False, task=task)
     assert of(heard, ev.DiffReady)[0].diff == "" and of(heard, ev.RepairStarted) == []
+
+
+REPORT = "Fix the bug: slug loses the digits of what it is given."
+PLAIN_TEST = f"from slug import slug\n\n\n{SLUG_TEST[SLUG_TEST.index('def test_plain') :]}"
+
+
+def says(*lines: str) -> Callable[[RecordedCall], Answer]:
+    """A model that says what is reported as these lines, one a try, and no to every question."""
+    left = list(lines)
+    return lambda call: Answer(left.pop(0) if left and "Write the line." in call.prompt else "no")
+
+
+async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_path: Path) -> None:
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
+    async with ScriptedServer(says("slug('Ab') should return 'ab'", "`slug('A 1') == 'a1'`")) as server:
+        finished, heard = await play(repo, server, task=REPORT)
+    [first, second] = [call.prompt for call in server.calls if "Write the line." in call.prompt]
+    assert "isalpha()" in first and "already works" not in first and "already works" in second
+    assert finished.status == "complete" and "is a guess" in finished.reason, finished.reason
+    diff = of(heard, ev.DiffReady)[0].diff
+    assert "isalnum" in diff and "+    assert slug('A 1') == 'a1'" in diff
+    assert any(one.level == "warning" and "Nobody confirmed it" in one.text for one in of(heard, ev.Notice))
+
+
+@needs_cc
+async def test_what_the_task_tells_in_words_becomes_a_check_of_a_c_program(tmp_path: Path) -> None:
+    source = "int twice(int n)\n{\n    if (n < 4)\n        return n * 2;\n    return n;\n}\n"
+    test = "#include <assert.h>\nint twice(int);\n\nint main(void)\n{\n    assert(twice(3) == 6);\n    return 0;\n}\n"
+    make = "test: t\n\t./t\nt: twice.c test_twice.c\n\t$(CC) -o $@ $^\n"
+    repo = repository(tmp_path, {"twice.c": source, "test_twice.c": test, "Makefile": make, ".gitignore": "t\n"})
+    async with ScriptedServer(says("twice(5) should return 10")) as server:
+        finished, heard = await play(repo, server, task="Fix twice: numbers from 4 on come back unchanged.")
+    assert finished.status == "complete", finished.reason
+    assert "+    assert(twice(5) == 10);" in of(heard, ev.DiffReady)[0].diff
+
+
+@pytest.mark.parametrize("answer", ["accept", "overrule"])
+async def test_a_person_says_whether_the_check_is_what_the_task_means(tmp_path: Path, answer: str) -> None:
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
+    async with ScriptedServer(says("slug('A 1') should return 'a1'")) as server:
+        models = {"provider": "openai", "base_url": server.base_url}
+        run = await open_run(REPORT, repo, extra={"models": models}, with_model=True)
+        run.ctx.gate.breakpoints.append(Breakpoint("reported_check"))
+        heard: list[ev.Envelope] = []
+
+        def listen(one: ev.Envelope) -> None:
+            heard.append(one)
+            if isinstance(one.event, ev.GateWaiting):
+                asyncio.get_running_loop().call_soon(run.ctx.gate.resolve, answer)
+
+        run.ctx.listeners.append(listen)
+        finished = await run.execute()
+        await run.aclose()
+    [waiting] = of(heard, ev.GateWaiting)
+    assert (waiting.item, waiting.verdict) == ("slug('A 1') should return 'a1'", True)
+    mended = bool(of(heard, ev.RepairChosen))
+    assert mended == (answer == "accept")
+    if mended:
+        assert finished.status == "complete" and "guess" not in finished.reason
+    else:
+        assert "reported" not in of(heard, ev.DiffReady)[0].diff
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("slug('A', 1) should return 'a1'", "it raises TypeError"),  # its own call is wrong
+        ("slug of digits keeps them", "no call with literal"),
+        ("slug('A 1') should return 'zz'", "taken out again"),  # no edit satisfies it
+    ],
+)
+async def test_a_check_that_does_not_show_the_fault_is_not_kept(tmp_path: Path, line: str, why: str) -> None:
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
+    async with ScriptedServer(says(line, line)) as server:
+        _, heard = await play(repo, server, task=REPORT, repair={"budget_s": 10})
+    assert any(why in one.text for one in of(heard, ev.Notice))
+    assert "reported" not in of(heard, ev.DiffReady)[0].diff
 
 
 async def test_a_function_is_written_anew_where_no_line_helps(tmp_path: Path) -> None:

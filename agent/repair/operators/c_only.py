@@ -284,7 +284,7 @@ def formats(site: Site) -> Iterator[EditParts]:
         if node in readers and "%s" in text:  # a word is read where a line is meant
             yield site.replace(node, text.replace("%s", "%[^\\n]"), 1.3)
         for match in re.finditer(r"%([-+0 #]*\d*(?:\.\d+)?)(hh|h|ll|l|z)?([dciufgsxX])", text):
-            for new in ("d", "c", "f", "lf", "u", "s", "x", "ld"):
+            for new in ("d", "c", "f", "lf", "u", "s", "x", "ld", "lld"):
                 old = (match[2] or "") + match[3]
                 if new != old:
                     yield site.replace(node, text[: match.start()] + f"%{match[1]}{new}" + text[match.end() :])

@@ -223,6 +223,30 @@ def missing_else(site: Site) -> Iterator[EditParts]:
                 yield EditParts(((one.start_byte, body.start_byte, "else "),), site.line(one), 0.8)
 
 
+@operator("else-added", "the statement after an if carried out only where its condition does not hold", weight=0.4)
+def else_added(site: Site) -> Iterator[EditParts]:
+    """``if c: a`` and then ``b`` becomes ``if c: a`` ``else: b``."""
+    for one, block, place in site.statements:
+        before = block[place - 1] if place else None
+        if before is None or before.type != "if_statement" or not site.is_simple(one) or not site.begins_line(one):
+            continue
+        if one.type == "declaration" or any(part.type == "else_clause" for part in before.named_children):
+            continue
+        text = f"else:\n{site.indent(one)}    " if site.python else f"else\n{site.indent(one)}    "
+        yield EditParts(((one.start_byte, one.start_byte, text),), site.line(one))
+
+
+@operator("repeated-while", "what is done once is done as long as the condition holds, or the other way round", weight=0.4)
+def repeated_while(site: Site) -> Iterator[EditParts]:
+    """``if`` without an else part becomes ``while``, and back."""
+    for node in site.of("if_statement"):
+        if node.child_by_field_name("alternative") is None:
+            yield EditParts(((node.start_byte, node.start_byte + 2, "while"),), site.line(node))
+    for node in site.of("while_statement"):
+        if node.child_by_field_name("alternative") is None:
+            yield EditParts(((node.start_byte, node.start_byte + 5, "if"),), site.line(node), 0.6)
+
+
 def _exchanged(text: str, one: str, other: str) -> str:
     """Two names in each other's places, everywhere."""
     swap = {one: other, other: one}

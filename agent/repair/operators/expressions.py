@@ -173,14 +173,16 @@ def operand_added(site: Site) -> Iterator[EditParts]:
         parent = node.parent
         if parent is None or parent.type not in ("argument_list", "return_statement", "assignment", "init_declarator",
                                                  "subscript", "assignment_expression", "subscript_expression",
-                                                 "binary_operator"):  # fmt: skip
+                                                 "binary_operator", "binary_expression"):  # fmt: skip
             continue
+        factor = parent.type == "binary_expression"  # C has one kind of node for calculations and comparisons
         named = (
             parent.child_by_field_name("left"),
             parent.child_by_field_name("value"),
             parent.child_by_field_name("function"),
         )
-        if not node.is_named or (node in named and parent.type not in ("init_declarator", "binary_operator")):
+        whole = ("init_declarator", "binary_operator", "binary_expression")
+        if not node.is_named or (node in named and parent.type not in whole):
             continue
         if node.type in ("string", "string_literal", "keyword_argument", "comment", "integer", "number_literal", "true",
                          "false", "none", "null", "type_identifier", "argument_list", "pointer_expression"):  # fmt: skip
@@ -189,12 +191,16 @@ def operand_added(site: Site) -> Iterator[EditParts]:
         for name in site.variables[:7]:
             if name == text:
                 continue
-            for sign in signs:
+            for sign in signs if not factor else ("*",) if _is_sum(site, parent) else ():
                 told = parent.type in ("argument_list", "return_statement", "subscript", "subscript_expression")
                 weight = (1.0 if told else 0.6) * (0.5 if sign == "*" else 1.0)
                 yield site.replace(node, f"{site.grouped(node)} {sign} {name}", weight)
                 if sign == "+" and site.python and node.type in ("list", "list_comprehension", "call", "string"):
                     yield site.replace(node, f"{name} + {text}")
+
+
+def _is_sum(site: Site, node: object) -> bool:
+    return any(one.node == node and one.text in ("+", "-") for one in site.binaries)
 
 
 @operator("slice", "bounds of a slice moved, added or left out", ("python",), weight=0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import tree_sitter
 
@@ -193,6 +194,38 @@ def exception(site: Site) -> Iterator[EditParts]:
         if site.text(node) in family and any(one.type in ("except_clause", "raise_statement") for one in _above(node)):
             for new in family:
                 yield site.replace(node, new)
+
+
+@operator("elements", "two neighbours of a tuple or list swapped, a last argument left out", ("python",), weight=0.35)
+def elements(site: Site) -> Iterator[EditParts]:
+    """``(a, b)`` becomes ``(b, a)``; ``f(x, 1)`` becomes ``f(x)``."""
+    for node in site.of("tuple", "list", "expression_list"):
+        parts = node.named_children
+        for one, other in pairwise(parts[:6]):
+            yield site.swap(one, other)
+    for call in site.calls:
+        if len(call.arguments) > 1:
+            last, before = call.arguments[-1], call.arguments[-2]
+            yield EditParts(((before.end_byte, last.end_byte, ""),), site.line(last), 0.8)
+
+
+@operator("yielded", "all items of a value given, or the value itself", ("python",), weight=0.45)
+def yielded(site: Site) -> Iterator[EditParts]:
+    """``yield from f(x)`` becomes ``yield f(x)`` and ``yield x``; ``yield x`` becomes ``yield from x``."""
+    for node in site.of("yield"):
+        text = site.text(node)
+        value = node.named_children[0] if node.named_children else None
+        if value is None:
+            continue
+        inner = next((call.arguments[0] for call in site.calls if call.node == value and len(call.arguments) == 1), None)
+        if text.startswith("yield from"):
+            yield site.replace(node, f"yield {site.text(value)}")
+            if inner is not None:
+                yield site.replace(node, f"yield {site.text(inner)}")
+        else:
+            own = site.function.name.rpartition(".")[2]
+            yield site.replace(node, f"yield from {site.text(value)}")
+            yield site.replace(node, f"yield from {own}({site.text(value)})", 0.8)
 
 
 def _above(node: tree_sitter.Node) -> list[tree_sitter.Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import tree_sitter
@@ -77,7 +78,7 @@ def _last_inside(site: Site, compound: tree_sitter.Node) -> tree_sitter.Node | N
 
 @operator("statement-repeated", "a simple statement of the function carried out at another place, too", weight=0.3)
 def repeated(site: Site) -> Iterator[EditParts]:
-    """Before a return, and at the end of a loop or branch; with each name of its argument in turn."""
+    """Before a return and a loop, and at the end of a loop or branch; with each name of its argument in turn."""
     patterns: dict[str, tree_sitter.Node] = {}
     for one, _, _ in _simple(site):
         if one.type == "expression_statement":
@@ -88,18 +89,23 @@ def repeated(site: Site) -> Iterator[EditParts]:
             texts += [
                 f"{call.receiver}.{call.name}({name})" for name in site.variables[:_MOST_NAMES] if name != call.receiver
             ]
+    read: list[str] = []
     for call in site.calls:  # the last item is often left to be handled behind the loop, under another name
         whole = patterns.get(f"{site.text(call.node)};")
-        if whole is not None and call.arguments and call.arguments[-1].type == "identifier":
-            item = call.arguments[-1]
+        item = _named(call.arguments[-1]) if call.arguments else None
+        if whole is not None and item is not None:
             head = site.source[whole.start_byte : item.start_byte].decode("utf-8", "replace")
             tail = site.source[item.end_byte : whole.end_byte].decode("utf-8", "replace")
-            texts += [f"{head}{name}{tail}" for name in site.variables[:_MOST_NAMES]]
+            others = texts if item == call.arguments[-1] else read
+            others += [f"{head}{name}{tail}" for name in site.variables[:_MOST_NAMES]]
+    texts += read
     texts = list(dict.fromkeys(texts))[:40]
     for one, block, place in site.statements:
         if not site.begins_line(one):
             continue
         last = place == len(block) - 1
+        if _is_loop(one):
+            yield from (site.before(one, text, 0.7) for text in texts)
         if one.type == "return_statement" and one.parent is not None:
             for text in texts:
                 yield site.before(one, text, 0.9)
@@ -107,6 +113,48 @@ def repeated(site: Site) -> Iterator[EditParts]:
             for text in texts:
                 if text != site.text(one):
                     yield site.after(one, text, 0.8)
+
+
+def _named(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """The name that an argument is, or the address of."""
+    inner = node.child_by_field_name("argument") if node.type == "pointer_expression" else node
+    return inner if inner is not None and inner.type == "identifier" else None
+
+
+@operator("sibling-copied", "a statement done for one of two that are treated alike is done for the other, too", weight=0.35)
+def sibling_copied(site: Site) -> Iterator[EditParts]:
+    """``out.extend(b[j:])`` gets ``out.extend(a[i:])`` beside it where the function treats ``a`` and ``b``, ``i`` and ``j``
+    alike: two statements that are the same but for these names say so."""
+    texts = [(one, site.text(one)) for one, _, _ in _simple(site) if site.begins_line(one)]
+    counterparts = _counterparts(site, [text for _, text in texts])
+    written = {text for _, text in texts}
+    for one, text in texts:
+        other = _WORD.sub(lambda match: counterparts.get(match[0], match[0]), text)
+        if other not in written and one.type != "declaration":
+            yield site.before(one, other)
+            if not _leaves(one):
+                yield site.after(one, other)
+
+
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+
+
+def _counterparts(site: Site, texts: list[str]) -> dict[str, str]:
+    """Variables that two statements exchange for each other, each with one other only."""
+    known, pairs = set(site.variables), set[tuple[str, str]]()
+    shapes: dict[str, list[list[str]]] = {}
+    for text in texts:
+        names = [name for name in _WORD.findall(text) if name in known]
+        shapes.setdefault(_WORD.sub(lambda match: "?" if match[0] in known else match[0], text), []).append(names)
+    for alike in shapes.values():
+        for place, one in enumerate(alike):
+            for other in alike[place + 1 :]:
+                pairs |= {(a, b) for a, b in zip(one, other, strict=False) if a != b}
+    found: dict[str, str] = {}
+    for a, b in sorted(pairs):
+        if sum(a in pair for pair in pairs) == sum(b in pair for pair in pairs) == 1:
+            found |= {a: b, b: a}
+    return found
 
 
 @operator(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import tree_sitter
 
@@ -142,8 +143,10 @@ def told_operand(site: Site) -> Iterator[EditParts]:
 
 @operator("told-case", "a single letter that the contract lists and a condition lacks", weight=0.5)
 def told_case(site: Site) -> Iterator[EditParts]:
-    """``c == 'a'`` becomes ``c == 'a' || c == 'b'`` in C, ``c in 'a'`` becomes ``c in 'ab'`` in Python."""
+    """``c == 'a'`` becomes ``c == 'a' || c == 'b'`` in C, ``case 'a':`` gets a ``case 'b':``, and a text that holds some
+    of the letters gets the missing ones, as ``c in 'a'`` becomes ``c in 'ab'`` in Python."""
     letters = list(dict.fromkeys(_LETTER.findall(site.wanted)))[:_MOST_LETTERS]
+    yield from _cases(site, letters)
     known = {site.text(node)[1:-1] for node in site.of("char_literal")}
     for one in site.binaries if letters else ():
         right = site.text(one.right)
@@ -156,6 +159,62 @@ def told_case(site: Site) -> Iterator[EditParts]:
             for letter in (letter for letter in letters if letter not in known):
                 text = f"{site.text(one.node)} || {site.text(one.left)} == '{letter}'"
                 yield site.replace(one.node, f"({text})" if grouped else text)
+
+
+def _cases(site: Site, letters: Sequence[str]) -> Iterator[EditParts]:
+    """Letters that a switch, or a text that holds several of them, lacks."""
+    labelled = [(node, node.child_by_field_name("value")) for node in site.of("case_statement")]
+    labels = [(node, value) for node, value in labelled if value is not None]
+    known = {site.text(value)[1:-1] for _, value in labels if value.type == "char_literal"}
+    for node, value in labels if known & set(letters) else ():
+        for letter in (letter for letter in letters if letter not in known):
+            yield site.before(node, f"case '{letter}':", 1.0 if value.type == "char_literal" else 0.5)
+    for node in site.of("string_literal"):
+        inside = site.text(node)[1:-1]
+        missing = "".join(letter for letter in letters if letter not in inside)
+        if missing and inside.isalpha() and len(set(inside) & set(letters)) > 1:
+            yield site.replace(node, f'"{inside}{missing}"')
+
+
+@operator("expected-character", "a character becomes the one that a failing check expects in its place", ("c",), weight=0.8)
+def expected_character(site: Site) -> Iterator[EditParts]:
+    """``'E'`` becomes ``'F'`` where a check expects F and got E; a character that begins without a value gets it."""
+    for wanted, got in _differing(site, r"[^\W\d_]"):
+        for node in site.of("char_literal"):
+            if site.text(node) == f"'{got}'":
+                yield site.replace(node, f"'{wanted}'")
+    told = dict.fromkeys(one for pair in _differing(site, r"[^\W\d_]") for one in pair)
+    for node in site.of("declaration"):
+        kind = node.child_by_field_name("type")
+        for part in node.children_by_field_name("declarator") if kind is not None and site.text(kind) == "char" else ():
+            if part.type == "identifier":
+                yield from (site.replace(part, f"{site.text(part)} = '{one}'", 0.7) for one in list(told)[:_MOST_TEXTS])
+
+
+@operator("expected-shift", "a number that is off by as much as results are off", weight=0.6)
+def expected_shift(site: Site) -> Iterator[EditParts]:
+    """``x + 22`` becomes ``x + 32`` where what is printed is 10 too small each time, as a number or as a character."""
+    shifts = [int(wanted) - int(got) for wanted, got in _differing(site, r"-?\d+")]
+    shifts += [ord(wanted) - ord(got) for wanted, got in _differing(site, r"\S")]
+    for shift in [one for one, count in Counter(shifts).most_common(3) if abs(one) > 1 and count > 1]:
+        for node in site.of("integer", "number_literal"):
+            if site.text(node).isdigit():
+                for new in (int(site.text(node)) + shift, int(site.text(node)) - shift):
+                    yield site.replace(node, str(new), 1.0 if new >= 0 else 0.5)
+
+
+def _differing(site: Site, pattern: str) -> list[tuple[str, str]]:
+    """Words that a check's two quoted texts do not have in common, where it is one, and both are of the pattern; either of
+    the two may be the wanted one."""
+    found = []
+    for said in site.said:
+        texts = [_plain(one or other).split() for one, other in _QUOTED.findall(said)]
+        for place, first in enumerate(texts):
+            for second in texts[place + 1 :]:
+                apart = [(a, b) for a, b in zip(first, second, strict=False) if a != b]
+                if len(first) == len(second) and len(apart) == 1 and all(re.fullmatch(pattern, one) for one in apart[0]):
+                    found += [apart[0], apart[0][::-1]]
+    return found
 
 
 @operator("expected-rest", "what a check expects behind all that is printed, printed as well", ("c",), weight=0.6)

@@ -1,0 +1,25 @@
+"""What a task reports, said as one call and what it should come to."""
+
+from __future__ import annotations
+
+CODE_CAP = 4000
+TASK_CAP = 1500
+
+SYSTEM = """You read a report of a fault and say it as one example. Reply with one line of this form and nothing else:
+area(2, 3) should return 6
+or, where an exception is right:
+area(-1, 3) should raise ValueError
+Rules:
+- Call one of the functions that are shown, with literal arguments only.
+- Choose arguments for which the fault shows. Name the result that is right by the report, not what the code gives today."""
+
+
+def task_context(task: str, code: str) -> str:
+    """What all tries share: the report and the functions that it may be about."""
+    return f"Report:\n{task.strip()[:TASK_CAP]}\n\nThe code as it is:\n{code.strip()[:CODE_CAP]}\n\n"
+
+
+def question(names: str, trouble: str = "") -> str:
+    """``names`` are those of the functions; ``trouble`` says what was wrong with the last reply."""
+    again = f"Your last reply could not be used: {trouble}\n\n" if trouble else ""
+    return f"{again}Write the line. Functions: {names}."
