@@ -70,17 +70,12 @@ def part_added(site: Site) -> Iterator[EditParts]:
         written = {site.text(one.node) for one in parts}
         terms = list(dict.fromkeys(site.text(side) for one in parts for side in (one.left, one.right)))
         for one in parts:
-            for sides in ((one.left, term) for term in terms):
-                yield from _with(site, chain, f"{site.text(sides[0])} {one.text} {sides[1]}", written)
-            for sides in ((term, one.right) for term in terms):
-                yield from _with(site, chain, f"{sides[0]} {one.text} {site.text(sides[1])}", written)
-
-
-def _with(site: Site, chain: Binary, part: str, written: set[str]) -> Iterator[EditParts]:
-    first, _, second = part.partition(" ")[0], "", part.rpartition(" ")[2]
-    if first != second and part not in written:
-        written.add(part)
-        yield site.replace(chain.node, f"{site.text(chain.node)} {chain.text} {part}")
+            left, right = site.text(one.left), site.text(one.right)
+            for first, second in [*((left, term) for term in terms), *((term, right) for term in terms)]:
+                part = f"{first} {one.text} {second}"
+                if first != second and part not in written:
+                    written.add(part)
+                    yield site.replace(chain.node, f"{site.text(chain.node)} {chain.text} {part}")
 
 
 def _chains(site: Site) -> list[Binary]:
