@@ -8,35 +8,49 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
+import msgspec
+
+from agent.python.call_types import CallTypes
+from agent.python.plain_tests import EQUAL, free_names, messages, method_of, plain, raised
+
 MOST = 12
-LONGEST = 160
+SHORT, LONGEST = 160, 600
+"""Characters of an example. Those up to the first come before the longer ones."""
+
 LINES = 14
 """Of a test that is told as it stands."""
 
-_EQUAL = frozenset({"assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual",
-                    "assertCountEqual", "assertTupleEqual", "assertSetEqual", "assertSequenceEqual"})  # fmt: skip
+_HELPERS = 900
+"""Characters of helpers of tests that are told."""
+
+_LONGEST_VALUE = 240
 _ALONE = {"assertTrue": "true", "assertFalse": "false", "assertIsNone": "None", "assertIsNotNone": "not None"}
 
 
+class _Example(msgspec.Struct, frozen=True):
+    """``kind`` is the same for examples that show the same: a short list takes one of each kind first. ``late`` ones come
+    after the others: they are long, or hold names that nobody knows."""
+
+    text: str
+    kind: tuple[object, ...]
+    late: tuple[bool, bool] = (False, False)
+
+
 def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Examples by the last part of a name, in the order of the tests, literal ones first; {} where it does not parse."""
+    """Examples by the last part of a name, literal and short ones first, and among these one of each kind before a second
+    of any; {} where it does not parse."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return {}
-    found: dict[str, dict[str, bool]] = {name: {} for name in names}
     classes = _classes(names)
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        values = dict(_literals(function))
-        for name in classes & _used(function):
-            if (said := _as_it_stands(function)) and not found[name].get(said):
-                found[name][said] = True
-        for call, said in _assertions(function, values):
-            for name in found.keys() - classes:
-                if _calls(call, name) and len(said) <= LONGEST:
-                    found[name].setdefault(said, not _free_names(call) - values.keys() - {name})
-    ordered = {name: sorted(said, key=lambda one: not said[one]) for name, said in found.items() if said}
-    return {name: tuple(_covering(said) if name in classes else said)[:MOST] for name, said in ordered.items()}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    found: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        told = _of_class(functions, name) if name in classes else _of_function(functions, name)
+        if kept := _covering(told):
+            found[name] = tuple(kept)
+    return found
 
 
 def _classes(names: Collection[str]) -> set[str]:
@@ -44,50 +58,80 @@ def _classes(names: Collection[str]) -> set[str]:
     return {name for name in names if re.match(r"_*[A-Z]\w*[a-z]", name)}
 
 
-def _used(function: ast.FunctionDef) -> set[str]:
-    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+def _covering(examples: Iterable[_Example]) -> list[str]:
+    """The texts, each once, so that a short list shows each kind."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    places: dict[str, tuple[tuple[bool, bool], int]] = {}
+    for one in examples:
+        if one.text not in places:
+            places[one.text] = one.late, seen[one.late, one.kind]
+            seen[one.late, one.kind] += 1
+    return sorted(places, key=places.__getitem__)[:MOST]
 
 
-def _as_it_stands(function: ast.FunctionDef) -> str:
-    """The body of a short test, its assertions as plain ones; "" of a long test."""
-    copied = [_Plain().visit(statement) for statement in ast.parse("\n".join(map(ast.unparse, function.body))).body]
-    text = "\n".join(map(ast.unparse, copied))
-    return text if text.count("\n") < LINES else ""
+def _of_class(functions: Iterable[ast.FunctionDef], name: str) -> Iterator[_Example]:
+    for function in functions:
+        text = plain(function) if name in free_names(function) else ""
+        if text and text.count("\n") < LINES:
+            made = [node for node in ast.walk(function) if isinstance(node, ast.Call) and method_of(node) == name]
+            shapes = {(len(call.args), *sorted(word.arg or "" for word in call.keywords)) for call in made}
+            members = frozenset(re.findall(r"\.(\w+)", text))
+            yield _Example(text, (members, frozenset(shapes), frozenset(re.findall("# raises (.*)", text))))
 
 
-class _Plain(ast.NodeTransformer):
-    """``self.assertEqual(a, b)`` as ``assert a == b``."""
+def _of_function(functions: list[ast.FunctionDef], name: str) -> Iterator[_Example]:
+    helpers = {one.name: one for one in functions if not one.name.startswith("test")}
+    used: dict[str, None] = {}
+    checked: list[_Example] = []
+    told: list[_Example] = []
+    types = CallTypes(name)
+    for function in functions:
+        values = dict(_values(function, name))
+        for call, said, kind in _assertions(function, values):
+            if _calls(call, name) and len(said) <= LONGEST:
+                told.append(_Example(said, (_shape(call), kind), (bool(free_names(call) - {name}), len(said) > SHORT)))
+                types.add(call, said.partition(" → ")[2])
+        calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and method_of(node) in helpers)
+        for shown in (_written(call, values) for call in calls):
+            text = ast.unparse(shown).removeprefix("self.")
+            if function.name not in helpers and _calls(shown, name) and len(text) <= SHORT:
+                used[method_of(shown)] = None
+                checked.append(_Example(text, (method_of(shown),)))
+    first = [text for text in (types.told(), *_with_those_that_it_calls(used, helpers)) if text]
+    yield from (_Example(text, ("first", text)) for text in first)
+    yield from told
+    yield from checked
 
-    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        call = node.value
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and len(call.args) >= 2):
-            return node
-        operator = ast.Is() if call.func.attr == "assertIs" else ast.Eq() if call.func.attr in _EQUAL else None
-        if operator is None:
-            return node
-        return ast.Assert(ast.Compare(call.args[0], [operator], [call.args[1]]))
+
+def _with_those_that_it_calls(names: Iterable[str], helpers: dict[str, ast.FunctionDef]) -> list[str]:
+    """Helpers of tests as they stand, and those behind them."""
+    wanted = list(names)
+    for name in wanted:
+        calls = (method_of(node) for node in ast.walk(helpers[name]))
+        wanted += [one for one in dict.fromkeys(calls) if one in helpers and one not in wanted]
+    texts: list[str] = []
+    for name in wanted:
+        arguments = ast.unparse(helpers[name].args).removeprefix("self, ")
+        body = plain(helpers[name]).replace("self.", "").replace("\n", "\n    ")
+        text = f"def {name}({arguments}):\n    {body}"
+        if sum(map(len, texts)) + len(text) <= _HELPERS:
+            texts.append(text)
+    return texts
 
 
-def _covering(tests: Iterable[str]) -> list[str]:
-    """The tests of a class in turn by the members of its objects that they use, so that a short list shows each."""
-    seen: Counter[frozenset[str]] = Counter()
-    places: dict[str, int] = {}
-    for one in tests:
-        members = frozenset(re.findall(r"\.(\w+)", one))
-        places[one] = seen[members]
-        seen[members] += 1
-    return sorted(places, key=places.__getitem__)
-
-
-def _literals(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    """Local names that are bound once, to a literal."""
+def _values(function: ast.FunctionDef, name: str) -> Iterator[tuple[str, ast.expr]]:
+    """Local names that are bound once, to a literal or to what the function called ``name`` gives for known values."""
     bound: dict[str, list[ast.expr]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             bound.setdefault(node.targets[0].id, []).append(node.value)
-    for name, values in bound.items():
-        if len(values) == 1 and _is_literal(values[0]) and len(ast.unparse(values[0])) <= 80:
-            yield name, values[0]
+    known: dict[str, ast.expr] = {}
+    for own, values in bound.items():
+        value = _written(values[0], known)
+        told = _is_literal(value) or _calls(value, name)
+        if len(values) == 1 and told and len(ast.unparse(value)) <= _LONGEST_VALUE:
+            known[own] = value
+    yield from known.items()
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -98,82 +142,67 @@ def _is_literal(node: ast.expr) -> bool:
     return True
 
 
-def _assertions(function: ast.FunctionDef, values: dict[str, ast.expr]) -> Iterator[tuple[ast.expr, str]]:
-    """(the expression under test, the example) of every assertion whose meaning is known."""
+_Said = tuple[ast.expr, str, object]
+"""The expression under test, the example, and what kind of result it tells of."""
+
+
+def _assertions(function: ast.FunctionDef, values: dict[str, ast.expr]) -> Iterator[_Said]:
+    """Of every assertion whose meaning is known."""
     for node in ast.walk(function):
         if isinstance(node, ast.Assert):
             yield from _plain(node.test, values)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             name = node.func.attr
-            if name in _EQUAL and len(node.args) >= 2:
-                first, second = node.args[:2]
-                tested, expected = (second, first) if _is_literal(first) and not _is_literal(second) else (first, second)
-                yield tested, f"{_shown(tested, values)} → {_shown(expected, values)}"
+            if name in EQUAL and len(node.args) >= 2:
+                yield _equal(node.args[0], node.args[1], values)
             elif name in _ALONE and node.args:
-                yield node.args[0], f"{_shown(node.args[0], values)} → {_ALONE[name]}"
-        elif isinstance(node, ast.With):
-            yield from _raising(node, values, _messages(function))
+                tested = _written(node.args[0], values)
+                yield tested, f"{ast.unparse(tested)} → {_ALONE[name]}", name
+        elif isinstance(node, ast.With) and (exception := raised(node, messages(function))):
+            for statement in node.body:
+                if isinstance(statement, (ast.Expr, ast.Assign)):
+                    tested = _written(statement.value, values)
+                    yield tested, f"{ast.unparse(tested)} raises {exception}", exception
 
 
-def _plain(test: ast.expr, values: dict[str, ast.expr]) -> Iterator[tuple[ast.expr, str]]:
+def _equal(one: ast.expr, other: ast.expr, values: dict[str, ast.expr]) -> _Said:
+    one, other = _written(one, values), _written(other, values)
+    tested, expected = (other, one) if _is_literal(one) and not _is_literal(other) else (one, other)
+    return tested, f"{ast.unparse(tested)} → {ast.unparse(expected)}", _shape(expected)
+
+
+def _plain(test: ast.expr, values: dict[str, ast.expr]) -> Iterator[_Said]:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.Is)):
-        left, right = test.left, test.comparators[0]
-        tested, expected = (right, left) if _is_literal(left) and not _is_literal(right) else (left, right)
-        yield tested, f"{_shown(tested, values)} → {_shown(expected, values)}"
+        yield _equal(test.left, test.comparators[0], values)
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield test.operand, f"{_shown(test.operand, values)} → false"
+        tested = _written(test.operand, values)
+        yield tested, f"{ast.unparse(tested)} → false", False
     elif isinstance(test, ast.Call):
-        yield test, f"{_shown(test, values)} → true"
+        tested = _written(test, values)
+        yield tested, f"{ast.unparse(tested)} → true", True
 
 
-def _messages(function: ast.FunctionDef) -> dict[str, str]:
-    """The message that a caught exception is compared with, by the name it is bound to."""
-    found: dict[str, str] = {}
-    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and len(node.args) >= 2):
-        if not (isinstance(call.func, ast.Attribute) and call.func.attr in _EQUAL):
-            continue
-        told, said = sorted(call.args[:2], key=lambda one: isinstance(one, ast.Constant))
-        if isinstance(said, ast.Constant) and isinstance(said.value, str):
-            for name in _free_names(told):
-                found.setdefault(name, ast.unparse(said))
-    return found
+def _shape(node: ast.expr) -> tuple[object, ...]:
+    """The kind of a value: its type, and whether there is nothing in it; of a call those of its arguments."""
+    if isinstance(node, ast.Call):
+        return ("call", *map(_shape, node.args), *((word.arg, _shape(word.value)) for word in node.keywords))
+    if isinstance(node, ast.Constant):
+        simple = node.value is None or isinstance(node.value, bool)
+        return (type(node.value).__name__, node.value if simple else bool(node.value))
+    parts = getattr(node, "elts", None) or getattr(node, "keys", None)
+    return (type(node).__name__, bool(parts))
 
 
-def _raising(node: ast.With, values: dict[str, ast.expr], messages: dict[str, str]) -> Iterator[tuple[ast.expr, str]]:
-    for item in node.items:
-        call = item.context_expr
-        if not (isinstance(call, ast.Call) and call.args):
-            continue
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name not in ("assertRaises", "assertRaisesRegex", "raises"):
-            continue
-        bound = item.optional_vars.id if isinstance(item.optional_vars, ast.Name) else ""
-        message = messages.get(bound, "")
-        if name == "assertRaisesRegex" and len(call.args) > 1:
-            message = ast.unparse(call.args[1])
-        raised = ast.unparse(call.args[0]) + (f"({message})" if message else "")
-        for statement in node.body:
-            if isinstance(statement, (ast.Expr, ast.Assign)):
-                yield statement.value, f"{_shown(statement.value, values)} raises {raised}"
+def _written(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
+    """A copy with known values in the place of their names."""
 
-
-def _shown(node: ast.expr, values: dict[str, ast.expr]) -> str:
     class Written(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:
             return values.get(name.id, name)
 
     copied = ast.parse(ast.unparse(node), mode="eval").body
-    return ast.unparse(Written().visit(copied))
+    return Written().visit(copied)  # type: ignore[no-any-return]
 
 
 def _calls(node: ast.expr, name: str) -> bool:
-    for one in ast.walk(node):
-        if isinstance(one, ast.Call):
-            called = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
-            if called == name:
-                return True
-    return False
-
-
-def _free_names(node: ast.expr) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return any(method_of(one) == name for one in ast.walk(node))

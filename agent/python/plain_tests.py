@@ -1,0 +1,99 @@
+"""A test in plain statements: assertions as ``assert``, an exception that is expected behind the call that raises it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+EQUAL = frozenset({"assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual",
+                   "assertCountEqual", "assertTupleEqual", "assertSetEqual", "assertSequenceEqual"})  # fmt: skip
+_OPERATORS: dict[str, ast.cmpop] = {
+    "assertIs": ast.Is(), "assertIsNot": ast.IsNot(), "assertNotEqual": ast.NotEq(), "assertIn": ast.In(),
+    "assertNotIn": ast.NotIn(), "assertGreater": ast.Gt(), "assertGreaterEqual": ast.GtE(), "assertLess": ast.Lt(),
+    "assertLessEqual": ast.LtE(), **{name: ast.Eq() for name in EQUAL - {"assertIs"}},
+}  # fmt: skip
+_RAISES = ("assertRaises", "assertRaisesRegex", "raises")
+
+
+def method_of(call: ast.AST) -> str:
+    """The last part of the name of what is called, "" where nothing is."""
+    if not isinstance(call, ast.Call):
+        return ""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def free_names(node: ast.AST) -> set[str]:
+    """Every name in an expression or statement."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def plain(function: ast.FunctionDef) -> str:
+    """The body of a test or of a helper of tests, without the messages of its assertions."""
+    return "\n".join(line for statement in function.body for line in _lines(statement, messages(function)))
+
+
+def _lines(statement: ast.stmt, said: dict[str, str]) -> Iterator[str]:
+    if isinstance(statement, ast.With) and (found := raised(statement, said)):
+        body = "\n".join(_written(one) for one in statement.body)
+        yield f"{body}  # raises {found}"
+        return
+    told = isinstance(statement, ast.Expr) and method_of(statement.value) in EQUAL and free_names(statement) & said.keys()
+    if not told:
+        yield _written(statement)
+
+
+def _written(statement: ast.stmt) -> str:
+    return ast.unparse(_Plain().visit(ast.parse(ast.unparse(statement)).body[0]))
+
+
+class _Plain(ast.NodeTransformer):
+    """``self.assertEqual(a, b)`` as ``assert a == b``."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        call, name = node.value, method_of(node.value)
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return node
+        if name == "assertIs" and len(call.args) >= 2 and ast.unparse(call.args[1]) in ("True", "False"):
+            name = f"assert{ast.unparse(call.args[1])}"
+        if name in _OPERATORS and len(call.args) >= 2:
+            return ast.Assert(ast.Compare(call.args[0], [_OPERATORS[name]], [call.args[1]]))
+        if name in ("assertTrue", "assertFalse") and call.args:
+            return ast.Assert(ast.UnaryOp(ast.Not(), call.args[0]) if name == "assertFalse" else call.args[0])
+        if name in ("assertIsNone", "assertIsNotNone") and call.args:
+            operator = ast.Is() if name == "assertIsNone" else ast.IsNot()
+            return ast.Assert(ast.Compare(call.args[0], [operator], [ast.Constant(None)]))
+        return node
+
+
+def messages(function: ast.FunctionDef) -> dict[str, str]:
+    """The names that caught exceptions are bound to, each with the message that the exception is compared with, "" for
+    none."""
+    found = {
+        item.optional_vars.id: ""
+        for node in ast.walk(function)
+        if isinstance(node, ast.With)
+        for item in node.items
+        if method_of(item.context_expr) in _RAISES and isinstance(item.optional_vars, ast.Name)
+    }
+    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and len(node.args) >= 2):
+        if not (isinstance(call.func, ast.Attribute) and call.func.attr in EQUAL):
+            continue
+        told, said = sorted(call.args[:2], key=lambda one: isinstance(one, ast.Constant))
+        if isinstance(said, ast.Constant) and isinstance(said.value, str):
+            for name in free_names(told) & found.keys():
+                found[name] = found[name] or ast.unparse(said)
+    return found
+
+
+def raised(node: ast.With, said: dict[str, str]) -> str:
+    """The exception that a ``with`` block expects, with its message where that is known: ``ValueError('no')``; "" for
+    another block."""
+    for item in node.items:
+        call = item.context_expr
+        if not (isinstance(call, ast.Call) and call.args and method_of(call) in _RAISES):
+            continue
+        message = said.get(item.optional_vars.id, "") if isinstance(item.optional_vars, ast.Name) else ""
+        if method_of(call) == "assertRaisesRegex" and len(call.args) > 1:
+            message = ast.unparse(call.args[1])
+        return ast.unparse(call.args[0]) + (f"({message})" if message else "")
+    return ""
