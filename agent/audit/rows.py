@@ -15,7 +15,8 @@ LabelSource = Literal["person", "overrule", "outcome"]
 class Question(msgspec.Struct, frozen=True):
     """What is asked. The prompt is ``examples + task_context + question``: what all tasks share, what all items share, the
     item. ``rank`` and ``facts`` are what the search knows of the item, which the model does not see. ``gap`` is the text
-    before and after a gap that the model fills; the prompt is then only what the log shows of it."""
+    before and after a gap that the model fills; the prompt is then only what the log shows of it. With ``no_circles`` an
+    answer that goes round in circles ends early."""
 
     system: str
     task_context: str
@@ -31,6 +32,7 @@ class Question(msgspec.Struct, frozen=True):
     rank: int | None = None
     facts: dict[str, float] = {}
     examples: str = ""
+    no_circles: bool = False
 
     @property
     def prompt(self) -> str:

@@ -73,13 +73,17 @@ class StageLlm:
         max_tokens: int | None = None,
         schema: dict[str, Any] | None = None,
         stop: tuple[str, ...] = (),
+        no_circles: bool = False,
     ) -> Asked:
         """Ask for text. ``task_context`` is the part shared with other calls; the user message is ``task_context + prompt``.
+        With ``no_circles`` a text that goes round in circles ends early.
 
         Raises:
             ModelError: if the model cannot answer; the row and the event say so.
         """
-        question = Question(system, task_context, prompt, item, False, schema, attempt, temperature, max_tokens, stop)
+        question = Question(
+            system, task_context, prompt, item, False, schema, attempt, temperature, max_tokens, stop, no_circles=no_circles
+        )
         asked = await self.ask(question)
         await self.ctx.log.durable()
         self.finished(asked)
@@ -162,7 +166,7 @@ class StageLlm:
             yes_no=question.binary and self.ctx.config.models.constrain_answers, schema=question.schema,
             temperature=question.temperature, seed=target.seed + question.attempt - 1,
             task_context=question.examples + question.task_context, question=question.question, stop=question.stop,
-            progress=None if question.binary else self.ctx.live(call_id),
+            progress=None if question.binary else self.ctx.live(call_id), no_circles=question.no_circles,
         )  # fmt: skip
         try:
             await check_budget(question.system, question.prompt, target, self._count, stage=self.stage)

@@ -221,6 +221,8 @@ class JsonClient:
             chunks.append(chunk)
             if heard is not None:
                 heard.feed(chunk)
+                if heard.enough:
+                    break
         return b"".join(chunks)
 
 

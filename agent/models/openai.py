@@ -148,17 +148,19 @@ class OpenAIProvider(HttpProvider):
         )
 
     async def _post(self, body: dict[str, Any], request: CompletionRequest) -> dict[str, Any]:
-        streamed, progress = body.get("stream") is True, request.progress
-        pieces = partial(OpenAIPieces, self.base_url + CHAT, progress) if streamed and progress is not None else None
+        streamed = body.get("stream") is True
+        pieces = partial(OpenAIPieces, self.base_url + CHAT, request.progress, request.no_circles) if streamed else None
         reply = await self.client.post(CHAT, body, request.target, pieces=pieces)
-        self._counted[streamed] = isinstance(reply.get("usage"), dict)
+        self._counted[streamed] = isinstance(reply.get("usage"), dict) or isinstance(reply.get("timings"), dict)
         return reply
 
-    def _may_stream(self, request: CompletionRequest) -> bool:
-        """Whether somebody wants to hear the answer while it is written. A server that counts the tokens of a whole reply
-        but not those of a stream is asked for whole replies: the figures must not depend on who looks on."""
+    def _may_stream(self, request: CompletionRequest, kind: str) -> bool:
+        """Whether somebody wants to hear the answer while it is written, or to end it early, which llama-server takes: it
+        stops when the connection is closed, and tells its figures with each piece. A server that counts the tokens of a
+        whole reply but not those of a stream is asked for whole replies: the figures must not depend on who looks on."""
         counts = self._counted.get(True, True) or not self._counted.get(False, True)
-        return request.progress is not None and counts and "stream" not in self._refused
+        wanted = request.progress is not None or (request.no_circles and kind == "llama")
+        return wanted and counts and "stream" not in self._refused
 
     def body(self, request: CompletionRequest, kind: str) -> dict[str, Any]:
         """The request in JSON, with what this kind of server understands and has not refused before."""
@@ -170,10 +172,11 @@ class OpenAIProvider(HttpProvider):
             "max_tokens": target.max_tokens,
             "temperature": target.temperature if request.temperature is None else request.temperature,
             "seed": target.seed if request.seed is None else request.seed,
-            "stream": self._may_stream(request),
+            "stream": self._may_stream(request, kind),
         }
         if body["stream"]:
             body["stream_options"] = {"include_usage": True}
+            body |= {"timings_per_token": True} if kind == "llama" and request.no_circles else {}
         if request.stop:
             body["stop"] = list(request.stop)
         if kind == "llama":
@@ -211,7 +214,9 @@ class OpenAIProvider(HttpProvider):
             raise faults.not_json(self.base_url, repr(reply).encode("utf-8", "replace")) from None
         usage, timings = reply_fields.table(reply.get("usage")), reply_fields.table(reply.get("timings"))
         details = reply_fields.table(usage.get("prompt_tokens_details"))
-        used = reply_fields.count(usage.get("completion_tokens"))
+        used = reply_fields.count(usage.get("completion_tokens") or timings.get("predicted_n"))
+        cached = reply_fields.count(details.get("cached_tokens") or timings.get("cache_n"))
+        read = reply_fields.count(usage.get("prompt_tokens")) or reply_fields.count(timings.get("prompt_n")) + cached
         chances = reply_fields.table(choice.get("logprobs")).get("content")
         return Completion(
             text=with_thinking(text, thinking),
@@ -219,8 +224,8 @@ class OpenAIProvider(HttpProvider):
             model=request.target.model,
             provider=self.name,
             finish=finish_of(reason, used, request.target.max_tokens),
-            prompt_tokens=reply_fields.count(usage.get("prompt_tokens")),
-            cached_tokens=reply_fields.count(details.get("cached_tokens") or timings.get("cache_n")),
+            prompt_tokens=read,
+            cached_tokens=cached,
             completion_tokens=used,
         )
 

@@ -10,6 +10,7 @@ import msgspec
 from agent.models import faults
 from agent.models.budget import check_budget
 from agent.models.http import JsonClient, without_credentials
+from agent.models.streamed_reply import CIRCLES
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget, StatusCallback
 from agent.models.waiting import Patience
 
@@ -113,7 +114,10 @@ def with_thinking(text: str, thinking: str) -> str:
 
 
 def finish_of(reason: str, used: int, max_tokens: int) -> str:
-    """``length`` when the reply used up ``max_tokens``; a reply cut earlier ran into the window: ``context``."""
+    """``length`` when the reply used up ``max_tokens`` or would have, going round in circles; a reply cut earlier ran into
+    the window: ``context``."""
+    if reason == CIRCLES:
+        return "length"
     if reason != "length":
         return "stop"
     return "context" if 0 < used < max_tokens else "length"

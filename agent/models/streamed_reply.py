@@ -12,18 +12,25 @@ from typing import Any
 import httpx
 
 from agent.models import faults, reply_fields
+from agent.models.repetition import goes_round
 from agent.models.reply_fields import parse_json
 from agent.models.types import ModelError, ProgressCallback
+
+CIRCLES = "circles"
+"""The reason for which a reply ends that was not waited for any longer."""
 
 _FIELD = re.compile(rb"(?:data|event|id|retry|error)?:")
 _BOM = b"\xef\xbb\xbf"
 
 
 class Pieces:
-    """Hears one reply. ``feed`` takes its bytes as they come, ``reply`` gives the object at the end."""
+    """Hears one reply. ``feed`` takes its bytes as they come, ``reply`` gives the object at the end. With ``no_circles`` a
+    reply that goes round in circles is enough: what comes after is not waited for."""
 
-    def __init__(self, url: str, progress: ProgressCallback) -> None:
+    def __init__(self, url: str, progress: ProgressCallback | None, no_circles: bool = False) -> None:
         self.url = url
+        self.enough = False
+        self._no_circles = no_circles
         self.tokens = 0
         self.streams: bool | None = None
         self.ended = False
@@ -62,7 +69,7 @@ class Pieces:
             line = line.removeprefix(_BOM)
             if line.strip():
                 self.streams = self.is_stream(line)
-        if self.streams and self.error is None:
+        if self.streams and self.error is None and not self.enough:
             self.line(line)
 
     def reply(self) -> dict[str, Any] | None:
@@ -95,7 +102,10 @@ class Pieces:
         if thinking:
             self._thoughts.append(thinking)
         self.tokens += 1
-        self._progress(self)
+        if self._progress is not None:
+            self._progress(self)
+        if self._no_circles and "\n" in text and goes_round("".join(self._texts)):
+            self.enough = self.ended = True
 
     def no_stream(self, line: bytes) -> ModelError:
         """The error for a line that does not belong there."""
@@ -121,8 +131,8 @@ class Pieces:
 class OpenAIPieces(Pieces):
     """``chat.completion.chunk`` objects as server-sent events."""
 
-    def __init__(self, url: str, progress: ProgressCallback) -> None:
-        super().__init__(url, progress)
+    def __init__(self, url: str, progress: ProgressCallback | None, no_circles: bool = False) -> None:
+        super().__init__(url, progress, no_circles)
         self.figures: dict[str, Any] = {}
         self._finish: Any = None
         self._held = b""
@@ -178,7 +188,8 @@ class OpenAIPieces(Pieces):
 
     def whole(self, text: str, thinking: str) -> dict[str, Any]:
         message = {"role": "assistant", "content": text, "reasoning_content": thinking}
-        choice = {"message": message, "finish_reason": self._finish, "logprobs": {"content": self._logprobs}}
+        finish = CIRCLES if self.enough else self._finish
+        choice = {"message": message, "finish_reason": finish, "logprobs": {"content": self._logprobs}}
         return {"choices": [choice], **self.figures}
 
 

@@ -173,6 +173,8 @@ def pieces_of(call: RecordedCall, answer: Answer, kind: str) -> list[bytes]:
     chunks = [{"index": 0, "finish_reason": None, "delta": delta} for delta in deltas]
     chunks.append({"index": 0, "finish_reason": choice["finish_reason"], "delta": {}})
     rest: dict[str, Any] = {key: whole[key] for key in ("id", "model")}
+    if call.body.get("timings_per_token"):
+        rest["timings"] = {**whole["timings"], "predicted_n": whole["usage"]["completion_tokens"]}
     events: list[dict[str, Any]] = [{**rest, "object": "chat.completion.chunk", "choices": [one]} for one in chunks]
     if answer.usage and call.body.get("stream_options", {}).get("include_usage"):
         figures: dict[str, Any] = {key: whole[key] for key in ("usage", "timings") if key in whole}

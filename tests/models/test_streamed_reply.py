@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.models.repetition import goes_round
 from agent.models.streamed_reply import OllamaPieces, OpenAIPieces
 from agent.models.types import Completion, ModelError, PartialAnswer
 from tests.fakes import Answer, RecordedCall, ScriptedServer, failing, times
@@ -76,6 +77,45 @@ async def test_every_kind_of_server_is_asked_for_its_figures_too(kind: str) -> N
     got, server = await ask(CODE, Hearing(), kind=kind)
     assert server.calls[0].body["stream_options"] == {"include_usage": True}
     assert got.text == CODE and got.prompt_tokens > 0 and got.completion_tokens > 0
+
+
+ROUND = (
+    "    if not (a.isalpha() and b.isalpha() and a.islower() and b.islower() and a.isnumeric() and b.isnumeric()):\n"
+    "        raise ValueError('a and b must be lowercase letters or digits')\n"
+)
+
+
+async def circling(kind: str, no_circles: bool) -> tuple[Completion, ScriptedServer]:
+    async with ScriptedServer(Answer("def f(a, b):\n" + ROUND * 20), kind=kind) as server, openai(server) as provider:
+        request = msgspec.structs.replace(text("Go", target_of(server, max_tokens=4000)), no_circles=no_circles)
+        return await provider.complete(request), server
+
+
+async def test_a_reply_that_goes_round_in_circles_is_not_waited_for() -> None:
+    got, server = await circling("llama", True)
+    assert got.text.count("ValueError") < 20 and got.text.startswith("def f(a, b):\n" + ROUND)
+    assert got.finish == "length" and got.prompt_tokens > 0 and got.completion_tokens > 0
+    assert server.calls[0].body["timings_per_token"] is True
+
+
+@pytest.mark.parametrize(("kind", "no_circles"), [("llama", False), ("plain", True)])
+async def test_other_servers_and_calls_are_heard_to_the_end(kind: str, no_circles: bool) -> None:
+    got, server = await circling(kind, no_circles)
+    assert got.text.count("ValueError") == 20 and got.finish == "stop" and server.calls[0].body["stream"] is False
+
+
+@pytest.mark.parametrize(
+    ("written", "round_"),
+    [
+        (ROUND * 5, True),
+        (ROUND * 5 + "done\n", False),
+        ("[0, 0, 0, 0, 0, 0, 0, 0, 0],\n" * 9, False),
+        ("".join(f"{ROUND}# {n}\n" for n in range(20)), False),
+        ("", False),
+    ],
+)
+def test_lines_three_times_over_are_a_circle(written: str, round_: bool) -> None:
+    assert goes_round(written) is round_
 
 
 @pytest.mark.parametrize("provider", ["openai", "ollama"])

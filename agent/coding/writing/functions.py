@@ -272,6 +272,7 @@ class _Writer:
                 trouble="\n".join(filter(None, [self._told(attempt), self.trouble])),
             ),
             item=wanted.name,
+            no_circles=True,
             attempt=self.asked + attempt,
             temperature=temperature_for(self.asked + attempt, llm.target.temperature),
             max_tokens=limit,

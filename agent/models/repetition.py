@@ -1,0 +1,21 @@
+"""When a reply goes round in circles. Small models fall into writing the same lines until their tokens are used up (Holtzman
+et al., The Curious Case of Neural Text Degeneration, 2020): nothing useful comes after it."""
+
+from __future__ import annotations
+
+_ROUNDS = 3
+_SHORTEST = 500
+"""Characters of all rounds together: equal rows of a small table are no circle."""
+
+_LONGEST = 16
+"""Lines of one round."""
+
+
+def goes_round(text: str) -> bool:
+    """Whether the whole lines at the end of ``text`` are the same ones three times over."""
+    lines = text.split("\n")[:-1]
+    for count in range(1, min(_LONGEST, len(lines) // _ROUNDS) + 1):
+        last = lines[-count:]
+        if sum(map(len, last)) * _ROUNDS >= _SHORTEST and lines[-count * _ROUNDS :] == last * _ROUNDS:
+            return True
+    return False
