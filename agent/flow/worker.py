@@ -17,20 +17,24 @@ from agent.coding.writing.functions import Kept, Waiting, implement_function
 from agent.coding.writing.scaffold import Callers, scaffold
 from agent.coding.writing.type_definition import implement_type
 from agent.config.schema import user_config_path
+from agent.flow.class_parts import ClassParts
 from agent.flow.planned_stubs import lay_stubs
 from agent.flow.relevant_failures import test_function
 from agent.flow.run_parts import RunParts
+from agent.flow.search_repair import passes_partly
 from agent.flow.stated_checks import StatedChecks
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
 from agent.knowledge.cards import cards_of, fitting
-from agent.languages import is_compiled, language_of
+from agent.languages import is_compiled, language_of, reader_of
 from agent.planning.signals import as_shown, signals_from_output
 from agent.values import CheckResult, FailureCategory, PlanStep
 from agent.workspace.first_failure import further, stopped_at
 from agent.workspace.git import WorkspaceError
-from agent.workspace.testoutput import failures_said
 from agent.workspace.worktree import Workspace
+
+WORTH_KEEPING = 0.3
+"""Share of the checks that pass from which a class is kept and single methods of it are written anew."""
 
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
@@ -61,6 +65,7 @@ class StepWorker:
         self.tries: dict[str, int] = {}
         """How often each symbol was asked for: later versions are drawn with other seeds."""
         self.contract = TestContract(found)
+        self.class_parts = ClassParts(self.contract)
         self.stated = StatedChecks(parts)
         self._shown_cards: set[str] = set()
         self.waiting = Waiting(lambda name: self.step_for(name) is not None)
@@ -229,6 +234,9 @@ class StepWorker:
         return Work(done.ok, done.reason, kind=done.kind)
 
     async def _edited(self, step: PlanStep, failure: str, anew: bool = False) -> StepOutcome:
+        method = await self._method_to_blame(step) if anew else ""
+        if method:
+            step = msgspec.structs.replace(step, target_symbols=(method,))
         name = step.target_symbols[0] if len(step.target_symbols) == 1 else ""
         score = await self._judge_of(name, anew) if anew or (name and step.kind == "function_implement") else None
         known = self._functions.get((next(iter(step.target_files), ""), name))
@@ -242,7 +250,7 @@ class StepWorker:
             task=self.found.task,
             context=self.found.package.text,
             failure=failure,
-            examples=self._examples,
+            examples=self.class_parts.examples if method else self._examples,
             protected=lambda path: not self.tree.writable(path),
             score=score,
             samples=self.ctx.config.coding.samples if score else 1,
@@ -255,14 +263,26 @@ class StepWorker:
         self.tries[name] = self.tries.get(name, 0) + len(done.calls)
         return done
 
+    async def _method_to_blame(self, step: PlanStep) -> str:
+        """The method that is written anew in the place of its class, the target of ``step``; "" for all of it."""
+        best, path = self.checks.best, next(iter(step.target_files), "")
+        if best is None or step.kind != "function_implement" or not passes_partly(best, WORTH_KEEPING):
+            return ""
+        failing = [test_function(one) for one in best.failing]
+        source = self.tree.files.read_bytes(path)
+        return await asyncio.to_thread(self.class_parts.to_blame, path, source, step.target_symbols[0], failing)
+
     async def _before_the_run(self, step: PlanStep, name: str) -> str:
-        """The text of a symbol as it was when the run began; "" when it was not there."""
+        """The text of a symbol as it was when the run began; of one that was not there its head, "" where that is not
+        known."""
         path = next(iter(step.target_files), "")
         try:
             source = await self.workspace.content_at(self.workspace.base, path)
         except WorkspaceError:  # it is new
-            return ""
-        return symbol_source(source, language_of(path), name)
+            source = b""
+        reader, now = reader_of(path), self.tree.files.read_bytes(path) if self.tree.files.exists(path) else b""
+        then = symbol_source(source, language_of(path), name)
+        return then or (reader.without_body(symbol_source(now, language_of(path), name)) if reader is not None else "")
 
     async def _tested(self, step: PlanStep) -> Callers | None:
         """The tests that a header of the step is made for, where there are any."""
@@ -310,7 +330,7 @@ class StepWorker:
         if now.ok:
             return CheckScore(1.0)
         if own:
-            return await asyncio.to_thread(self._by_own_tests, name, now, own)
+            return _by_own_tests(now, own, self.checks.best)
         total = (now.passed or 0) + (now.failed or 0)
         points = (now.passed or 0) / total if total else 0.0
         points = min(points, 0.99)  # something failed, whatever was counted
@@ -321,36 +341,7 @@ class StepWorker:
         mended = name in self.checks.faulty and not now.timed_out and not self.checks.regressed(now)
         if not faulty and (mended or (self.checks.best is not None and further(self.checks.best, now) > 0)):
             points = 1.0  # past what it was rewritten for
-        missed = await asyncio.to_thread(self.missed, (name,), now)
-        told = f"{as_shown(why.faults_of(name))}\n{missed}".strip() if missed else as_shown(why.of(name))
-        return CheckScore(points, told, faulty)
-
-    def missed(self, names: Collection[str], now: CheckResult) -> str:
-        """What functions should come to in the tests that fail, a line each; "" where these do not tell. Blocking."""
-        failing = self._failing(now)
-        return "\n".join(filter(None, (self.contract.missed(name, failing) for name in names)))
-
-    @staticmethod
-    def _failing(now: CheckResult) -> dict[str, str]:
-        """The test functions that fail, with what they say."""
-        said = failures_said(now.output)
-        return {test: said.get(test, "") for test in map(test_function, now.failing)}
-
-    def _by_own_tests(self, name: str, now: CheckResult, own: frozenset[str]) -> CheckScore | None:
-        """The share of ``own`` tests that pass. A version with which checks break off that came to their end before is
-        wrong; None when they never did, so that nobody knows. Blocking."""
-        if now.timed_out:
-            return CheckScore(0.0, "The checks do not finish with it.")
-        if not now.failed:
-            best = self.checks.best
-            ended = best is not None and bool(best.passed or best.failed)
-            return CheckScore(0.0, f"The checks stop early with it (exit code {now.exit_code}).") if ended else None
-        bad = {test: said for test, said in self._failing(now).items() if test in own}
-        if missed := self.contract.missed(name, bad):
-            return CheckScore(1 - len(bad) / len(own), missed)
-        signals = signals_from_output(now.output, now.command, now.exit_code)
-        told = [one for one in signals if any(test in one.message for test in bad)]
-        return CheckScore(1 - len(bad) / len(own), as_shown(told))
+        return CheckScore(points, as_shown(why.of(name)), faulty)
 
 
 def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]) -> tuple[PlanStep, ...]:
@@ -371,6 +362,20 @@ def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[
         for function in functions
     )  # fmt: skip
     return first + rest
+
+
+def _by_own_tests(now: CheckResult, own: frozenset[str], best: CheckResult | None) -> CheckScore | None:
+    """The share of ``own`` tests that pass. A version with which checks break off that came to their end before is wrong;
+    None when they never did, so that nobody knows."""
+    if now.timed_out:
+        return CheckScore(0.0, "The checks do not finish with it.")
+    if not now.failed:
+        ended = best is not None and bool(best.passed or best.failed)
+        return CheckScore(0.0, f"The checks stop early with it (exit code {now.exit_code}).") if ended else None
+    bad = own & {test_function(one) for one in now.failing}
+    signals = signals_from_output(now.output, now.command, now.exit_code)
+    told = [one for one in signals if any(test in one.message for test in bad)]
+    return CheckScore(1 - len(bad) / len(own), as_shown(told))
 
 
 def _unit(name: str) -> str:

@@ -305,3 +305,68 @@ async def test_tests_tell_of_the_first_function_while_the_others_are_not_written
     ]  # fmt: skip
     [diff] = of(heard, ev.DiffReady)
     assert "cra:stub" not in diff.diff
+
+
+class MethodByMethod:
+    """Writes the class with two faults, and each method right when it is asked for alone."""
+
+    METHODS = {
+        "take": "def take(self):\n        return self.items.pop(0)",
+        "peek": "def peek(self):\n        return self.items[0] if self.items else None",
+    }
+
+    def __init__(self) -> None:
+        self.alone: list[str] = []
+
+    def __call__(self, call: RecordedCall) -> Answer:
+        for name, text in self.METHODS.items():
+            if f"Write Queue.{name} of" in call.prompt:
+                self.alone.append(call.prompt)
+                return Answer(f"```python\n{text.replace('        ', '    ')}\n```")
+        lines = ["class Queue:", "    def __init__(self, items):", "        self.items = list(items)", ""]
+        lines += ["    def size(self):", "        return len(self.items)", ""]
+        lines += ["    def take(self):", "        last = sorted(self.items)[-1]", "        self.items.remove(last)"]
+        lines += ["        return last", "", "    def peek(self):", "        return min(self.items)"]
+        return Answer("```python\n" + "\n".join(lines) + "\n```")
+
+
+QUEUE_TESTS = """from queues import Queue
+
+
+def test_size():
+    assert Queue([3, 1]).size() == 2
+
+
+def test_empty():
+    assert Queue([]).size() == 0
+
+
+def test_take():
+    queue = Queue([3, 5, 1])
+    assert queue.take() == 3
+    assert queue.take() == 5
+
+
+def test_peek():
+    assert Queue([4, 2]).peek() == 4
+
+
+def test_peek_of_nothing():
+    assert Queue([]).peek() is None
+"""
+
+
+async def test_methods_that_fail_are_written_anew_and_the_rest_of_the_class_stays(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "queues", {
+        "queues.py": "class Queue:\n    def __init__(self, items):\n        pass\n",
+        "test_queues.py": QUEUE_TESTS, "README.md": "A queue.\n",
+    })  # fmt: skip
+    writer = MethodByMethod()
+    sections = {"coding": {"samples": 1}, "orchestrator": {"decomposed_repair": False}}
+    async with ScriptedServer(writer) as server:
+        finished, _, _ = await play(repo, server, "Implement queues.py as README.md describes.", sections=sections)
+    assert finished.status == "complete", finished.reason
+    assert len(writer.alone) == 2
+    for prompt in writer.alone:
+        assert "return len(self.items)" in prompt and "raise NotImplementedError" in prompt
+    assert ["sorted" in prompt for prompt in writer.alone] in ([False, False], [True, False], [False, True])
