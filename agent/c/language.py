@@ -102,6 +102,11 @@ class C:
         del names
         return source, ()
 
+    def heads_after(self, source: str, name: str) -> tuple[str, ...]:
+        """A function is asked for by its prototype: a model sees no others to go on with."""
+        del source, name
+        return ()
+
     def without_body(self, code: str) -> str:
         """A C function is asked for by its head and contract alone from the start."""
         del code

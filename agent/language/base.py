@@ -92,10 +92,6 @@ class FilesOfTests(Protocol):
         """What a file of tests says of functions, by their own names: assertions, or whole tests."""
         ...
 
-    def examples_in(self, source: bytes, name: str, test: str) -> tuple[str, ...]:
-        """What one test function says of a function, by their own names; () where that is not told apart."""
-        ...
-
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
         """A file of tests at ``path``, one for each of ``stated`` (a call and the literal it comes to), called ``test_0``
         and so on; "" when the files of ``interface`` do not offer what is called."""
@@ -235,6 +231,11 @@ class Language(Protocol):
     def beyond(self) -> tuple[str, ...]:
         """What begins a line behind a definition that a model goes on with unasked, such as an example of use: a reply is
         ended there."""
+        ...
+
+    def heads_after(self, source: str, name: str) -> tuple[str, ...]:
+        """How the lines begin with which the definitions behind ``name`` in its file start, where a model is known to go on
+        with these: a reply is ended there too."""
         ...
 
     def replace(self, source: bytes, symbol: Symbol, reply: str, finish: str = "stop") -> tuple[bytes, str]:

@@ -1,4 +1,5 @@
-"""A Python function without its body: what a small model is shown when it would only copy the body again."""
+"""Heads of Python definitions: a function without its body, which is what a small model is shown when it would only copy the
+body again, and how what comes after a definition begins."""
 
 from __future__ import annotations
 
@@ -26,3 +27,20 @@ def without_body(code: str) -> str:
     last = lines[first.lineno - 1]
     indent = last[: len(last) - len(last.lstrip())]
     return "\n".join([*lines[: first.lineno - 1], f"{indent}raise NotImplementedError"])
+
+
+def heads_after(source: str, name: str) -> tuple[str, ...]:
+    """How the functions and classes begin that stand behind the top-level definition called ``name`` in its file."""
+    try:
+        body = ast.parse(source).body
+    except UNREADABLE:
+        return ()
+    found = [one for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+    places = [number for number, one in enumerate(found) if one.name == name]
+    return tuple(_head(one) for one in found[places[0] + 1 :]) if places else ()
+
+
+def _head(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
+    if isinstance(node, ast.ClassDef):
+        return f"class {node.name}"
+    return f"{'async ' if isinstance(node, ast.AsyncFunctionDef) else ''}def {node.name}("

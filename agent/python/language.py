@@ -13,7 +13,7 @@ from agent.language.symbols import Symbol, SymbolKind
 from agent.python import tests_in_file
 from agent.python.documentation import public_names, uncommented, with_comment
 from agent.python.equality import same_code
-from agent.python.heads import without_body
+from agent.python.heads import heads_after, without_body
 from agent.python.imports import ImportResolver
 from agent.python.names import undefined_names, with_imports
 from agent.python.replace import add, definition_in, replace, syntax_problem
@@ -49,6 +49,7 @@ class Python:
     with_imports = staticmethod(with_imports)
     without_slips = staticmethod(without_slips)
     without_body = staticmethod(without_body)
+    heads_after = staticmethod(heads_after)
     uncommented = staticmethod(uncommented)
     with_comment = staticmethod(with_comment)
 

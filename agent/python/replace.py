@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from itertools import pairwise
 
 from agent.language.code_blocks import code_blocks
 from agent.language.nesting import UNREADABLE
@@ -61,7 +62,7 @@ def _parsed(reply: str, symbol: Symbol, finish: str) -> tuple[str, ast.Module] |
     for block in code_blocks(reply):
         code = _trimmed(block.text) if block.language == "" else _whole_part(textwrap.dedent(block.text))
         error = syntax_problem(code.encode())
-        if error:
+        if error and not (code := _readable(code, symbol)):
             problem = problem or error
             continue
         code = _without_clash(code, symbol.name) if not symbol.parent else code
@@ -92,6 +93,16 @@ def _whole_part(code: str) -> str:
     except UNREADABLE:
         pass
     return code
+
+
+def _readable(code: str, symbol: Symbol) -> str:
+    """The top-level definitions and imports that parse alone, "" where the symbol is not among them."""
+    lines, start = code.split("\n"), re.compile(r"@|(?:async )?def |class |import |from |\w+ *=")
+    starts = [number for number, line in enumerate(lines) if start.match(line)]
+    starts = [number for number in starts if not number or not lines[number - 1].startswith("@")]
+    pieces = ["\n".join(lines[begin:end]) for begin, end in pairwise([*starts, len(lines)])]
+    kept = "\n".join(piece for piece in pieces if not syntax_problem(piece.encode()))
+    return kept if _find(ast.parse(kept), symbol) is not None else ""
 
 
 def _without_clash(code: str, name: str) -> str:

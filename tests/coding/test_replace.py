@@ -194,3 +194,13 @@ def test_no_reply_raises(noise: str, language: str) -> None:
     source, name = (C, "add") if language == "c" else (PY, "can_fit")
     result = replace_symbol(source, language, name, noise)
     assert result.ok or result.data == source
+
+
+def test_a_definition_that_cannot_be_read_costs_the_others_nothing() -> None:
+    reply = "```python\nimport math\n\ndef can_fit(x):\n    return gcd(x) > math.e\n\ndef find MMI(a):\n    return a\n\n"
+    reply += "@cache\ndef gcd(x):\n    return x\n```"
+    result = replace_symbol(PY, "python", "can_fit", reply, path="t.py")
+    assert result.ok, result.reason
+    assert b"return gcd(x) > math.e" in result.data and b"@cache\ndef gcd" in result.data and b"MMI" not in result.data
+    broken = replace_symbol(PY, "python", "can_fit", reply.replace("> math.e", "> > math.e"), path="t.py")
+    assert not broken.ok and "invalid syntax" in broken.reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.python.names import undefined_names, with_imports
+from agent.python.names import _HOME_OF, undefined_names, with_imports
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,10 @@ def test_a_future_import_and_a_docstring_stay_first() -> None:
     assert data == b'"""Doc."""\nimport math\nx = math.pi\n'
     data, _ = with_imports(b"x = math.pi\n", {"math"})
     assert data == b"import math\nx = math.pi\n"
+
+
+@pytest.mark.parametrize("name", sorted(_HOME_OF))
+def test_every_name_of_the_table_is_in_its_module(name: str) -> None:
+    source, lines = with_imports(f"x = {name}\n".encode(), [name])
+    assert lines and undefined_names(source) == set()
+    exec(lines[0], {})

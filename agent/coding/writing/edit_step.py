@@ -276,8 +276,10 @@ class _Step:
         cut = bool(trouble)
         trouble = trouble or (brief(self.failure) if attempt % 2 and self.ctx.config.coding.tell_failures else "")
         shown = self.stub or source
+        stops: tuple[str, ...] = ()
         if (reader := reader_of(path)) is not None:
             shown = reader.without_slips(shown.encode(), name.rpartition(".")[2], self.callers)[0].decode()
+            stops = ("\n```\n", *reader.beyond, *(f"\n{head}" for head in reader.heads_after(module, name)))
         module, source = module.replace(source, shown), shown
         prompt = words.write_question(
             name, path, module[:SHOWN_FILE], source, language,
@@ -290,7 +292,8 @@ class _Step:
             item=f"{self.step.id} {name}".strip(),
             attempt=attempt,
             temperature=temperature_for(attempt, llm.target.temperature),
-            stop=() if cut else ("\n```\n", *(reader.beyond if reader is not None else ())),
+            stop=() if cut else stops,
+            no_circles=True,
         )
 
     def _shown(self) -> dict[str, str]:

@@ -53,11 +53,6 @@ class _Tests:
         lines = source.decode().splitlines()
         return {name: tuple(line for line in lines if name in line) for name in names}
 
-    def examples_in(self, source: bytes, name: str, test: str) -> tuple[str, ...]:
-        """Nothing."""
-        del source, name, test
-        return ()
-
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
         return ""
 
@@ -92,6 +87,10 @@ class Toy:
     beyond: tuple[str, ...] = ()
     tests = _Tests()
     linked = False
+
+    def heads_after(self, source: str, name: str) -> tuple[str, ...]:
+        del source, name
+        return ()
 
     def role(self, path: str) -> Role:
         return "module"
