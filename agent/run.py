@@ -24,7 +24,7 @@ from agent.flow.plan import follows_from_facts, plan_run
 from agent.flow.planned_tests import write_planned_tests
 from agent.flow.progress import EarlierProgress, progress_of
 from agent.flow.relevant_failures import failures_left
-from agent.flow.reported_fault import ReportedFault
+from agent.flow.reported_fault import GUESS_SECONDS, ReportedFault
 from agent.flow.rework import Rework
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import WRITTEN, after_writing, mend_again, search_repair
@@ -152,7 +152,7 @@ class Run:
         reported = ReportedFault(self.ctx, self.workspace, self.task, self.checks, self.hidden)
         if earlier is None or earlier.mended is None:
             await reported.show(self.with_model and not (earlier is not None and earlier.searched))
-        mended = await self._mended_by_search(earlier)
+        mended = await self._mended_by_search(earlier, GUESS_SECONDS if reported.guess else None)
         if mended and reported.guess is not None:
             self.outcome.guessed = reported.guess.shown
         elif not mended:
@@ -170,15 +170,16 @@ class Run:
     def _searches_later(self) -> bool:
         return self.with_model and after_writing(self.task)
 
-    async def _mended_by_search(self, earlier: EarlierProgress | None) -> bool:
+    async def _mended_by_search(self, earlier: EarlierProgress | None, budget_s: float | None = None) -> bool:
         """Whether an edit mends what fails; a run that goes on does not search again where it had searched."""
         if earlier is not None and earlier.mended is not None:
             return await mend_again(self.ctx, self.checks, self.outcome, earlier.mended)
         if earlier is not None and (earlier.searched or (earlier.planned and not self._searches_later())):
             return False
         self.edits = await search_repair(
-            self.ctx, self.workspace, self.task, self.checks, self.outcome, hidden=self.hidden, with_model=self.with_model
-        )
+            self.ctx, self.workspace, self.task, self.checks, self.outcome, hidden=self.hidden, with_model=self.with_model,
+            budget_s=budget_s,
+        )  # fmt: skip
         return self.edits is not None
 
     def _announce(self) -> None:

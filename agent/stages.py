@@ -184,6 +184,12 @@ No: the function does what its contract says, or has no part in what the check l
 """,
     ),
     _code("reported_check", "shown by", "Repair: a check that shows what the task reports", unit="tasks", pane="repair"),
+    _judgment(
+        "reported_meant", "meant?", "Repair: does the check say what the task reports?", "checks", pane="repair",
+        guideline="""Yes: the call is a case of what the task reports, and its result is the right one by task and contract.
+No: the call has nothing to do with what is reported, or another result would be right.
+""",
+    ),
     _code("cloze", "fill", "Repair: fill a blanked line", unit="lines", pane="repair"),
     _code("anew", "anew", "Repair: rewrite a suspect function", unit="functions", pane="repair"),
     _judgment(

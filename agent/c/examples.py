@@ -45,13 +45,13 @@ _LITERALS = frozenset(
 )
 
 
-def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Examples by function, in the order of the tests, literal ones first."""
+def examples_of(source: bytes, names: Collection[str], only: str = "") -> dict[str, tuple[str, ...]]:
+    """Examples by function, in the order of the tests, literal ones first; those of one test function with ``only``."""
     found: dict[str, dict[str, bool]] = {name: {} for name in names}
     whole: dict[str, list[str]] = {name: [] for name in names}
     bodies = [node for node in parse_c(source).children if node.type == "function_definition"]
     helpers = {_name_of(body): body for body in bodies if _parameters(body)}
-    for body in bodies:
+    for body in bodies if not only else [one for one in bodies if _name_of(one) == only]:
         _note_body(body, whole)
         values = _literals(body)
         for call in (node for node in walk(body) if node.type == "call_expression"):

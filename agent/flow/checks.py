@@ -12,6 +12,7 @@ from agent.events import ChecksRun, ChecksStarted
 from agent.flow.diagnosis import Fault, diagnose
 from agent.flow.failing_lines import with_lines
 from agent.flow.limits import limits_of
+from agent.flow.relevant_failures import test_function
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, FailureSignal
 from agent.workspace.checks import compare, find_test_command, proven, run_checks, worse
@@ -44,9 +45,13 @@ class Explained(msgspec.Struct, frozen=True):
         """The functions that sanitizers blame."""
         return frozenset(fault.function for fault in self.faults if fault.function)
 
+    def faults_of(self, function: str) -> tuple[FailureSignal, ...]:
+        """What sanitizers found in one function."""
+        return tuple(fault.signal for fault in self.faults if fault.function == function)
+
     def of(self, function: str) -> tuple[FailureSignal, ...]:
         """What concerns one function: its own faults, and what the output says."""
-        return (*(fault.signal for fault in self.faults if fault.function == function), *self.told)
+        return (*self.faults_of(function), *self.told)
 
 
 class RunChecks:
@@ -111,9 +116,10 @@ class RunChecks:
             report.counts = _counts(now) if now else {}
         return now
 
-    def regressed(self, now: CheckResult | None) -> bool:
-        """Whether ``now`` lost something against the last result that was kept."""
-        return now is not None and worse(self.best, now)
+    def regressed(self, now: CheckResult | None, of_stubs: Collection[str] = ()) -> bool:
+        """Whether ``now`` lost something against the last result that was kept. Tests ``of_stubs`` (names of test functions)
+        may fail now: that they passed with a stub says nothing."""
+        return now is not None and worse(without_tests(self.best, of_stubs), now)
 
     def accept(self, now: CheckResult | None) -> None:
         """Make ``now`` what later steps are compared with."""
@@ -187,6 +193,15 @@ class RunChecks:
             names = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
             self.ctx.notice("warning", f"The checks changed {names}; the earlier content was restored.", "checks")
         return result if command else proven(self.before, result)
+
+
+def without_tests(result: CheckResult | None, tests: Collection[str]) -> CheckResult | None:
+    """``result`` as if these tests (names of test functions) had not run."""
+    if result is None or result.ok or not tests:
+        return result
+    kept = tuple(name for name in result.passing if test_function(name) not in tests)
+    passed = None if result.passed is None else result.passed - (len(result.passing) - len(kept))
+    return msgspec.structs.replace(result, passing=kept, passed=passed)
 
 
 def _counts(result: CheckResult) -> dict[str, int]:

@@ -21,8 +21,7 @@ from agent.language.base import FilesOfTests
 from agent.languages import is_module, is_unit, reader_of
 from agent.planning.signals import signals_from_output
 from agent.repair.functions import Function, functions_of
-from agent.repair.reported_check import STAGE as CHECK
-from agent.repair.reported_check import ReportedCheck
+from agent.repair.reported_check import MEANT, ReportedCheck
 from agent.task.intent import read_intent
 from agent.task.reported import ReportedCall, reported_calls
 from agent.values import CheckResult
@@ -32,7 +31,10 @@ from agent.workspace.protected import is_hidden, is_test_file
 from agent.workspace.worktree import Workspace
 
 STAGE = "reported_fault"
-TRIES = 2
+TRIES = 3
+GUESS_SECONDS = 40.0
+"""Seconds for the search of an edit that satisfies a guess: a wrong one would use up the whole budget."""
+
 _MOST_FILES = 2000
 _MOST_FUNCTIONS = 4
 """Functions that a model is shown to say what is reported of them."""
@@ -116,31 +118,31 @@ class ReportedFault:
     async def _from_a_model(self, before: CheckResult, homes: Mapping[str, str], functions: Sequence[Function]) -> None:
         async with self.ctx.stage(STAGE, title="a test that shows the fault") as report:
             asking, trouble = ReportedCheck(self.ctx, self.task, functions), ""
+            known: set[ReportedCall] = set()
             for _ in range(TRIES):
                 call = await asking.ask(trouble)
                 if call is None:
                     trouble = "it is no call with literal arguments and a literal result"
                     continue
+                if call in known:
+                    continue
+                known.add(call)
                 written = await self._written(before, homes, [call])
                 if written is None:
                     trouble = "there is no file of tests that it fits into"
                     break
                 trouble = written.trouble or self._other_reason(written)
-                if not trouble:
-                    report.counts = {"failing": await self._confirmed(before, written, call, asking.call_id)}
+                if not trouble and await asking.meant(call):
+                    report.counts = {"failing": await self._take(before, written, call)}
                     return
+                trouble = trouble or "it is not what the report speaks of"
                 await self.workspace.rollback(await self.workspace.head())
             report.note = trouble
             self.ctx.notice("info", f"No test of the reported fault was kept: {trouble}.", STAGE)
 
-    async def _confirmed(self, before: CheckResult, written: Written, call: ReportedCall, call_id: int) -> int:
-        """Keep what the person confirms, or what nobody was there to confirm. Returns how many checks fail by it."""
-        pending = PendingVerdict(call_id, CHECK, call.shown, True)
-        seen = self.ctx.gate.waits_for(pending)
-        if await self.ctx.gate.verdict(pending) == "overrule":
-            await self.workspace.rollback(await self.workspace.head())
-            self.ctx.notice("info", f"You said that {call.shown} is not what the task means, so it is not checked.", STAGE)
-            return 0
+    async def _take(self, before: CheckResult, written: Written, call: ReportedCall) -> int:
+        """Keep what the person confirmed, or what nobody was there to confirm. Returns how many checks fail by it."""
+        seen = self.ctx.gate.waits_for(PendingVerdict(0, MEANT, call.shown, True))
         head = await self.workspace.head()
         failing = await self._keep(before, written, call.name)
         if not seen:

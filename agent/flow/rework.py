@@ -148,7 +148,8 @@ class Rework:
             if not self.parts.budget.allows():
                 break
             own = [fault.signal for fault in why.faults if fault.function in step.target_symbols]
-            failure = as_shown(own or _about(reasons, why.told) or signals)
+            missed = "" if own else await asyncio.to_thread(self.runner.worker.missed, step.target_symbols, now)
+            failure = missed or as_shown(own or _about(reasons, why.told) or signals)
             result, _ = await self.runner.carry_out(step, failure, anew=True)
             if result.success:
                 return True

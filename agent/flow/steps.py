@@ -126,12 +126,13 @@ class StepRunner:
         await self.ctx.gate.pass_point()
         start = await self.workspace.head()
         failure = failure or self._known_failure(step)
+        of_stubs = frozenset() if anew else await asyncio.to_thread(self._tests_of_stubs, [step])
         for last in (False, True):
             work = await self.worker.do(step, failure, anew=anew)
             if not work.ok:
                 return await self._fail(step, start, work.reason, kind=work.kind), ()
             now = await self.checked(step)
-            if not self.checks.regressed(now) and not (anew and not await self._better(now)):
+            if not self.checks.regressed(now, of_stubs) and not (anew and not await self._better(now)):
                 return await self._keep(step, now), work.more
             failure = self._failure_text(now)
             await self.roll_back(start)
@@ -162,16 +163,23 @@ class StepRunner:
             return commits[-1] if work.ok and commits else "", work
 
         await self.ctx.gate.pass_point()
+        of_stubs = await asyncio.to_thread(self._tests_of_stubs, steps)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(write(step)) for step in steps]
         outcomes = [task.result() for task in tasks]
         now = await self.checked(steps[-1])
-        if self.checks.regressed(now):
+        if self.checks.regressed(now, of_stubs):
             await self.roll_back(start)
             return [(await self.carry_out(step))[0] for step in steps]
         self.checks.accept(now)
         await asyncio.to_thread(self.tree.catch_up)
         return [self._report(step, commit, work) for step, (commit, work) in zip(steps, outcomes, strict=True)]
+
+    def _tests_of_stubs(self, steps: Collection[PlanStep]) -> frozenset[str]:
+        """The test functions that use what ``steps`` are to write and what has no body yet. Blocking."""
+        self.found.refresh_open()
+        names = {name for step in steps for name in step.target_symbols} & {one.name for one in self.found.functions}
+        return frozenset().union(*map(self.tests_of, names))
 
     def _report(self, step: PlanStep, commit: str, work: Work) -> StepResult:
         why = "" if commit else work.reason

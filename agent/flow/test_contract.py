@@ -26,6 +26,9 @@ _BY_NAME = 0.2
 LONGEST = 1600
 """Characters of the examples of one function in a prompt."""
 
+MISSED = 4
+"""Examples that an earlier version missed, as told with the next question."""
+
 
 class TestedInterface(msgspec.Struct, frozen=True):
     """What tests use and no header declares, the header it belongs in, and the test files that call it."""
@@ -70,6 +73,19 @@ class TestContract:
             if sum(map(len, kept)) + len(one) <= LONGEST:
                 kept.append(one)
         return tuple(kept)
+
+    def missed(self, name: str, failing: Mapping[str, str]) -> str:
+        """What a function should come to in tests that fail, with what these say (by test function), a line each, at most
+        :data:`MISSED`; "" when the tests do not tell. Blocking."""
+        own, lines = name.rpartition(".")[2], list[str]()
+        for test, said in failing.items():
+            for path, data in self.tests.items():
+                reader = reader_of(path)
+                if reader is None or test not in self._words or test.encode() not in data:
+                    continue
+                told = reader.tests.examples_in(data, own, test)[:1]
+                lines += [f"{one}, but: {said}" if said else one for one in told]
+        return "\n".join(lines[:MISSED])
 
     def concerning(self, name: str, others: Collection[str] = ()) -> frozenset[str]:
         """The test functions that use ``name``, themselves or through helpers in their file, and none of ``others``: what

@@ -31,6 +31,7 @@ from agent.planning.signals import as_shown, signals_from_output
 from agent.values import CheckResult, FailureCategory, PlanStep
 from agent.workspace.first_failure import further, stopped_at
 from agent.workspace.git import WorkspaceError
+from agent.workspace.testoutput import failures_said
 from agent.workspace.worktree import Workspace
 
 WORTH_KEEPING = 0.3
@@ -330,7 +331,7 @@ class StepWorker:
         if now.ok:
             return CheckScore(1.0)
         if own:
-            return _by_own_tests(now, own, self.checks.best)
+            return await asyncio.to_thread(self._by_own_tests, name, now, own)
         total = (now.passed or 0) + (now.failed or 0)
         points = (now.passed or 0) / total if total else 0.0
         points = min(points, 0.99)  # something failed, whatever was counted
@@ -341,7 +342,36 @@ class StepWorker:
         mended = name in self.checks.faulty and not now.timed_out and not self.checks.regressed(now)
         if not faulty and (mended or (self.checks.best is not None and further(self.checks.best, now) > 0)):
             points = 1.0  # past what it was rewritten for
-        return CheckScore(points, as_shown(why.of(name)), faulty)
+        missed = await asyncio.to_thread(self.missed, (name,), now)
+        told = f"{as_shown(why.faults_of(name))}\n{missed}".strip() if missed else as_shown(why.of(name))
+        return CheckScore(points, told, faulty)
+
+    def missed(self, names: Collection[str], now: CheckResult) -> str:
+        """What functions should come to in the tests that fail, a line each; "" where these do not tell. Blocking."""
+        failing = self._failing(now)
+        return "\n".join(filter(None, (self.contract.missed(name, failing) for name in names)))
+
+    @staticmethod
+    def _failing(now: CheckResult) -> dict[str, str]:
+        """The test functions that fail, with what they say."""
+        said = failures_said(now.output)
+        return {test: said.get(test, "") for test in map(test_function, now.failing)}
+
+    def _by_own_tests(self, name: str, now: CheckResult, own: frozenset[str]) -> CheckScore | None:
+        """The share of ``own`` tests that pass. A version with which checks break off that came to their end before is
+        wrong; None when they never did, so that nobody knows. Blocking."""
+        if now.timed_out:
+            return CheckScore(0.0, "The checks do not finish with it.")
+        if not now.failed:
+            best = self.checks.best
+            ended = best is not None and bool(best.passed or best.failed)
+            return CheckScore(0.0, f"The checks stop early with it (exit code {now.exit_code}).") if ended else None
+        bad = {test: said for test, said in self._failing(now).items() if test in own}
+        if missed := self.contract.missed(name, bad):
+            return CheckScore(1 - len(bad) / len(own), missed)
+        signals = signals_from_output(now.output, now.command, now.exit_code)
+        told = [one for one in signals if any(test in one.message for test in bad)]
+        return CheckScore(1 - len(bad) / len(own), as_shown(told))
 
 
 def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[OpenType, ...]) -> tuple[PlanStep, ...]:
@@ -362,20 +392,6 @@ def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[
         for function in functions
     )  # fmt: skip
     return first + rest
-
-
-def _by_own_tests(now: CheckResult, own: frozenset[str], best: CheckResult | None) -> CheckScore | None:
-    """The share of ``own`` tests that pass. A version with which checks break off that came to their end before is wrong;
-    None when they never did, so that nobody knows."""
-    if now.timed_out:
-        return CheckScore(0.0, "The checks do not finish with it.")
-    if not now.failed:
-        ended = best is not None and bool(best.passed or best.failed)
-        return CheckScore(0.0, f"The checks stop early with it (exit code {now.exit_code}).") if ended else None
-    bad = own & {test_function(one) for one in now.failing}
-    signals = signals_from_output(now.output, now.command, now.exit_code)
-    told = [one for one in signals if any(test in one.message for test in bad)]
-    return CheckScore(1 - len(bad) / len(own), as_shown(told))
 
 
 def _unit(name: str) -> str:

@@ -92,6 +92,10 @@ class FilesOfTests(Protocol):
         """What a file of tests says of functions, by their own names: assertions, or whole tests."""
         ...
 
+    def examples_in(self, source: bytes, name: str, test: str) -> tuple[str, ...]:
+        """What one test function says of a function, by their own names; () where that is not told apart."""
+        ...
+
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
         """A file of tests at ``path``, one for each of ``stated`` (a call and the literal it comes to), called ``test_0``
         and so on; "" when the files of ``interface`` do not offer what is called."""

@@ -11,7 +11,8 @@ or, where an exception is right:
 area(-1, 3) should raise ValueError
 Rules:
 - Call one of the functions that are shown, with literal arguments only.
-- Choose arguments for which the fault shows. Name the result that is right by the report, not what the code gives today."""
+- The arguments have to hold what the report speaks of, so that the fault shows.
+- The result is the right one by the report and by what the code promises, not what the code gives today."""
 
 
 def task_context(task: str, code: str) -> str:

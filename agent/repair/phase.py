@@ -37,7 +37,7 @@ from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, 
 from agent.repair.operators import Told
 from agent.repair.passing import PassingEdit, edit_of
 from agent.repair.search import SETTLE_SECONDS, Counts, EditSearch, Tried, candidates_of
-from agent.repair.synthesis import FORCING, OPERATOR, made_conditions
+from agent.repair.synthesis import FORCING, OPERATOR, guarded_changes, made_conditions
 from agent.repair.testbed import CheckBed, NoBed, PythonBed
 from agent.repair.workers import Workers
 from agent.walking import files_below
@@ -286,6 +286,9 @@ class RepairPhase:
             await search.run(one for one in candidates if one.operator in FORCING)
             if not search.passing and search.forced:
                 await search.run(await asyncio.to_thread(made_conditions, functions, search.forced))
+            if not search.passing and search.mixed:
+                search.deadline = max(first_end, min(end, time.monotonic() + MADE_SECONDS))
+                await search.run(await asyncio.to_thread(guarded_changes, functions, search.mixed))
         if not search.passing and self.task.with_model:
             search.deadline = end
             await self._written(search, suspects[:3], end)

@@ -101,6 +101,7 @@ class EditSearch:
         self.passing: list[Tried] = []
         self.partial: list[Tried] = []
         self.forced: list[Forced] = []
+        self.mixed: list[Forced] = []
         self._seen: set[tuple[str, bytes]] = set()
         self._first_at = 0.0
         self._first_tried = 0
@@ -177,7 +178,9 @@ class EditSearch:
         counts.cut += trial.cut
         found = Tried(candidate, trial)
         if trial.fixed and candidate.operator in FORCING:
-            self.forced.append(Forced(candidate, trial.fixed))
+            self.forced.append(Forced(candidate, trial.fixed, trial.broken))
+        elif trial.fixed and trial.broken:
+            self.mixed.append(Forced(candidate, trial.fixed, trial.broken))
         if trial.ok:
             counts.passing += 1
             self.passing.append(found)

@@ -3,18 +3,21 @@
 In two steps, after Long and Rinard (ESEC/FSE 2015): a condition that is fixed to true or false, or a statement that is left
 out, shows by the checks that it mends whether the place matters and which way; only there conditions are made, small ones
 first, from comparisons of what is in scope.
+
+A change that mends some checks and breaks others may be right in some cases only: it gets a condition in the same way.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 import tree_sitter
 
-from agent.repair.edits import Candidate, Edit
+from agent.repair.edits import Candidate, Edit, apply_edits
 from agent.repair.functions import Function
 from agent.repair.operators import Site
 from agent.repair.operators.conditions import connective_signs
@@ -28,6 +31,9 @@ MOST_PLACES = 4
 MOST_MADE = 240
 """Conditions for one place."""
 
+_AT_ONE_PLACE = 2
+"""Changes of one statement that get a condition."""
+
 _MOST_TERMS = 8
 _RANK = 0.3
 _PARTS = {"subscript", "attribute", "subscript_expression", "field_expression", "call", "call_expression"}
@@ -35,10 +41,11 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class Forced(msgspec.Struct, frozen=True):
-    """A forcing edit and the failing checks that it mends, whatever it breaks."""
+    """An edit and the failing checks that it mends; ``broken`` is how many others fail by it."""
 
     candidate: Candidate
     fixed: frozenset[str]
+    broken: int = 0
 
 
 def made_conditions(functions: Iterable[Function], forced: Sequence[Forced]) -> list[Candidate]:
@@ -55,6 +62,53 @@ def made_conditions(functions: Iterable[Function], forced: Sequence[Forced]) -> 
             continue
         places.add(place)
         found.append(_at(Site(function), candidate))
+    return _in_turn(found)
+
+
+def guarded_changes(functions: Iterable[Function], mixed: Sequence[Forced]) -> list[Candidate]:
+    """The statements that ``mixed`` edits change, changed where a condition holds and left as they are elsewhere; those that
+    mend most and break least first, in turn."""
+    by_name = {(one.path, one.name): one for one in functions}
+    found: list[list[Candidate]] = []
+    places: Counter[tuple[str, int]] = Counter()
+    for one in sorted(mixed, key=lambda one: (-len(one.fixed), one.broken, -one.candidate.rank)):
+        function = by_name.get((one.candidate.path, one.candidate.function))
+        if function is None or len(one.candidate.edits) != 1 or len(found) >= 2 * MOST_PLACES:
+            continue
+        site = Site(function)
+        statement = _changed_statement(site, one.candidate.edits[0])
+        place = one.candidate.path, statement.start_byte if statement is not None else -1
+        if statement is not None and places[place] < _AT_ONE_PLACE:
+            places[place] += 1
+            found.append(_where(site, statement, one.candidate))
+    return _in_turn(found)
+
+
+def _changed_statement(site: Site, edit: Edit) -> tree_sitter.Node | None:
+    """The simple statement that an edit changes a part of."""
+    if edit.start == edit.end or not edit.text.strip() or "\n" in edit.text:
+        return None
+    simple = site.of("expression_statement", "return_statement")
+    around = [one for one in simple if one.start_byte <= edit.start and edit.end <= one.end_byte]
+    return min(around, key=lambda one: one.end_byte - one.start_byte, default=None)
+
+
+def _where(site: Site, statement: tree_sitter.Node, changed: Candidate) -> list[Candidate]:
+    edit = changed.edits[0]
+    old, indent = site.text(statement), site.indent(statement)
+    start = statement.start_byte
+    new = apply_edits(old.encode(), (Edit(edit.path, edit.start - start, edit.end - start, edit.text),)).decode()
+    form = "if {0}:\n{3}    {1}\n{3}else:\n{3}    {2}" if site.python else "if ({0})\n{3}    {1}\n{3}else\n{3}    {2}"
+    texts = [form.format(made, new, old, indent) for made in _made(site, _terms(site, statement))]
+    found = []
+    for place, text in enumerate(dict.fromkeys(texts[:MOST_MADE])):
+        rank = round(changed.rank * _RANK / (1 + place / MOST_MADE), 5)
+        whole = Edit(edit.path, start, statement.end_byte, text)
+        found.append(Candidate((whole,), OPERATOR, changed.path, changed.function, changed.line, rank=rank))
+    return found
+
+
+def _in_turn(found: Sequence[Sequence[Candidate]]) -> list[Candidate]:
     return [one for turn in itertools.zip_longest(*found) for one in turn if one is not None]
 
 

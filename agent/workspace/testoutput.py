@@ -42,6 +42,7 @@ _CHECK = re.compile(r"^\d+%: Checks: (?P<checks>\d+), Failures: (?P<failures>\d+
 _CHECK_LINE = re.compile(r"^\S+:\d+:(?P<word>[PFE]):[^:]*:(?P<name>[^:]+):\d+: ")
 _UNITY = re.compile(r"^(?P<n>\d+) Tests (?P<bad>\d+) Failures (?P<ignored>\d+) Ignored")
 _UNITY_LINE = re.compile(r"^\S+:\d+:(?P<name>\w+):(?P<word>PASS|FAIL)\b")
+_UNITY_SAID = re.compile(r"^\S+:\d+:(?P<name>\w+):FAIL(?:: (?P<said>.*))?$")
 _CUNIT = re.compile(r"^\s*tests\s+(?P<total>\d+)\s+(?P<ran>\d+)\s+(?P<passed>\d+)\s+(?P<failed>\d+)\s")
 
 _LINE = re.compile(
@@ -112,6 +113,14 @@ def read_outcome(output: str) -> CheckCounts:
     if tally.named:
         return CheckCounts(len(passing), len(failing), passing, failing)
     return CheckCounts(None, None, (), ())
+
+
+def failures_said(output: str) -> dict[str, str]:
+    """What each failing test says of its failure, by its name, where the runner tells it in one line (Unity's form); ""
+    where it says nothing."""
+    lines = (_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines())
+    found = (match for line in lines if (match := _UNITY_SAID.match(line)))
+    return {match["name"]: match["said"] or "" for match in found}
 
 
 def _pytest(line: str, tally: _Tally) -> bool:

@@ -82,3 +82,13 @@ static void test_random(void) { assert(score() > 2); }
     c = contract(test_character__c=source)
     assert c.suspicion("score", ["test_score_modifier"]) == 0.0
     assert (c.suspicion("modifier", ["test_score_modifier"]) or 0) >= 1.0
+
+
+def test_a_function_is_told_what_it_missed_in_the_tests_that_fail() -> None:
+    source = b"""static void test_even(void) { TEST_ASSERT_TRUE(is_even(4)); }
+static void test_odd(void) { TEST_ASSERT_FALSE(is_even(3)); TEST_ASSERT_EQUAL_INT(1, half(3)); }
+"""
+    c = contract(test_even__c=source)
+    assert c.missed("is_even", {"test_odd": "Expected FALSE Was TRUE"}) == "is_even(3) → false, but: Expected FALSE Was TRUE"
+    assert c.missed("half", {"test_odd": "", "test_elsewhere": ""}) == "half(3) → 1"
+    assert c.missed("half", {"test_even": "it crashes"}) == ""

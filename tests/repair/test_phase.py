@@ -344,9 +344,15 @@ PLAIN_TEST = f"from slug import slug\n\n\n{SLUG_TEST[SLUG_TEST.index('def test_p
 
 
 def says(*lines: str) -> Callable[[RecordedCall], Answer]:
-    """A model that says what is reported as these lines, one a try, and no to every question."""
+    """A model that says what is reported as these lines, one a try, and stands by them."""
     left = list(lines)
-    return lambda call: Answer(left.pop(0) if left and "Write the line." in call.prompt else "no")
+
+    def answer(call: RecordedCall) -> Answer:
+        if "Write the line." in call.prompt:
+            return Answer(left.pop(0) if len(left) > 1 else left[0])
+        return Answer("yes" if "fit the report?" in call.prompt else "no")
+
+    return answer
 
 
 async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_path: Path) -> None:
@@ -379,7 +385,7 @@ async def test_a_person_says_whether_the_check_is_what_the_task_means(tmp_path: 
     async with ScriptedServer(says("slug('A 1') should return 'a1'")) as server:
         models = {"provider": "openai", "base_url": server.base_url}
         run = await open_run(REPORT, repo, extra={"models": models}, with_model=True)
-        run.ctx.gate.breakpoints.append(Breakpoint("reported_check"))
+        run.ctx.gate.breakpoints.append(Breakpoint("reported_meant"))
         heard: list[ev.Envelope] = []
 
         def listen(one: ev.Envelope) -> None:
@@ -406,11 +412,12 @@ async def test_a_person_says_whether_the_check_is_what_the_task_means(tmp_path: 
         ("slug('A', 1) should return 'a1'", "it raises TypeError"),  # its own call is wrong
         ("slug of digits keeps them", "no call with literal"),
         ("slug('A 1') should return 'zz'", "taken out again"),  # no edit satisfies it
+        ("slug('Ab') should return 'ab'", "already works"),
     ],
 )
 async def test_a_check_that_does_not_show_the_fault_is_not_kept(tmp_path: Path, line: str, why: str) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
-    async with ScriptedServer(says(line, line)) as server:
+    async with ScriptedServer(says(line)) as server:
         _, heard = await play(repo, server, task=REPORT, repair={"budget_s": 10})
     assert any(why in one.text for one in of(heard, ev.Notice))
     assert "reported" not in of(heard, ev.DiffReady)[0].diff

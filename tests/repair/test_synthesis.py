@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.repair.edits import Candidate, Edit, apply_edits
 from agent.repair.functions import functions_of, parses
-from agent.repair.synthesis import FIXED, MOST_MADE, MOST_PLACES, REMOVED, Forced, made_conditions
+from agent.repair.synthesis import FIXED, MOST_MADE, MOST_PLACES, REMOVED, Forced, guarded_changes, made_conditions
 
 RATE = """\
 def rate(weight, limit, member):
@@ -78,3 +78,37 @@ def test_no_more_than_a_few_places() -> None:
     first = list(made(source, *edits).values())[:MOST_PLACES]
     assert {one.line for one in first} == places  # a small condition at each place before larger ones at any
     assert made(RATE) == {}
+
+
+FARE = """\
+def fare(age, zones, day):
+    price = 2 * zones
+    return price
+"""
+
+
+def test_a_change_that_is_right_in_some_cases_gets_a_condition() -> None:
+    at = FARE.index("zones\n    return")
+    edit = Edit("fare.py", at, at + len("zones"), "day")
+    mixed = Forced(Candidate((edit,), "name", "fare.py", "fare", 2, rank=0.5), frozenset({"t"}), 3)
+    found = guarded_changes(functions_of("fare.py", FARE.encode()), [mixed])
+    texts = [apply_edits(FARE.encode(), one.edits).decode() for one in found]
+    wanted = "    if zones > day:\n        price = 2 * day\n    else:\n        price = 2 * zones\n"
+    assert FARE.replace("    price = 2 * zones\n", wanted) in texts
+    assert all(parses("fare.py", text.encode()) for text in texts) and len(texts) <= MOST_MADE
+
+
+def test_a_changed_statement_of_c_keeps_its_place_under_an_else() -> None:
+    source = "int f(int a, int b)\n{\n    int m;\n    if (a)\n        m = a;\n    else\n        m = b;\n    return m;\n}\n"
+    at = source.index("b;\n    return")
+    change = Candidate((Edit("f.c", at, at + 1, "a"),), "name", "f.c", "f", 7, rank=0.5)
+    [first, *_] = guarded_changes(functions_of("f.c", source.encode()), [Forced(change, frozenset({"t"}), 1)])
+    text = apply_edits(source.encode(), first.edits).decode()
+    assert "    else\n        if (m)\n            m = a;\n        else\n            m = b;\n    return m;" in text
+
+
+def test_what_is_put_in_or_declared_gets_no_condition_so() -> None:
+    source = "int f(int a, int b)\n{\n    int m = a;\n    return m;\n}\n"
+    declared, inserted = Edit("f.c", source.index("a;\n"), source.index("a;\n") + 1, "b"), Edit("f.c", 30, 30, "a = b;\n")
+    edits = [Forced(Candidate((one,), "name", "f.c", "f", 3), frozenset({"t"}), 1) for one in (declared, inserted)]
+    assert guarded_changes(functions_of("f.c", source.encode()), edits) == []

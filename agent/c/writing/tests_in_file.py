@@ -90,6 +90,11 @@ def examples(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]
     return examples_of(source, names)
 
 
+def examples_in(source: bytes, name: str, test: str) -> tuple[str, ...]:
+    """What one test says of a function."""
+    return examples_of(source, [name], test).get(name, ())
+
+
 def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
     """One test for each call and the literal that it comes to; texts are compared as texts."""
     folder = posixpath.dirname(path) or "."

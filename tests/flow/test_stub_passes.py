@@ -1,0 +1,19 @@
+"""A test that passes with a stub says nothing of the function that takes its place."""
+
+from __future__ import annotations
+
+from agent.flow.checks import without_tests
+from agent.values import CheckResult
+from agent.workspace.checks import worse
+
+
+def result(passing: list[str], failing: list[str]) -> CheckResult:
+    return CheckResult("make test", 2, False, len(passing), len(failing), tuple(failing), tuple(passing))
+
+
+def test_a_pass_with_a_stub_is_nothing_to_lose() -> None:
+    with_stub = result(["test_sum", "test_odd"], ["test_even"])
+    written = result(["test_sum", "test_even"], ["test_odd"])
+    assert worse(with_stub, written)
+    assert not worse(without_tests(with_stub, {"test_odd", "test_even"}), written)
+    assert worse(without_tests(with_stub, {"test_odd"}), result(["test_even"], ["test_odd", "test_sum"]))
