@@ -36,6 +36,10 @@ _ASSERTION = re.compile(r"(?i)(?:^|_)(?:assert|check|expect|require|equal|eq|tru
 _SHOWN = 6
 """Lines that show how types are used, of at most :data:`_LINE` characters."""
 
+NAME = "@"
+"""Where the name stands in a type that is not all in front of it: ``int (*@)[3]``."""
+
+_GRID = re.compile(r"(?P<base>[^\[\]]+?) \[(?P<height>\d+)\]\[(?P<width>\d+)\]")
 _LINE = 200
 _BY_POSITION = ("x", "y", "z")
 """Names of members that tests never name."""
@@ -48,8 +52,8 @@ _PLAIN = re.compile(
 
 
 class UsedFunction(msgspec.Struct, frozen=True):
-    """A function that is called and nowhere declared. ``parameters`` are types ("" where the uses tell none), ``names``
-    those of the variables handed over ("" where there are none)."""
+    """A function that is called and nowhere declared. ``parameters`` are types ("" where the uses tell none; with
+    :data:`NAME` where the name is inside), ``names`` those of the variables handed over ("" where there are none)."""
 
     name: str
     returns: str
@@ -136,6 +140,10 @@ class _Uses:
         self.constant_types = {name: _type_of(piece.text) for piece in types for name in piece.names}
         self.subscripted: set[tuple[str, str]] = set()
         self.scope: dict[str, str] = {}
+        self.handed: dict[str, tuple[str, ...]] = {}
+        """The types of the parameters of the tests' own functions."""
+        self.numbers: dict[str, list[tuple[str, ...]]] = {}
+        """The whole numbers that are handed over in each call, "" for everything else."""
         self.lines: dict[str, None] = {}
         self.unknown: Callable[[str], bool] = lambda name: name not in self.declared
 
@@ -153,6 +161,7 @@ class _Uses:
         self.unknown = unknown
         self._types(root)
         bodies = [node for node in root.children if node.type == "function_definition"]
+        self.handed = {_name_in(body): tuple(kind for _, kind in _variables(_parameters(body))) for body in bodies}
         file_scope = dict(_variables([node for node in root.children if node.type == "declaration"]))
         for body in bodies or [root]:
             self.scope = {**file_scope, **dict(_variables(walk(body)))}
@@ -213,6 +222,8 @@ class _Uses:
             return
         self.calls.setdefault(name, []).append(tuple(self._type(one) for one in arguments))
         self.given.setdefault(name, []).append(tuple(_variable(one) for one in arguments))
+        numbers = (text_of(one) if one.type == "number_literal" else "" for one in arguments)
+        self.numbers.setdefault(name, []).append(tuple(numbers))
         for one, kind in zip(arguments, self.calls[name][-1], strict=True):
             if one.type == "identifier" and kind and _CONSTANT.match(text_of(one)):
                 self.constant_types[text_of(one)] = kind
@@ -260,6 +271,11 @@ class _Uses:
         name = text_of(callee) if callee is not None else ""
         if name in ("strcmp", "strncmp", "strlen", "strstr", "strchr", "puts", "free"):
             return "const char *" if name != "free" else ""
+        if own := self.handed.get(name):
+            sides = [one for one in given.named_children if one.type != "comment"]
+            place = sides.index(node) if node in sides else len(own)
+            kind = own[place] if place < len(own) else ""
+            return kind.removeprefix("const ") if _bare(kind) in self.used_types else kind
         if not self._is_macro(name):
             return ""
         words = re.sub(r"_(?:MESSAGE|WITHIN)\b|_WITHIN_", "_", name.upper())
@@ -385,14 +401,42 @@ class _Uses:
     def _function(self, name: str) -> UsedFunction:
         calls = self.calls[name]
         width = max(len(call) for call in calls)
+        names = self._names(name, width)
         parameters = tuple(_best([call[place] for call in calls if len(call) > place]) for place in range(width))
+        parameters, names = self._with_grids(name, parameters, names)
         told = self.results.get(name, Counter())
         result = _best([kind for kind, count in told.items() if kind != "void" for _ in range(count)])
         result = result or ("void" if told else "")
         if result.startswith("const ") and (not result.endswith("*") or "char *" in told):
             result = result.removeprefix("const ")
         sure = bool(result) and all(parameters) and len({len(call) for call in calls}) == 1
-        return UsedFunction(name, result or "int", parameters, sure, self._names(name, width))
+        return UsedFunction(name, result or "int", parameters, sure, names)
+
+    def _with_grids(
+        self, name: str, parameters: tuple[str, ...], names: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Parameters and names, where arrays of two dimensions are handed over: a pointer to rows of one width, or an array
+        whose sizes are parameters before it (C99 6.7.5.3)."""
+        kinds, shown = list(parameters), list(names)
+        for place in range(len(kinds)):
+            calls = [(call[place], told) for call, told in zip(self.calls[name], self.numbers[name], strict=True)
+                     if len(call) > place and _GRID.fullmatch(call[place])]  # fmt: skip
+            grids = [(match, told) for kind, told in calls if (match := _GRID.fullmatch(kind))]
+            if not grids:
+                continue
+            base = grids[0][0]["base"].removeprefix("const ")
+            widths = {match["width"] for match, _ in grids}
+            sizes = [_told(grids, part, place) for part in ("height", "width")]
+            if len(widths) == 1 and sizes[1] < 0:
+                kinds[place] = f"{base} (*{NAME})[{widths.pop()}]"
+            elif sizes[0] >= 0 and sizes[1] >= 0 and sizes[0] != sizes[1]:
+                for at, word in zip(sizes, ("rows", "columns"), strict=True):
+                    shown[at] = shown[at] or word
+                shown[place] = shown[place] or "grid"
+                kinds[place] = f"{base} {NAME}[{shown[sizes[0]]}][{shown[sizes[1]]}]"
+            else:
+                kinds[place] = ""
+        return tuple(kinds), tuple(shown)
 
     def _names(self, function: str, width: int) -> tuple[str, ...]:
         """A name for each parameter: that of the variable most often handed over, each once."""
@@ -410,6 +454,9 @@ class _Uses:
         arrays = {field for owner, field in self.subscripted if owner == name}
         if known and all(known.values()) and not arrays and not (order and len(order) != len(known)):
             members = [_declare(kind, field) for field, kind in known.items()]
+        untold = known and not members and not arrays and not any(known.values())
+        if untold and len(order) == len(known) and order[0] and len(set(order)) == 1:
+            members = [_declare(order[0], field) for field in known]
         if not known and order and all(order):  # only ever initialised by position: any names will do
             names = _BY_POSITION if len(order) <= len(_BY_POSITION) else [f"m{number}" for number in range(len(order))]
             members = [_declare(kind, field) for kind, field in zip(order, names, strict=False)]
@@ -433,11 +480,26 @@ def _variables(nodes: Iterator[tree_sitter.Node] | list[tree_sitter.Node]) -> It
             names = declared_names(node) if inner is None else [_name_of(inner)]
             stars = text_of(inner).split("=")[0].count("*") if inner is not None else 0
             array = inner is not None and inner.type == "array_declarator"
+            if inner is not None and array and (sizes := re.findall(r"\[\s*(\d+)\s*\]", text_of(inner)))[1:]:
+                yield _name_of(inner), f"{base} {''.join(f'[{size}]' for size in sizes)}"
+                continue
             if array and not base.startswith("const ") and not stars:
                 base = f"const {base}"
             for name in filter(None, names):
                 depth = stars + array
                 yield name, f"{base} {'*' * depth}" if depth else base
+
+
+def _told(grids: list[tuple[re.Match[str], tuple[str, ...]]], part: str, before: int) -> int:
+    """The place of the number, in front of ``before``, that is a size of the array in every call; -1 for none."""
+    found = [at for at in range(before) if all(len(told) > at and told[at] == match[part] for match, told in grids)]
+    return found[-1 if part == "width" else 0] if found else -1
+
+
+def _parameters(function: tree_sitter.Node) -> list[tree_sitter.Node]:
+    declarator = function.child_by_field_name("declarator")
+    lists = [one for one in walk(declarator) if one.type == "parameter_list"] if declarator is not None else []
+    return lists[0].named_children if lists else []
 
 
 def _name_of(node: tree_sitter.Node) -> str:
@@ -476,6 +538,8 @@ def _pointer(kind: str) -> str:
 
 
 def _declare(kind: str, name: str) -> str:
+    if NAME in kind:
+        return kind.replace(NAME, name)
     return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
 
 
@@ -498,4 +562,3 @@ def _best(kinds: list[str]) -> str:
         return "void *" if "void *" in kinds else ""
     strong = [kind for kind in told if kind not in ("int", "bool", "const char *")] or list(told)
     return max(strong, key=lambda kind: (told[kind], not _PLAIN.match(kind)))
-

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from agent.c.usage import undeclared_usage
@@ -17,13 +19,13 @@ def used(test: str) -> list[str]:
     ("body", "prototype"),
     [
         ("TEST_ASSERT_EQUAL_UINT8(3, score(1.0f));", "uint8_t score(float);"),
-        ("TEST_ASSERT_TRUE(is_paired(\"[]\"));", "bool is_paired(const char *);"),
-        ("TEST_ASSERT_EQUAL_STRING(\"ab\", join(\"a\", 'b'));", "const char *join(const char *, char);"),
+        ('TEST_ASSERT_TRUE(is_paired("[]"));', "bool is_paired(const char *);"),
+        ('TEST_ASSERT_EQUAL_STRING("ab", join("a", \'b\'));', "const char *join(const char *, char);"),
         ("uint16_t got = twice(4); use(got);", "uint16_t twice(int);"),
         ("int left[] = {1}; CHECK(sum(left, sizeof(left) / sizeof(left[0])) == 1);", "int sum(const int *left, size_t);"),
         ("assert(mix(RED));", "bool mix(colour_t);"),
         ("struct node n; clear(&n);", "void clear(struct node *n);"),
-        ("TEST_ASSERT_EQUAL_size_t(2, length_of(\"ab\"));", "size_t length_of(const char *);"),
+        ('TEST_ASSERT_EQUAL_size_t(2, length_of("ab"));', "size_t length_of(const char *);"),
         ("double x = 2.5; TEST_ASSERT_EQUAL_DOUBLE(1.0, root(x));", "double root(double x);"),
     ],
 )
@@ -32,7 +34,7 @@ def test_types_come_from_arguments_and_from_what_takes_the_result(body: str, pro
 
 
 def test_what_is_declared_defined_or_the_systems_is_not_wanted() -> None:
-    text = "static int own(void) { return 1; } void t(void) { own(); known(1); printf(\"x\"); strlen(\"x\"); }"
+    text = 'static int own(void) { return 1; } void t(void) { own(); known(1); printf("x"); strlen("x"); }'
     assert used(text) == []
 
 
@@ -67,3 +69,29 @@ def test_an_opaque_type_is_only_used_behind_a_pointer() -> None:
     usage = undeclared_usage([text], [HEADER])
     assert [one.definition for one in usage.types] == ["typedef struct queue_t queue_t;"]
     assert [one.prototype for one in usage.functions] == ["queue_t *queue_new(int);", "void queue_free(queue_t *q);"]
+
+
+def test_what_is_handed_to_a_helper_of_the_tests_has_the_type_of_its_parameter() -> None:
+    text = b"""static void check_all(size_t count, spot_t want[], spot_t got[]) {
+        for (; count--; want++) TEST_ASSERT_TRUE(want->row == got->row);
+    }
+    void t(void) { spot_t want[] = { { 2 } }; spots_t *got = find(3); check_all(1, want, got->spots); }"""
+    usage = undeclared_usage([text], [HEADER])
+    assert usage.sure
+    assert [one.definition for one in usage.types] == [
+        "typedef struct {\n    int row;\n} spot_t;", "typedef struct {\n    spot_t *spots;\n} spots_t;",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("calls", "prototype"),
+    [
+        ("int a[2][3]; f(2, 3, a); int b[4][1]; f(4, 1, b); f(0, 0, NULL);",
+         "void f(int rows, int columns, int @[rows][columns]);"),
+        ("int a[2][3]; f(a); int b[4][3]; f(b);", "void f(int (*@)[3]);"),
+        ("int a[2][3]; f(a, 2); int b[4][3]; f(b, 4);", "void f(int (*@)[3], int);"),
+    ],
+)  # fmt: skip
+def test_an_array_of_rows_is_handed_over_as_one(calls: str, prototype: str) -> None:
+    found = used(f"void t(void) {{ {calls} }}")
+    assert [re.sub(r"\b(?:a|b|grid)(?=[\[)])", "@", one) for one in found] == [prototype]

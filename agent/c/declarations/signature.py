@@ -13,6 +13,7 @@ _STORAGE = frozenset(
         "__extension__", "restrict", "__restrict", "__restrict__",
     }
 )  # fmt: skip
+_SIZE = re.compile(r"(?<=\[)\w+(?=\])")
 _INTEGERS = frozenset({"int", "signed", "unsigned", "short", "long", "char"})
 
 
@@ -20,12 +21,16 @@ def definition_head(function: CFunction, names: Sequence[str] = ()) -> str:
     """The head of ``function``'s definition: no attributes, no ``extern``, every parameter named, ``(void)`` for
     ``()``.
 
-    ``names`` replaces parameter names by position ("" keeps the declared one).
+    ``names`` replaces parameter names by position ("" keeps the declared one), also where they are the sizes of an array.
     """
     parts = []
+    renamed: dict[str, str] = {}
     for position, parameter in enumerate(function.parameters):
         wanted = names[position] if position < len(names) and names[position] else parameter.name
-        parts.append(named_parameter(parameter, wanted or f"arg{position + 1}"))
+        text = named_parameter(parameter, wanted or f"arg{position + 1}")
+        parts.append(_SIZE.sub(lambda size: renamed.get(size[0], size[0]), text) if renamed else text)
+        if wanted != parameter.name and parameter.name:
+            renamed[parameter.name] = wanted
     if function.variadic:
         parts.append("...")
     dropped = {"extern"} | (set() if function.static else {"inline", "__inline", "__inline__"})
