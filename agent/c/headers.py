@@ -91,6 +91,7 @@ class HeaderTable:
         self._link_prefixes: dict[str, str] = data["link_prefixes"]
         self._link_prefix = re.compile("|".join(map(re.escape, self._link_prefixes)))
         self._vanished: dict[str, str] = data["vanished"]
+        self._microsoft = {n: header for header, names in data["microsoft"].items() for n in names.split()}
 
     def _load(self, header: str, sections: dict[str, str]) -> set[str]:
         group = sections["group"]
@@ -124,6 +125,11 @@ class HeaderTable:
             if name.startswith(prefix) and name != prefix:
                 return tuple(Home(h, "macro", "", self.headers[h], i) for i, h in enumerate(headers))
         return ()
+
+    def microsoft(self, name: str) -> tuple[Home, ...]:
+        """The home of a name that only Microsoft's C library declares; () for others."""
+        kind = "macro" if name.isupper() else "function"
+        return (Home(self._microsoft[name], kind, "", "windows"),) if name in self._microsoft else ()
 
     def known(self, name: str) -> bool:
         """Whether any header of the table declares ``name``."""

@@ -23,6 +23,7 @@ from agent.compiling.build_facts import BuildFacts
 from agent.compiling.child import run_child
 from agent.compiling.classifying.classification import CompilerErrorClassification
 from agent.compiling.classifying.deterministic import deterministic_check
+from agent.compiling.classifying.evidence import LINK
 from agent.compiling.classifying.findings import SystemNames
 from agent.compiling.classifying.questions import ClassifyLlm, ask_questions, undecided, without_facts
 from agent.compiling.compiler import CompileOutcome, Compiler, CompilerMissing, with_source_lines
@@ -30,6 +31,7 @@ from agent.compiling.curing.include_trials import fix_includes
 from agent.compiling.flags import safe_flags
 from agent.compiling.generated import generated_file
 from agent.compiling.reading.diagnostics import ordered, parse_text
+from agent.compiling.reading.symptoms import symptom_of
 from agent.compiling.system_headers import system_headers
 from agent.scratch import scratch_folder
 from agent.values import Rung
@@ -198,7 +200,7 @@ async def _verified(
             return await _run_commands(commands, root)
 
         before = await _run_commands(commands, root)
-        if not before.diagnostics:
+        if not before.diagnostics or _only_about_the_call(before):
             return textual
         proof = await fix_includes(
             project, target, again, before, facts=facts, system=system,
@@ -206,6 +208,12 @@ async def _verified(
             first=textual.includes if textual and textual.category == "missing_include" else (),
         )  # fmt: skip
         return _settle(row, textual, before, proof, project, target, facts, system)
+
+
+def _only_about_the_call(outcome: CompileOutcome) -> bool:
+    """Whether the compiler here refused how it was called, such as with the other one's ``-mcpu``, and read no code."""
+    errors = [d for d in outcome.diagnostics if d.severity in ("error", "fatal")]
+    return bool(errors) and not any(d.file or symptom_of(d).kind in LINK for d in errors)
 
 
 def _settle(

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent.compiling.rows import MAX_ROW_BYTES, classify_rows
 
 MAIN = "int f(char *s) { return strlen(s); }\n"
@@ -99,3 +101,9 @@ async def test_paths_that_leave_the_scratch_directory_are_not_written(tmp_path: 
     outside = tmp_path / "x.c"
     [result] = await run([row(files={"main.c": MAIN, f"../../../../../../../../..{outside}": "int x;"})], verify=True)
     assert result["category"] == "missing_include" and not outside.exists()
+
+
+@pytest.mark.parametrize("call", ["x-elf-gcc -mcpu=no-cpu", "x-elf-clang --target=nowhere", "gcc --no-such-flag"])
+async def test_a_call_that_only_the_other_compiler_takes_leaves_the_text_in_force(call: str) -> None:
+    [said] = await run([row(commands=[f"{call} -c main.c -o main.o"])], verify=True)
+    assert (said["category"], said["headers"]) == ("missing_include", ["string.h"])

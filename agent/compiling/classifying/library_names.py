@@ -59,7 +59,7 @@ def _although_included(at: FailedCompile, sought: Sought, primary: Home, hidden:
 
 def _homes(at: FailedCompile, sought: Sought) -> list[Home]:
     symptom = sought.symptom
-    homes = list(at.table.homes(sought.name))
+    homes = list(at.table.homes(sought.name) or (at.table.microsoft(sought.name) if at.facts.windows else ()))
     system = None if at.facts.windows else at.system
     if not homes and system is not None and _worth_asking(sought):
         homes = [h for h in system.homes(sought.name) if not at.table.never(h.header)]

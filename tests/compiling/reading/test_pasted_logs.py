@@ -57,6 +57,19 @@ def test_other_compilers_are_read_for_what_they_say(said: str) -> None:
     assert {"stdint.h", "string.h"} == set(found.headers)
 
 
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("_stricmp", "string.h"), ("sprintf_s", "stdio.h"), ("_itoa", "stdlib.h"), ("_getch", "conio.h")],
+)
+def test_names_that_only_microsofts_library_has(name: str, header: str) -> None:
+    said = f"main.c(1): warning C4013: '{name}' undefined; assuming extern returning int\n"
+    source = f"int f(char *s) {{ return (int){name}(s, s); }}\n"
+    found = check(said, compiler="cl", main_c=source).classification
+    assert found is not None and (found.category, found.headers) == ("missing_include", (header,))
+    elsewhere = check(f"main.c:1:30: error: implicit declaration of function '{name}'\n", main_c=source).classification
+    assert elsewhere is None or elsewhere.headers == ()
+
+
 def test_link_and_signature_messages_of_msvc() -> None:
     kinds = [s.kind for s in symptoms(parse_text(
         "main.c(3): error C2371: 'f': redefinition; different basic types\n"
