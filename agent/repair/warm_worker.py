@@ -33,6 +33,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 if __package__:
@@ -177,57 +178,72 @@ class Parent:
             data = data[os.write(self.replies, data) :]
 
     def _watch(self, child: int, reading: int, request: dict[str, Any]) -> dict[str, Any]:
-        begun = time.monotonic()
-        deadline, each = begun + float(request.get("limit") or 60), float(request.get("each") or 1e9)
-        reply: dict[str, Any] = {"id": request["id"], "results": [], "hits": {}, "cut": "", "died": 0, "broken": ""}
-        calls: list[str] = reply.setdefault("calls", [])
-        buffer, current, since, cut = b"", "", begun, False
-        while True:
-            now = time.monotonic()
-            left = min(deadline, since + each + (0 if current else 2.0)) - now
-            if left <= 0:
-                cut = True
-                break
+        """Listen to a child until it ends or its time is over. Returns the reply to its request."""
+        heard = Heard(request)
+        buffer, cut = b"", False
+        while (left := heard.left()) > 0:
             ready, _, _ = select.select([reading], [], [], left)
             if not ready:
                 continue
             chunk = os.read(reading, 1 << 16)
             if not chunk:
                 break
-            buffer += chunk
-            *whole, buffer = buffer.split(b"\n")
+            *whole, buffer = (buffer + chunk).split(b"\n")
             for raw in whole:
-                said = json.loads(raw)
-                if "start" in said:
-                    current, since = said["start"], time.monotonic()
-                elif "test" in said:
-                    reply["results"].append([said["test"], said["outcome"], said["seconds"], said["message"]])
-                    if said["hits"] is not None:
-                        reply["hits"][said["test"]] = said["hits"]
-                    current, since = "", time.monotonic()
-                elif "broken" in said:
-                    reply["broken"] = said["broken"]
-                elif "refused" in said:
-                    reply["refused"] = True
-                elif "call" in said:
-                    calls.append(said["call"])
-                elif "collected" in said:
-                    reply["collected"] = said["collected"]
+                heard.take(json.loads(raw))
+        else:
+            cut = True
         for pid in (-child, child):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
+        return heard.ended(cut, status)
+
+
+class Heard:
+    """What a child has said so far, as the reply to its request, and the test that it is in."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.begun = self.since = time.monotonic()
+        self.deadline = self.begun + float(request.get("limit") or 60)
+        self.each = float(request.get("each") or 1e9)
+        self.current = ""
+        self.reply: dict[str, Any] = {
+            "id": request["id"], "results": [], "hits": {}, "cut": "", "died": 0, "broken": "", "calls": [],
+        }  # fmt: skip
+
+    def left(self) -> float:
+        """Seconds that the test it is in, or what comes before the next one, may still take."""
+        return min(self.deadline, self.since + self.each + (0 if self.current else 2.0)) - time.monotonic()
+
+    def take(self, said: dict[str, Any]) -> None:
+        """One line of the child."""
+        if "start" in said:
+            self.current, self.since = said["start"], time.monotonic()
+        elif "test" in said:
+            self.reply["results"].append([said["test"], said["outcome"], said["seconds"], said["message"]])
+            if said["hits"] is not None:
+                self.reply["hits"][said["test"]] = said["hits"]
+            self.current, self.since = "", time.monotonic()
+        elif "refused" in said:
+            self.reply["refused"] = True
+        elif "call" in said:
+            self.reply["calls"].append(said["call"])
+        else:
+            self.reply.update({name: said[name] for name in ("broken", "collected") if name in said})
+
+    def ended(self, cut: bool, status: int) -> dict[str, Any]:
+        """The reply, with what became of a test that did not end. ``status`` is the child's, ``cut`` that its time was
+        over."""
+        died = 0 if cut or not os.WIFSIGNALED(status) else os.WTERMSIG(status)
+        cut = cut or died == signal.SIGPROF
+        self.reply["died"] = died
         if cut:
-            reply["cut"] = current or "before the first test"
-        elif os.WIFSIGNALED(status):
-            reply["died"] = os.WTERMSIG(status)
-        if reply["died"] == signal.SIGPROF:
-            cut, reply["cut"] = True, current or "before the first test"
-        if (cut or reply["died"]) and current:
-            outcome = "timeout" if cut else "crash"
-            reply["results"].append([current, outcome, time.monotonic() - since, ""])
-        reply["seconds"] = time.monotonic() - begun
-        return reply
+            self.reply["cut"] = self.current or "before the first test"
+        if (cut or died) and self.current:
+            self.reply["results"].append([self.current, "timeout" if cut else "crash", time.monotonic() - self.since, ""])
+        self.reply["seconds"] = time.monotonic() - self.begun
+        return self.reply
 
 
 def limit_child() -> None:
@@ -473,7 +489,57 @@ def run_unittest(parent: Parent, arguments: list[str]) -> None:
     served = parent.serve()
     if served is None:
         return
-    job: Job = served
+
+    sys.path.insert(0, TREE)
+    runner = SuiteRunner(served)
+    try:
+        unittest.main(module=None, argv=["python -m unittest", *arguments], testRunner=runner, exit=False)
+    except BaseException as error:
+        runner.job.report.say(broken=repr(error)[-MESSAGE:])
+    os._exit(0)
+
+
+class SuiteRunner:
+    """What unittest runs its suite with: the tests that ``job`` wants, in its order. A template's job is exchanged for that
+    of the request that comes to it."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def run(self, suite: Any) -> Any:
+        """Run the suite. Returns unittest's own result."""
+        import unittest
+
+        tests = list(tests_in(suite))
+        broken = [one for one in tests if type(one).__name__ == "_FailedTest"]
+        if broken:
+            self.job.report.say(broken=broken[0].id())
+        if self.job.template is not None:
+            if broken:
+                os._exit(0)
+            self.job = self.job.template.serve()
+        wanted = self.job.wanted
+        if wanted is not None:
+            tests = sorted((one for one in tests if one.id() in wanted), key=lambda one: wanted[one.id()])
+        else:
+            self.job.report.say(collected=[one.id() for one in tests])
+        result = result_for(self.job)
+        unittest.TestSuite(tests).run(result)
+        return result
+
+
+def tests_in(suite: Any) -> Iterator[Any]:
+    """The tests of a suite and of the suites in it."""
+    for one in suite:
+        if isinstance(one, Iterable):
+            yield from tests_in(one)
+        else:
+            yield one
+
+
+def result_for(job: Job) -> Any:
+    """A ``unittest.TestResult`` that tells ``job`` when a test begins and how it ended."""
+    import unittest
 
     class Result(unittest.TestResult):
         bad: str = ""
@@ -511,39 +577,7 @@ def run_unittest(parent: Parent, arguments: list[str]) -> None:
             super().addUnexpectedSuccess(test)
             self.bad = "it passed and was expected to fail"
 
-    class Runner:
-        def run(self, suite: Any) -> Result:
-            nonlocal job
-            tests = list(flat(suite))
-            broken = [one for one in tests if type(one).__name__ == "_FailedTest"]
-            if broken:
-                job.report.say(broken=broken[0].id())
-            if job.template is not None:
-                if broken:
-                    os._exit(0)
-                job = job.template.serve()
-            wanted = job.wanted
-            if wanted is not None:
-                tests = sorted((one for one in tests if one.id() in wanted), key=lambda one: wanted[one.id()])
-            else:
-                job.report.say(collected=[one.id() for one in tests])
-            result = Result()
-            unittest.TestSuite(tests).run(result)
-            return result
-
-    def flat(suite: Any) -> Any:
-        for one in suite:
-            if isinstance(one, unittest.TestSuite):
-                yield from flat(one)
-            else:
-                yield one
-
-    sys.path.insert(0, TREE)
-    try:
-        unittest.main(module=None, argv=["python -m unittest", *arguments], testRunner=Runner, exit=False)
-    except BaseException as error:
-        job.report.say(broken=repr(error)[-MESSAGE:])
-    os._exit(0)
+    return Result()
 
 
 def place_of(err: Any) -> str:
