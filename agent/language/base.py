@@ -96,6 +96,11 @@ class FilesOfTests(Protocol):
         """What one test function says of a function, by their own names; () where that is not told apart."""
         ...
 
+    def raised(self, source: bytes, tests: Collection[str]) -> tuple[str, ...]:
+        """The exceptions that these test functions of a file expect, as the language writes them when it raises them; ()
+        where it has none."""
+        ...
+
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
         """A file of tests at ``path``, one for each of ``stated`` (a call and the literal it comes to), called ``test_0``
         and so on; "" when the files of ``interface`` do not offer what is called."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+
+from agent.language.nesting import UNREADABLE
 
 EQUAL = frozenset({"assertEqual", "assertEquals", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual",
                    "assertCountEqual", "assertTupleEqual", "assertSetEqual", "assertSequenceEqual"})  # fmt: skip
@@ -37,8 +39,8 @@ def _lines(statement: ast.stmt, said: dict[str, str]) -> Iterator[str]:
         body = "\n".join(_written(one) for one in statement.body)
         yield f"{body}  # raises {found}"
         return
-    told = isinstance(statement, ast.Expr) and method_of(statement.value) in EQUAL and free_names(statement) & said.keys()
-    if not told:
+    checks = isinstance(statement, ast.Assert) or (isinstance(statement, ast.Expr) and method_of(statement.value) in EQUAL)
+    if not (checks and free_names(statement) & said.keys()):
         yield _written(statement)
 
 
@@ -75,14 +77,22 @@ def messages(function: ast.FunctionDef) -> dict[str, str]:
         for item in node.items
         if method_of(item.context_expr) in _RAISES and isinstance(item.optional_vars, ast.Name)
     }
-    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and len(node.args) >= 2):
-        if not (isinstance(call.func, ast.Attribute) and call.func.attr in EQUAL):
-            continue
-        told, said = sorted(call.args[:2], key=lambda one: isinstance(one, ast.Constant))
+    for pair in filter(None, map(_compared, ast.walk(function))):
+        told, said = sorted(pair, key=lambda one: isinstance(one, ast.Constant))
         if isinstance(said, ast.Constant) and isinstance(said.value, str):
             for name in free_names(told) & found.keys():
                 found[name] = found[name] or ast.unparse(said)
     return found
+
+
+def _compared(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """The two sides of an assertion that they are equal."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in EQUAL:
+        return (node.args[0], node.args[1]) if len(node.args) >= 2 else None
+    test = node.test if isinstance(node, ast.Assert) else None
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+        return test.left, test.comparators[0]
+    return None
 
 
 def raised(node: ast.With, said: dict[str, str]) -> str:
@@ -95,5 +105,18 @@ def raised(node: ast.With, said: dict[str, str]) -> str:
         message = said.get(item.optional_vars.id, "") if isinstance(item.optional_vars, ast.Name) else ""
         if method_of(call) == "assertRaisesRegex" and len(call.args) > 1:
             message = ast.unparse(call.args[1])
+        matched = (one.value for one in call.keywords if one.arg == "match" and isinstance(one.value, ast.Constant))
+        message = next(map(ast.unparse, matched), message)
         return ast.unparse(call.args[0]) + (f"({message})" if message else "")
     return ""
+
+
+def exceptions_of(source: bytes, tests: Collection[str]) -> tuple[str, ...]:
+    """What the test functions ``tests`` of a file expect to be raised, those with a message; () where it does not parse."""
+    try:
+        tree = ast.parse(source)
+    except UNREADABLE:
+        return ()
+    wanted = (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name in tests)
+    blocks = ((node, messages(one)) for one in wanted for node in ast.walk(one) if isinstance(node, ast.With))
+    return tuple(dict.fromkeys(found for node, said in blocks if (found := raised(node, said)).endswith(")")))

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from agent.language.base import Instruction
 from agent.python.examples import examples_of
+from agent.python.plain_tests import exceptions_of
 from agent.python.replace import syntax_problem
 
 suffix = ".py"
@@ -105,6 +106,11 @@ def examples_in(source: bytes, name: str, test: str) -> tuple[str, ...]:
     """Nothing: a failing test in Python is shown with its values by what runs it."""
     del source, name, test
     return ()
+
+
+def raised(source: bytes, tests: Collection[str]) -> tuple[str, ...]:
+    """The exceptions that tests expect, with their messages: ``ValueError('too long')``."""
+    return exceptions_of(source, tests)
 
 
 def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:

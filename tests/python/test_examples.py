@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.python.examples import examples_of
+from agent.python.plain_tests import exceptions_of
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_each_kind_of_example_comes_before_the_second_of_any() -> None:
     calls = [f"assert f('{letter}') == {place + 1}" for place, letter in enumerate("abcdefghijkl")]
     calls += ["assert f('') == 0", "with raises(ValueError, match='x'):\n        f('1')"]
     told = examples_of(("def test_it():\n    " + "\n    ".join(calls) + "\n").encode(), ["f"])["f"]
-    assert told[:4] == ("f(str) → int", "f('a') → 1", "f('') → 0", "f('1') raises ValueError") and len(told) == 12
+    assert told[:4] == ("f(str) → int", "f('a') → 1", "f('') → 0", "f('1') raises ValueError('x')") and len(told) == 12
 
 
 def test_long_examples_come_after_short_ones() -> None:
@@ -143,3 +144,22 @@ def test_the_types_of_arguments_and_result_come_first(calls: list[str], signatur
 def test_types_that_are_not_clear_are_not_told(calls: list[str]) -> None:
     source = "def test_it():\n" + "".join(f"    assert {one}\n" for one in calls)
     assert all("int" not in one for one in examples_of(source.encode(), ["f"])["f"])
+
+
+def test_the_exceptions_that_named_tests_expect_are_told_with_their_messages() -> None:
+    source = b"""class T(unittest.TestCase):
+    def test_a(self):
+        with self.assertRaises(ValueError) as caught:
+            f(0)
+        self.assertEqual(caught.exception.args[0], "too small")
+
+    def test_b(self):
+        with self.assertRaisesRegex(KeyError, "b"):
+            f(1)
+
+    def test_c(self):
+        with self.assertRaises(OSError):
+            f(2)
+"""
+    assert exceptions_of(source, ["test_a", "test_b", "test_c"]) == ("ValueError('too small')", "KeyError('b')")
+    assert exceptions_of(source, ["test_c"]) == () == exceptions_of(b"def (", ["test_a"])

@@ -26,6 +26,10 @@ PYTHON = [
     ("conditional", "def f(a):\n    return 1 if a else 2\n", "def f(a):\n    return 2 if a else 1\n"),
     ("near-pair", "def f(a):\n    if 1 < a and a < 9:\n        return a\n",
      "def f(a):\n    if 1 <= a and a <= 9:\n        return a\n"),
+    ("expected-raise", "def f(a):\n    if a:\n        raise TypeError('x')\n",
+     "def f(a):\n    if a:\n        raise ValueError('no room')\n"),
+    ("expected-check", "def f(self, a, b):\n    \"\"\"Doc.\"\"\"\n    return a[b]\n",
+     "def f(self, a, b):\n    \"\"\"Doc.\"\"\"\n    if b > len(a):\n        raise ValueError('no room')\n    return a[b]\n"),
     ("connective", "def f(a, b):\n    return a and b\n", "def f(a, b):\n    return a or b\n"),
     ("negation", "def f(a):\n    if a:\n        return 1\n", "def f(a):\n    if not a:\n        return 1\n"),
     ("condition-part", "def f(a, b):\n    if a > 1:\n        return b\n",
@@ -210,7 +214,8 @@ SAID = (
     'FAIL first: expected "Sum 27", got "Sum 20"',
     'FAIL second: expected "Sum 31", got "Sum 24"',
 )
-TOLD = Told(SAID, "Values go up to 255, behind a space. Letters (a, e, y) count.")
+RAISED = ("ValueError('no room')",)
+TOLD = Told(SAID, "Values go up to 255, behind a space. Letters (a, e, y) count.", RAISED)
 CASES = [("a.py", *row) for row in PYTHON] + [("a.c", *row) for row in C]
 
 

@@ -95,6 +95,12 @@ def examples_in(source: bytes, name: str, test: str) -> tuple[str, ...]:
     return examples_of(source, [name], test).get(name, ())
 
 
+def raised(source: bytes, tests: Collection[str]) -> tuple[str, ...]:
+    """Nothing: C has no exceptions."""
+    del source, tests
+    return ()
+
+
 def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
     """One test for each call and the literal that it comes to; texts are compared as texts."""
     folder = posixpath.dirname(path) or "."

@@ -1,9 +1,20 @@
 """Edit operators: each proposes small changes of one kind to a function. Add one with :func:`registry.operator`."""
 
-from agent.repair.operators import c_only, conditions, expressions, grouping, names, python_only, statements, told, values
+from agent.repair.operators import (
+    c_only,
+    conditions,
+    expressions,
+    grouping,
+    names,
+    python_only,
+    raising,
+    statements,
+    told,
+    values,
+)
 from agent.repair.operators.registry import OPERATORS, EditParts, Operator, Site, Told, changes, operator
 
 __all__ = [
     "OPERATORS", "EditParts", "Operator", "Site", "Told", "c_only", "changes", "conditions", "expressions", "grouping",
-    "names", "operator", "python_only", "statements", "told", "values",
+    "names", "operator", "python_only", "raising", "statements", "told", "values",
 ]  # fmt: skip

@@ -96,10 +96,11 @@ class CallNode(msgspec.Struct, frozen=True):
 
 class Told(msgspec.Struct, frozen=True):
     """What is known beside the code: ``said`` by the failing checks, a message each; ``wanted``, the words of the task and
-    of the contract."""
+    of the contract; ``raised``, the exceptions that failing checks expect, as they are written to be raised."""
 
     said: tuple[str, ...] = ()
     wanted: str = ""
+    raised: tuple[str, ...] = ()
 
 
 class Site:
@@ -114,6 +115,7 @@ class Site:
         """Names of the file's other functions."""
 
         self.said = told.said if told is not None else ()
+        self.raised = told.raised if told is not None else ()
         self.wanted = f"{told.wanted}\n{function.contract}" if told is not None else ""
 
     @property
