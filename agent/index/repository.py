@@ -18,7 +18,7 @@ from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, Refresh
 from agent.index.references import References
 from agent.index.resolve import ProjectResolver
 from agent.index.source import MAX_FILE_BYTES, read_source
-from agent.index.store import IndexUnavailable, Store, remove_file
+from agent.index.store import IndexUnavailable, Store
 from agent.index.update import Progress, Updater
 from agent.languages import language_of, parser_for
 from agent.workspace.clean_room import claim
@@ -123,9 +123,7 @@ class Index:
             listing.paths, known, progress, lambda: history.refresh_history(self._store, self.root, self._max_commits)
         )
         gone = [known[path].id for path in known.keys() - set(listing.paths)]
-        with self._store.writing() as db:
-            for file_id in gone:
-                remove_file(db, file_id)
+        self._updater.remove(gone)
         self._updater.relate(changed, rebuild=bool(gone) or any(path not in known for path in changed))
         if changed and not known:
             self._store.compact()
@@ -148,9 +146,7 @@ class Index:
             ]
             changed = self._updater.read(present, known, None)
             gone = [p for p in known if p not in present]
-            with self._store.writing() as db:
-                for path in gone:
-                    remove_file(db, known[path].id)
+            self._updater.remove([known[path].id for path in gone])
             if changed or gone:
                 self._updater.relate(changed, rebuild=bool(gone) or any(p not in known for p in changed))
                 self._references.forget()

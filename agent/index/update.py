@@ -20,6 +20,11 @@ from agent.languages import LANGUAGES
 Progress = Callable[[int, int, str], None]
 """Called with files done, files to do and the path at hand."""
 
+_EDGES = "edges"
+_WHOLE = "whole"
+"""What the store's ``meta`` says of the edges while they fit its files. Files are written in many transactions and edges
+after them: a process that is killed in between leaves another value, and the next one relates all files."""
+
 _BATCH = 256
 _RACY_NS = 2_000_000_000
 
@@ -33,6 +38,7 @@ class Updater:
         self._max_file_bytes = max_file_bytes
         self._configured = configured
         self.resolver: ProjectResolver | None = None
+        self._left_unrelated = False
 
     def forget_if_limits_changed(self) -> None:
         """Files left out under another size limit must be looked at again."""
@@ -48,6 +54,7 @@ class Updater:
     ) -> list[str]:  # fmt: skip
         """Reads and writes what differs from what is known, many files in one transaction; returns the changed paths.
         ``meanwhile`` is done after the workers have begun and before the first of their results is written."""
+        self._left_unrelated |= self._store.meta(_EDGES) != _WHOLE
         jobs: list[Job] = []
         for path in paths:
             try:
@@ -68,10 +75,27 @@ class Updater:
                             changed.append(path)
                         if progress:
                             progress(number, len(jobs), path)
+                    if changed:
+                        _set_unrelated(db)
         return changed
+
+    def remove(self, numbers: list[int]) -> None:
+        """Takes files out."""
+        if numbers:
+            with self._store.writing() as db:
+                for number in numbers:
+                    remove_file(db, number)
+                _set_unrelated(db)
 
     def relate(self, changed: list[str], *, rebuild: bool) -> None:
         """Brings the edges up to date: of the changed files, or of all when files came, went or search paths changed."""
+        rebuild = rebuild or self._left_unrelated
+        self._relate(changed, rebuild=rebuild)
+        if changed or rebuild:
+            self._store.set_meta(_EDGES, _WHOLE)
+            self._left_unrelated = False
+
+    def _relate(self, changed: list[str], *, rebuild: bool) -> None:
         if rebuild or self.resolver is None or any(language.is_build_file(p) for language in LANGUAGES for p in changed):
             paths = [row[0] for row in self._store.rows("SELECT path FROM files WHERE skipped = ''")]
             folders = {one.name: one.search_folders(self.root, paths, self._configured) for one in LANGUAGES}
@@ -83,6 +107,10 @@ class Updater:
                 return
         if changed:
             write_edges(self._store, self.resolver, changed)
+
+
+def _set_unrelated(db: sqlite3.Connection) -> None:
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, '')", (_EDGES,))
 
 
 def _take(db: sqlite3.Connection, found: Extract, before: Known | None) -> bool:

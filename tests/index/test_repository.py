@@ -332,12 +332,18 @@ VOLATILE = ("stamps", "left_over", "meta")
 """Tables that hold times and what was there before; all others must be the same however an index came to be."""
 
 
+def ranked(index: Index, query: str) -> dict[str, dict[str, float]]:
+    """All rankings of all files. Scores are sums whose last digits hang on the order in which the rows were written."""
+    found = index.rankings(query, tests=None)
+    return {kind: {path: round(score, 9) for path, score in scores.items()} for kind, scores in found.items()}
+
+
 def everything(index: Index) -> object:
     """Every row of every table, and what a search answers."""
     names = [name for (name,) in index._store.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
     plain = [name for name in names if name not in VOLATILE and not name.startswith(("words", "messages"))]
     tables = {name: sorted(index._store.rows(f"SELECT * FROM {name}")) for name in plain}
-    return tables, index.rankings("include g f b return pkg", tests=None)
+    return tables, ranked(index, "include g f b return pkg")
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -401,11 +407,11 @@ def test_content_that_comes_back_is_found_once(tmp_path: Path) -> None:
     root = repository(tmp_path / "r", {"a.py": "def walrus():\n    return 1\n", "b.py": "def seal():\n    return 1\n"})
     index = Index.open(root)
     index.refresh()
-    first = index.rankings("walrus seal return")
+    first = ranked(index, "walrus seal return")
     for text in ("def otter():\n    return 2\n", "def walrus():\n    return 1\n") * 3:
         write(root, {"a.py": text})
         index.refresh_files(["a.py"])
-    assert index.rankings("walrus seal return") == first and found(index, "otter") == []
+    assert ranked(index, "walrus seal return") == first and found(index, "otter") == []
 
 
 def test_many_replaced_rows_lead_to_a_fresh_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
