@@ -141,7 +141,7 @@ def test_a_label_holds_for_the_same_prompt_in_another_run_and_conflicts_are_seen
     first = filled.call("r1", "a.c", True)
     second = filled.call("r2", "a.c", True, model="m2")
     filled.label(first, False)
-    twin = items(filled, run_id="r2")[0]
+    [twin] = [item for item in items(filled) if item.run_id == "r2"]
     assert (twin.label, twin.own, twin.contested) == (False, False, False)
     filled.label(second, True)
     assert [item.label for item in items(filled)] == [False, True]
