@@ -283,6 +283,8 @@ class RepairPhase:
         if not search.passing and search.partial:
             self._source = "pairs"
             await search.run(search.combined())
+            if not search.passing:
+                await search.run(search.on_top(candidates, len(bed.baseline.failing)))
         if not search.passing and OPERATOR not in self.config.operators_off:
             self._source = "conditions"
             search.deadline = max(first_end, min(end, time.monotonic() + MADE_SECONDS))

@@ -25,6 +25,9 @@ many tries (a busy machine tries less in a second), until so many pass, or until
 first one's rank."""
 
 MOST_PARTIAL = 14
+MOST_BASES = 2
+"""Partial edits on top of which all others are tried."""
+
 _NEIGHBOUR = 0.6
 
 
@@ -204,3 +207,19 @@ class EditSearch:
                 edits = (*first.edits, *second.edits)
                 found.append(Candidate(edits, name, first.path, first.function, first.line, "combined", rank))
         return sorted(found, key=lambda one: -one.rank)
+
+    def on_top(self, candidates: Iterable[Candidate], failing: int) -> list[Candidate]:
+        """Every candidate together with a partial edit that mends at least half of the ``failing`` checks: what is left may
+        be a fault of its own, which no edit mends visibly as long as the first one is there."""
+        best = sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))
+        bases = [one.candidate for one in best if 2 * len(one.trial.fixed) >= failing][:MOST_BASES]
+        return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]
+
+
+def _together(first: Candidate, second: Candidate) -> Candidate | None:
+    """Two edits as one candidate of the second one's rank; None where they are in different files or overlap."""
+    apart = all(one.end <= two.start or two.end <= one.start for one in first.edits for two in second.edits)
+    if first.path != second.path or not apart:
+        return None
+    edits, name = (*first.edits, *second.edits), f"{first.operator} and {second.operator}"
+    return Candidate(edits, name, first.path, first.function, first.line, "combined", second.rank)

@@ -11,7 +11,7 @@ import pytest
 from agent.repair import c_schema
 from agent.repair.c_testbed import CommandBed, halt_of
 from agent.repair.commands import read_command, usable_python
-from agent.repair.edits import Candidate, Edit
+from agent.repair.edits import Candidate, Edit, apply_edits
 from agent.repair.functions import functions_of
 from agent.repair.live_commands import Halt
 from agent.repair.localize import line_scores, rank_functions
@@ -145,6 +145,26 @@ async def test_two_edits_where_one_is_not_enough(tmp_path: Path) -> None:
     finally:
         await bed.close()
     assert search.passing and search.passing[0].candidate.source == "combined"
+
+
+async def test_a_fault_that_shows_only_once_another_is_mended(tmp_path: Path) -> None:
+    (tmp_path / "tag.py").write_text("def tag(n):\n    return [n + 2, n > 10]\n")
+    cases = "(3, False), (12, True), (10, True)"
+    test = f"@pytest.mark.parametrize(('n', 'big'), [{cases}])\ndef test_tag(n, big):\n    assert tag(n) == [n + 1, big]\n"
+    (tmp_path / "test_tag.py").write_text(f"import pytest\nfrom tag import tag\n\n\n{test}")
+    bed = await python_bed(tmp_path)
+    try:
+        await bed.open()
+        search = await searched(bed, tmp_path, "tag.py")
+        await search.run(search.combined())
+        assert not search.passing and search.partial
+        source = (tmp_path / "tag.py").read_bytes()
+        candidates = candidates_of(rank_functions(functions_of("tag.py", source), {}))
+        await search.run(search.on_top(candidates, len(bed.baseline.failing)))
+    finally:
+        await bed.close()
+    texts = {apply_edits(source, one.candidate.edits).decode() for one in search.passing}
+    assert "def tag(n):\n    return [n + 1, n >= 10]\n" in texts
 
 
 async def test_flaky_tests_are_found_out(tmp_path: Path) -> None:
