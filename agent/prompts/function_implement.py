@@ -16,6 +16,10 @@ Rules:
 
 STEPS_FIRST = "Begin the body with a comment that lists the steps, then write the code for each."
 SIMPLY = "Write it in the simplest way that gives each of the expected results."
+SAY_WHY = "Begin the body with a comment that says why the expected result is right there."
+"""Reasons written down before the code: of eight samples of a predicate two came out right with it, none with the failure
+alone, none without."""
+
 _VARIED = ("", "", STEPS_FIRST, SIMPLY)
 """Last words of the question, by the number of the sample."""
 
@@ -46,12 +50,14 @@ def question(
     cards: Sequence[str] = (),
     order: int = 1,
     trouble: str = "",
+    failing: str = "",
 ) -> str:
     """The function that is wanted now.
 
     ``written`` are definitions that stand in the file already, ``examples`` what the tests say of the function, ``cards``
-    advice for its kind, and ``trouble`` what the compiler or a test said of an earlier version. That version itself is never
-    shown: a small model copies it. ``order`` (from 1) varies the end of the question, so that samples differ.
+    advice for its kind, ``trouble`` what the compiler said of an earlier version, and ``failing`` what a check expected of
+    one. That version itself is never shown: a small model copies it. ``order`` (from 1) varies the end of the question, so
+    that samples differ.
     """
     parts = []
     if written:
@@ -60,9 +66,11 @@ def question(
     parts += [f"Keep in mind: {card}" for card in cards]
     parts.append(f"Write the function {name} of {path}:\n```c\n{declared}\n```")
     parts += ["What the tests expect:\n" + "\n".join(examples)] if examples else []
-    parts += varied(order)
-    if trouble:
-        parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct function {name}.")
+    parts += [] if failing else varied(order)
+    wrong = [f"{failing.strip()}\n{SAY_WHY}"] if failing else []
+    wrong += [trouble.strip()] if trouble else []
+    if wrong:
+        parts.append("\n".join(["An earlier version was wrong.", *wrong, f"Write the whole correct function {name}."]))
     return "\n\n".join(parts)
 
 

@@ -12,7 +12,7 @@ from agent.coding.writing.candidates import CheckScore, Compiled
 from agent.coding.writing.functions import implement_function
 from agent.compiling.compiler import Compiler, compile_object
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
-from agent.prompts.function_implement import STEPS_FIRST
+from agent.prompts.function_implement import SAY_WHY, STEPS_FIRST
 from tests.coding.helpers import HEADER, SOURCE, compile_in, project
 from tests.fakes.context import run_context
 from tests.fakes.script import cut
@@ -207,7 +207,7 @@ async def test_a_failing_check_is_shown_without_the_version_that_failed(tmp_path
     assert result.ok
     assert "An earlier version was wrong" in server.calls[0].prompt
     assert "== 7" not in server.calls[0].prompt, "what failed is not shown whole: a small model copies it"
-    assert "8th value" in server.calls[0].prompt
+    assert f"8th value\n{SAY_WHY}\n" in server.calls[0].prompt
     assert "== 8" in files.read_bytes("src/ring.c").decode()
 
 
