@@ -16,6 +16,7 @@ import tree_sitter
 
 from agent.c.declarations.definitions import pieces_of
 from agent.c.declarations.functions import declared_names, functions
+from agent.c.grids import declare, with_grids
 from agent.c.headers import header_table
 from agent.c.preprocessor.comments import on_one_line
 from agent.c.preprocessor.includes import includes_of
@@ -36,10 +37,6 @@ _ASSERTION = re.compile(r"(?i)(?:^|_)(?:assert|check|expect|require|equal|eq|tru
 _SHOWN = 6
 """Lines that show how types are used, of at most :data:`_LINE` characters."""
 
-NAME = "@"
-"""Where the name stands in a type that is not all in front of it: ``int (*@)[3]``."""
-
-_GRID = re.compile(r"(?P<base>[^\[\]]+?) \[(?P<height>\d+)\]\[(?P<width>\d+)\]")
 _LINE = 200
 _BY_POSITION = ("x", "y", "z")
 """Names of members that tests never name."""
@@ -53,7 +50,7 @@ _PLAIN = re.compile(
 
 class UsedFunction(msgspec.Struct, frozen=True):
     """A function that is called and nowhere declared. ``parameters`` are types ("" where the uses tell none; with
-    :data:`NAME` where the name is inside), ``names`` those of the variables handed over ("" where there are none)."""
+    ``@`` where the name is inside), ``names`` those of the variables handed over ("" where there are none)."""
 
     name: str
     returns: str
@@ -65,7 +62,7 @@ class UsedFunction(msgspec.Struct, frozen=True):
     def prototype(self) -> str:
         """The declaration as far as it is known; what is not known is an ``int``."""
         names = (*self.names, *[""] * len(self.parameters))
-        words = [_declare(kind or "int", name).strip() for kind, name in zip(self.parameters, names, strict=False)]
+        words = [declare(kind or "int", name).strip() for kind, name in zip(self.parameters, names, strict=False)]
         between = "" if self.returns.endswith("*") else " "
         return f"{self.returns}{between}{self.name}({', '.join(words) or 'void'});"
 
@@ -403,7 +400,7 @@ class _Uses:
         width = max(len(call) for call in calls)
         names = self._names(name, width)
         parameters = tuple(_best([call[place] for call in calls if len(call) > place]) for place in range(width))
-        parameters, names = self._with_grids(name, parameters, names)
+        parameters, names = with_grids(calls, self.numbers[name], parameters, names)
         told = self.results.get(name, Counter())
         result = _best([kind for kind, count in told.items() if kind != "void" for _ in range(count)])
         result = result or ("void" if told else "")
@@ -411,32 +408,6 @@ class _Uses:
             result = result.removeprefix("const ")
         sure = bool(result) and all(parameters) and len({len(call) for call in calls}) == 1
         return UsedFunction(name, result or "int", parameters, sure, names)
-
-    def _with_grids(
-        self, name: str, parameters: tuple[str, ...], names: tuple[str, ...]
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Parameters and names, where arrays of two dimensions are handed over: a pointer to rows of one width, or an array
-        whose sizes are parameters before it (C99 6.7.5.3)."""
-        kinds, shown = list(parameters), list(names)
-        for place in range(len(kinds)):
-            calls = [(call[place], told) for call, told in zip(self.calls[name], self.numbers[name], strict=True)
-                     if len(call) > place and _GRID.fullmatch(call[place])]  # fmt: skip
-            grids = [(match, told) for kind, told in calls if (match := _GRID.fullmatch(kind))]
-            if not grids:
-                continue
-            base = grids[0][0]["base"].removeprefix("const ")
-            widths = {match["width"] for match, _ in grids}
-            sizes = [_told(grids, part, place) for part in ("height", "width")]
-            if len(widths) == 1 and sizes[1] < 0:
-                kinds[place] = f"{base} (*{NAME})[{widths.pop()}]"
-            elif sizes[0] >= 0 and sizes[1] >= 0 and sizes[0] != sizes[1]:
-                for at, word in zip(sizes, ("rows", "columns"), strict=True):
-                    shown[at] = shown[at] or word
-                shown[place] = shown[place] or "grid"
-                kinds[place] = f"{base} {NAME}[{shown[sizes[0]]}][{shown[sizes[1]]}]"
-            else:
-                kinds[place] = ""
-        return tuple(kinds), tuple(shown)
 
     def _names(self, function: str, width: int) -> tuple[str, ...]:
         """A name for each parameter: that of the variable most often handed over, each once."""
@@ -453,13 +424,13 @@ class _Uses:
         members: list[str] = []
         arrays = {field for owner, field in self.subscripted if owner == name}
         if known and all(known.values()) and not arrays and not (order and len(order) != len(known)):
-            members = [_declare(kind, field) for field, kind in known.items()]
+            members = [declare(kind, field) for field, kind in known.items()]
         untold = known and not members and not arrays and not any(known.values())
         if untold and len(order) == len(known) and order[0] and len(set(order)) == 1:
-            members = [_declare(order[0], field) for field in known]
+            members = [declare(order[0], field) for field in known]
         if not known and order and all(order):  # only ever initialised by position: any names will do
             names = _BY_POSITION if len(order) <= len(_BY_POSITION) else [f"m{number}" for number in range(len(order))]
-            members = [_declare(kind, field) for kind, field in zip(order, names, strict=False)]
+            members = [declare(kind, field) for kind, field in zip(order, names, strict=False)]
         pointer = bool(self.behind[name]) and not self.plain[name]
         kept = () if members or known else values
         return UsedType(name, tuple(members), kept, pointer and not known, tuple(known))
@@ -488,12 +459,6 @@ def _variables(nodes: Iterator[tree_sitter.Node] | list[tree_sitter.Node]) -> It
             for name in filter(None, names):
                 depth = stars + array
                 yield name, f"{base} {'*' * depth}" if depth else base
-
-
-def _told(grids: list[tuple[re.Match[str], tuple[str, ...]]], part: str, before: int) -> int:
-    """The place of the number, in front of ``before``, that is a size of the array in every call; -1 for none."""
-    found = [at for at in range(before) if all(len(told) > at and told[at] == match[part] for match, told in grids)]
-    return found[-1 if part == "width" else 0] if found else -1
 
 
 def _parameters(function: tree_sitter.Node) -> list[tree_sitter.Node]:
@@ -535,12 +500,6 @@ def _bare(kind: str) -> str:
 
 def _pointer(kind: str) -> str:
     return f"{kind}*" if kind.endswith("*") else f"{kind} *"
-
-
-def _declare(kind: str, name: str) -> str:
-    if NAME in kind:
-        return kind.replace(NAME, name)
-    return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
 
 
 def _number(text: str) -> str:
