@@ -61,13 +61,7 @@ async def search_repair(
         ModelError: the model cannot answer. Stopped: the person stopped the run.
     """
     best = checks.best
-    if not ctx.config.orchestrator.decomposed_repair or best is None or best.ok:
-        return None
-    if not (before or read_intent(task).repairs):
-        return None
-    if best.seconds > SLOWEST:
-        text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so the search is skipped."
-        ctx.notice("info", text, "repair")
+    if best is None or not (before or read_intent(task).repairs) or not _can_search(ctx, best):
         return None
     env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
     called = await asyncio.to_thread(called_by, workspace.root, checks.command)
@@ -102,6 +96,16 @@ async def search_repair(
     await _keep(ctx, workspace, checks, outcome, step, now)
     outcome.mended, outcome.final = True, now
     return OtherEdits(ctx, workspace, checks, done.edits, done.chosen.number)
+
+
+def _can_search(ctx: RunContext, best: CheckResult) -> bool:
+    """Whether the search is switched on, something fails, and the checks are fast enough to be repeated for each edit."""
+    if not ctx.config.orchestrator.decomposed_repair or best.ok:
+        return False
+    if best.seconds > SLOWEST:
+        text = f"The checks take {best.seconds:.0f} s, too long to be repeated for each edit, so the search is skipped."
+        ctx.notice("info", text, "repair")
+    return best.seconds <= SLOWEST
 
 
 def _step_of(edit: PassingEdit, outcome: RunOutcome) -> PlanStep:

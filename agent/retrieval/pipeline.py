@@ -16,7 +16,7 @@ from agent.prompts import task_analysis as words
 from agent.retrieval import without_model
 from agent.retrieval.assembly import assemble, context_budget
 from agent.retrieval.call_budget import SCOPE_SHARE, Allowance
-from agent.retrieval.candidates import find_candidates
+from agent.retrieval.candidates import Candidates, find_candidates
 from agent.retrieval.documents import candidates_of
 from agent.retrieval.explain import explained
 from agent.retrieval.package import ContextPackage
@@ -26,7 +26,7 @@ from agent.retrieval.routing import route
 from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import group_files
 from agent.retrieval.task import analyse
-from agent.retrieval.types import TaskFacts
+from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
 from agent.retrieval.whole_repository import all_that_fits, take_all
 from agent.task.intent import read_intent
 from agent.task.kind import settle_kind
@@ -70,10 +70,7 @@ async def retrieve(
     settled = settled and judge and not limits.always_ask
     facts = await _analyse(ctx, index, task, judge and not settled, previous)
     found = await asyncio.to_thread(find_candidates, index, facts, limits, plan_files)
-    for text in found.caps:
-        ctx.notice("info", text, "scope")
-    if not found.files:
-        ctx.notice("warning", f"No {EITHER} source file was found that fits the task.", "scope")
+    _tell_of_candidates(ctx, found)
     allowance = previous.allowance if previous is not None else None
     if allowance is None:
         allowance = Allowance(limits.seconds, limits.max_calls, lambda: time.monotonic() - ctx.gate.waited)
@@ -89,15 +86,12 @@ async def retrieve(
             groups = await group_files(ctx, index, included, facts, allowance)
     else:
         files = [msgspec.structs.replace(file, included=True) for file in found.files]
-    symbols, there = await asyncio.to_thread(without_model.symbols_of, index, facts, files, limits)
+    symbols = await _ranked_symbols(ctx, index, facts, files)
     if whole is not None:
         symbols = list(whole.symbols)
-    if there > limits.max_symbols:
-        text = f"Of {there} symbols in scope the {limits.max_symbols} best-ranked are looked at (retrieval.max_symbols)."
-        ctx.notice("info", text, "precision_pass1")
-    if judge and whole is None:
+    elif judge:
         symbols = await classify_symbols(ctx, symbols, facts, allowance)
-    elif whole is None:
+    else:
         symbols = [msgspec.structs.replace(s, detail_level=_level_by_rank(s.rank, s.library)) for s in symbols]
     blocks = await asyncio.to_thread(blocks_of, index, symbols, texts_of(index, files))
     budget = context_budget(ctx)
@@ -114,6 +108,25 @@ async def retrieve(
         text=render(index, list(fitted.blocks)), tokens=fitted.tokens, budget=budget, groups=groups,
         dropped=fitted.dropped, allowance=allowance, calls=ctx.calls - calls, seconds=time.perf_counter() - began,
     )  # fmt: skip
+
+
+def _tell_of_candidates(ctx: RunContext, found: Candidates) -> None:
+    for text in found.caps:
+        ctx.notice("info", text, "scope")
+    if not found.files:
+        ctx.notice("warning", f"No {EITHER} source file was found that fits the task.", "scope")
+
+
+async def _ranked_symbols(
+    ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]
+) -> list[ScopedSymbol]:
+    """The symbols of the files in scope, best first, as many as are looked at."""
+    limits = ctx.config.retrieval
+    symbols, there = await asyncio.to_thread(without_model.symbols_of, index, facts, files, limits)
+    if there > limits.max_symbols:
+        text = f"Of {there} symbols in scope the {limits.max_symbols} best-ranked are looked at (retrieval.max_symbols)."
+        ctx.notice("info", text, "precision_pass1")
+    return symbols
 
 
 def retrieve_unjudged(index: Index, task: str, config: Config) -> dict[str, Any]:
