@@ -294,6 +294,9 @@ class RepairPhase:
             if not search.passing and search.mixed:
                 search.deadline = max(first_end, min(end, time.monotonic() + MADE_SECONDS))
                 await search.run(await asyncio.to_thread(guarded_changes, functions, search.mixed))
+        if not search.passing and search.partial:
+            self._source = "pairs"
+            await search.run(search.on_top(candidates))
         if not search.passing and self.task.with_model:
             search.deadline = end
             await self._written(search, suspects[:3], end)

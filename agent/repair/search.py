@@ -208,9 +208,9 @@ class EditSearch:
                 found.append(Candidate(edits, name, first.path, first.function, first.line, "combined", rank))
         return sorted(found, key=lambda one: -one.rank)
 
-    def on_top(self, candidates: Iterable[Candidate], failing: int) -> list[Candidate]:
-        """Every candidate together with a partial edit that mends at least half of the ``failing`` checks: what is left may
-        be a fault of its own, which no edit mends visibly as long as the first one is there."""
+    def on_top(self, candidates: Iterable[Candidate], failing: int = 0) -> list[Candidate]:
+        """Every candidate together with one of the best partial edits, where that mends at least half of the ``failing``
+        checks: what is left may be a fault of its own, which no edit mends visibly as long as the first one is there."""
         best = sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))
         bases = [one.candidate for one in best if 2 * len(one.trial.fixed) >= failing][:MOST_BASES]
         return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]

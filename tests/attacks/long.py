@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import math
 import os
 import random
 import shutil
@@ -27,6 +28,7 @@ from agent.audit.reader import LogReader
 from agent.coding.replies.search_replace import apply_edits, parse_edits
 from agent.launch import open_run
 from agent.models.answers import parse_yes_no
+from agent.repair import search
 from agent.workspace.clean_room import state_directory
 from agent.workspace.git import WorkspaceError, run_git
 from agent.workspace.paths import PathRefused, resolve_inside
@@ -245,11 +247,14 @@ def _forked(work: Callable[[], Any]) -> tuple[int, Any]:
 
 
 def _play(scenario: Scenario, repo: Path, url: str, resume: str = "", kill_at: int = 0) -> tuple[int, Any]:
-    """A run in a child process, killed at its ``kill_at``-th event."""
+    """A run in a child process, killed at its ``kill_at``-th event. How far its search goes is told by tries and not by
+    seconds, since a run on a busy machine would come to another end, killed or not."""
 
     async def play() -> dict[str, Any]:
+        search.SETTLE_SECONDS, search.LONGEST_SETTLE = 0.0, math.inf
         models = {"provider": "openai", "base_url": url, "concurrency": 1}
-        run = await open_run(scenario.task, repo, extra={"models": models}, resume=resume)
+        extra = {"models": models, "repair": {"budget_s": 3600}}
+        run = await open_run(scenario.task, repo, extra=extra, resume=resume)
         heard = 0
 
         def listen(_: object) -> None:

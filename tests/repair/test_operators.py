@@ -117,6 +117,7 @@ PYTHON = [
     ("reduced", "def f(ring, at):\n    return ring[at]\n", "def f(ring, at):\n    at %= len(ring)\n    return ring[at]\n"),
     ("elements", "def f(a, b):\n    return (a, b)\n", "def f(a, b):\n    return (b, a)\n"),
     ("elements", "def f(a):\n    return g(a, 2)\n", "def f(a):\n    return g(a)\n"),
+    ("limited", "def f(a):\n    return a.split(':')\n", "def f(a):\n    return a.split(':', 1)\n"),
     ("yielded", "def f(a):\n    for one in a:\n        yield g(one)\n",
      "def f(a):\n    for one in a:\n        yield from g(one)\n"),
     ("yielded", "def f(a):\n    for one in a:\n        yield from g(one)\n",

@@ -209,6 +209,16 @@ def elements(site: Site) -> Iterator[EditParts]:
             yield EditParts(((before.end_byte, last.end_byte, ""),), site.line(last), 0.8)
 
 
+@operator("limited", "a text taken apart, or replaced in, at the first place only", ("python",), weight=0.3)
+def limited(site: Site) -> Iterator[EditParts]:
+    """``x.split(':')`` becomes ``x.split(':', 1)``; ``x.replace(a, b)`` becomes ``x.replace(a, b, 1)``."""
+    usual = {"split": 1, "rsplit": 1, "replace": 2}
+    for call in site.calls:
+        count, args = usual.get(call.name, 0), call.arguments
+        if call.receiver and args and count == len(args):
+            yield EditParts(((args[-1].end_byte, args[-1].end_byte, ", 1"),), site.line(call.node))
+
+
 @operator("yielded", "all items of a value given, or the value itself", ("python",), weight=0.45)
 def yielded(site: Site) -> Iterator[EditParts]:
     """``yield from f(x)`` becomes ``yield f(x)`` and ``yield x``; ``yield x`` becomes ``yield from x``."""
