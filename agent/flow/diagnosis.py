@@ -62,12 +62,14 @@ def crashed(result: CheckResult) -> bool:
     return any(one.category == "runtime_error" for one in signals)
 
 
-def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str:
-    """The project's name of a path of the copy; "" for a system file or a test."""
+def _own_path(path: str, place: str, hidden: tuple[str, ...]) -> str | None:
+    """The project's name of a path of the copy; "" for a system file, None for a test."""
     name = os.path.normpath(path)
     if os.path.isabs(name):
         name = os.path.relpath(os.path.realpath(name), place)
-    return "" if name.startswith("..") or is_protected(name, hidden) else name
+    if name.startswith(".."):
+        return ""
+    return None if is_protected(name, hidden) else name
 
 
 def _signal(root: Path, found: SanitizerReport) -> FailureSignal:

@@ -45,12 +45,12 @@ class SanitizerReport(msgspec.Struct, frozen=True):
         return f"{where}{shown}: {meaning} ({self.kind})." if meaning else f"{where}{shown}: {self.kind}."
 
 
-def findings(output: str, mine: Callable[[str], str]) -> list[SanitizerReport]:
+def findings(output: str, mine: Callable[[str], str | None]) -> list[SanitizerReport]:
     """The findings in a program's output, in order, each place once.
 
     Args:
-        mine: gives the project's name of a path in the report, "" for one that is not to blame (a library's, a test's).
-            The innermost frame in a file of the project counts.
+        mine: gives the project's name of a path in the report, "" for one that is not to blame (a library's), None for a
+            test, whose callers are not to blame either: they run the tests. The innermost frame of the project counts.
     """
     found: dict[tuple[str, int], SanitizerReport] = {}
     lines = output.splitlines()
@@ -70,11 +70,14 @@ def findings(output: str, mine: Callable[[str], str]) -> list[SanitizerReport]:
     return list(found.values())
 
 
-def _frames(lines: list[str], mine: Callable[[str], str]) -> Iterator[tuple[str, str, int]]:
+def _frames(lines: list[str], mine: Callable[[str], str | None]) -> Iterator[tuple[str, str, int]]:
     """The frames of a report's own stack that lie in the project; not those of where memory came from."""
     for line in lines:
         if _END.match(line):
             return
         frame = _FRAME.match(line)
-        if frame and (path := mine(frame["path"])):
+        path = mine(frame["path"]) if frame else ""
+        if path is None:
+            return
+        if frame and path:
             yield frame["function"], path, int(frame["line"])

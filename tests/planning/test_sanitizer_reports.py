@@ -63,3 +63,12 @@ def test_a_finding_reads_as_a_sentence_with_its_line_of_code() -> None:
         "memory is used after it was freed (heap-use-after-free)."
     )
     assert SanitizerReport("shift too far", "", "a.c", 3).sentence() == "In a.c, line 3: shift too far."
+
+
+def test_who_runs_a_test_is_not_to_blame_for_what_it_does() -> None:
+    output = """==7==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x7f0 bp 0x7ff sp 0x7ff T0)
+    #0 0x5602 in test_empty /tree/tests/test_name.c:4
+    #1 0x5603 in run_test /tree/lib/runner.c:30
+    #2 0x5604 in main /tree/tests/test_name.c:40
+"""
+    assert findings(output, lambda path: None if "tests/" in path else path) == []
