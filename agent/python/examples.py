@@ -23,6 +23,9 @@ LINES = 14
 _HELPERS = 900
 """Characters of helpers of tests that are told."""
 
+_FIRST = "first"
+"""The kind of what introduces the examples."""
+
 _LONGEST_VALUE = 240
 _ALONE = {"assertTrue": "true", "assertFalse": "false", "assertIsNone": "None", "assertIsNotNone": "not None"}
 
@@ -51,6 +54,18 @@ def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, .
         if kept := _covering(told):
             found[name] = tuple(kept)
     return found
+
+
+def examples_of_one_test(source: bytes, name: str, test: str) -> tuple[str, ...]:
+    """What the test function called ``test`` says of a function or class, a line each; () where it does not parse."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    kept = [one for one in functions if one.name == test or not one.name.startswith("test")]
+    told = _of_class(kept, name) if _classes([name]) else _of_function(kept, name)
+    return tuple(one.text.replace("\n", "; ") for one in told if one.kind[:1] != (_FIRST,))
 
 
 def _classes(names: Collection[str]) -> set[str]:
@@ -98,7 +113,7 @@ def _of_function(functions: list[ast.FunctionDef], name: str) -> Iterator[_Examp
                 used[method_of(shown)] = None
                 checked.append(_Example(text, (method_of(shown),)))
     first = [text for text in (types.told(), *_with_those_that_it_calls(used, helpers)) if text]
-    yield from (_Example(text, ("first", text)) for text in first)
+    yield from (_Example(text, (_FIRST, text)) for text in first)
     yield from told
     yield from checked
 

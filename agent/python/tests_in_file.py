@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from agent.language.base import Instruction
-from agent.python.examples import examples_of
+from agent.python.examples import examples_of, examples_of_one_test
 from agent.python.plain_tests import exceptions_of
 from agent.python.replace import syntax_problem
 
@@ -103,9 +103,8 @@ def examples(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]
 
 
 def examples_in(source: bytes, name: str, test: str) -> tuple[str, ...]:
-    """Nothing: a failing test in Python is shown with its values by what runs it."""
-    del source, name, test
-    return ()
+    """What one test says of a function, a line each; see :func:`agent.python.examples.examples_of_one_test`."""
+    return examples_of_one_test(source, name, test)
 
 
 def raised(source: bytes, tests: Collection[str]) -> tuple[str, ...]:

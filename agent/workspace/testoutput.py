@@ -43,6 +43,8 @@ _CHECK_LINE = re.compile(r"^\S+:\d+:(?P<word>[PFE]):[^:]*:(?P<name>[^:]+):\d+: "
 _UNITY = re.compile(r"^(?P<n>\d+) Tests (?P<bad>\d+) Failures (?P<ignored>\d+) Ignored")
 _UNITY_LINE = re.compile(r"^\S+:\d+:(?P<name>\w+):(?P<word>PASS|FAIL)\b")
 _UNITY_SAID = re.compile(r"^\S+:\d+:(?P<name>\w+):FAIL(?:: (?P<said>.*))?$")
+_PYTEST_TEST = re.compile(r"^_{3,} (?:\S+\.)?(?P<name>\w+)(?:\[.*\])? _{3,}$")
+_PYTEST_SAID = re.compile(r"^E {2,}(?P<said>\S.*)$")
 _CUNIT = re.compile(r"^\s*tests\s+(?P<total>\d+)\s+(?P<ran>\d+)\s+(?P<passed>\d+)\s+(?P<failed>\d+)\s")
 
 _LINE = re.compile(
@@ -116,11 +118,18 @@ def read_outcome(output: str) -> CheckCounts:
 
 
 def failures_said(output: str) -> dict[str, str]:
-    """What each failing test says of its failure, by its name, where the runner tells it in one line (Unity's form); ""
-    where it says nothing."""
-    lines = (_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines())
-    found = (match for line in lines if (match := _UNITY_SAID.match(line)))
-    return {match["name"]: match["said"] or "" for match in found}
+    """What each failing test says of its failure, by its own name: a line of Unity's, the first of pytest's; "" where it
+    says nothing."""
+    found: dict[str, str] = {}
+    test = ""
+    for line in (_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines()):
+        if match := _UNITY_SAID.match(line):
+            found[match["name"]] = match["said"] or ""
+        elif match := _PYTEST_TEST.match(line):
+            test = match["name"]
+        elif test and (match := _PYTEST_SAID.match(line)):
+            found[test], test = match["said"], ""
+    return found
 
 
 def _pytest(line: str, tally: _Tally) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.flow.test_contract import TestContract
+from agent.workspace.testoutput import failures_said
 
 PYTHON = b"""from codec import decode, encode
 
@@ -92,3 +93,26 @@ static void test_odd(void) { TEST_ASSERT_FALSE(is_even(3)); TEST_ASSERT_EQUAL_IN
     assert c.missed("is_even", {"test_odd": "Expected FALSE Was TRUE"}) == "is_even(3) → false, but: Expected FALSE Was TRUE"
     assert c.missed("half", {"test_odd": "", "test_elsewhere": ""}) == "half(3) → 1"
     assert c.missed("half", {"test_even": "it crashes"}) == ""
+
+
+PYTEST_OUTPUT = """=== FAILURES ===
+________ TestCodec.test_encode[a] ________
+
+    def test_encode(self):
+        text = "a"
+>       self.assertEqual(encode(text), "b")
+E       AssertionError: 'c' != 'b'
+E       - c
+E       + b
+
+test_codec.py:6: AssertionError
+=== short test summary info ===
+FAILED test_codec.py::TestCodec::test_encode[a] - AssertionError: 'c' != 'b'
+"""
+
+
+def test_a_function_in_python_is_told_with_what_pytest_says() -> None:
+    source = b'def test_encode(self):\n    text = "a"\n    self.assertEqual(encode(text), "b")\n'
+    said = failures_said(PYTEST_OUTPUT)
+    assert said == {"test_encode": "AssertionError: 'c' != 'b'"}
+    assert contract(test_codec__py=source).missed("encode", said) == "encode('a') → 'b', but: AssertionError: 'c' != 'b'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.python.examples import examples_of
+from agent.python.examples import examples_of, examples_of_one_test
 from agent.python.plain_tests import exceptions_of
 
 
@@ -163,3 +163,18 @@ def test_the_exceptions_that_named_tests_expect_are_told_with_their_messages() -
 """
     assert exceptions_of(source, ["test_a", "test_b", "test_c"]) == ("ValueError('too small')", "KeyError('b')")
     assert exceptions_of(source, ["test_c"]) == () == exceptions_of(b"def (", ["test_a"])
+
+
+def test_what_one_test_says_is_told_in_a_line() -> None:
+    source = b"""def test_a():
+    x = 1
+    assert f(x) == 2
+    assert f(3) == 4
+
+def test_b():
+    box = Box(1)
+    assert box.take() == 1
+"""
+    assert examples_of_one_test(source, "f", "test_a") == ("f(1) \u2192 2", "f(3) \u2192 4")
+    assert examples_of_one_test(source, "Box", "test_b") == ("box = Box(1); assert box.take() == 1",)
+    assert examples_of_one_test(source, "f", "test_b") == () == examples_of_one_test(b"def (", "f", "test_a")
