@@ -43,6 +43,13 @@ class Resolver(Protocol):
         ...
 
 
+class Expected(msgspec.Struct, frozen=True):
+    """``exceptions`` as the language writes them when it raises them, ``texts`` the plain strings in the tests."""
+
+    exceptions: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+
 class FilesOfTests(Protocol):
     """The files of tests of one language."""
 
@@ -96,9 +103,8 @@ class FilesOfTests(Protocol):
         """What one test function says of a function, by their own names; () where that is not told apart."""
         ...
 
-    def raised(self, source: bytes, tests: Collection[str]) -> tuple[str, ...]:
-        """The exceptions that these test functions of a file expect, as the language writes them when it raises them; ()
-        where it has none."""
+    def expected(self, source: bytes, tests: Collection[str]) -> Expected:
+        """What these test functions of a file expect, as far as it can be told."""
         ...
 
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:

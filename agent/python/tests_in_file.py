@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from agent.language.base import Instruction
+from agent.language.base import Expected, Instruction
 from agent.python.examples import examples_of, examples_of_one_test
-from agent.python.plain_tests import exceptions_of
+from agent.python.plain_tests import exceptions_of, texts_of
 from agent.python.replace import syntax_problem
 
 suffix = ".py"
@@ -107,9 +107,9 @@ def examples_in(source: bytes, name: str, test: str) -> tuple[str, ...]:
     return examples_of_one_test(source, name, test)
 
 
-def raised(source: bytes, tests: Collection[str]) -> tuple[str, ...]:
-    """The exceptions that tests expect, with their messages: ``ValueError('too long')``."""
-    return exceptions_of(source, tests)
+def expected(source: bytes, tests: Collection[str]) -> Expected:
+    """The exceptions that tests expect, with their messages (``ValueError('too long')``), and all their strings."""
+    return Expected(exceptions_of(source, tests), texts_of(source, tests))
 
 
 def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:

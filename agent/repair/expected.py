@@ -6,21 +6,23 @@ import contextlib
 from collections.abc import Collection
 from pathlib import Path
 
+from agent.language.base import Expected
 from agent.languages import reader_of
 from agent.regular_files import read_inside
 
 _LARGEST = 1 << 20
 
 
-def exceptions_expected(root: Path, failing: Collection[str]) -> tuple[str, ...]:
-    """The exceptions that checks expect, of those named as pytest does (``path::Class::test``), each once. Blocking."""
+def expected_by(root: Path, failing: Collection[str]) -> Expected:
+    """What checks expect that are named as pytest does (``path::Class::test``), each thing once. Blocking."""
     tests: dict[str, list[str]] = {}
     for path, _, name in (one.partition("::") for one in failing):
         tests.setdefault(path, []).append(name.partition("[")[0].rpartition("::")[2])
-    found: dict[str, None] = {}
+    found: list[Expected] = []
     for path, names in tests.items():
         reader = reader_of(path)
-        with contextlib.suppress(OSError):
-            source = read_inside(root, root / path, _LARGEST) if reader is not None else b""
-            found.update(dict.fromkeys(reader.tests.raised(source, names) if reader is not None else ()))
-    return tuple(found)
+        if reader is not None:
+            with contextlib.suppress(OSError):
+                found.append(reader.tests.expected(read_inside(root, root / path, _LARGEST), names))
+    exceptions = dict.fromkeys(text for one in found for text in one.exceptions)
+    return Expected(tuple(exceptions), tuple(dict.fromkeys(text for one in found for text in one.texts)))

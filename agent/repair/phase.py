@@ -32,7 +32,7 @@ from agent.repair.choice import Choice
 from agent.repair.cloze import Filler
 from agent.repair.commands import read_command, usable_python
 from agent.repair.edits import unified
-from agent.repair.expected import exceptions_expected
+from agent.repair.expected import expected_by
 from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
 from agent.repair.operators import Told
@@ -262,8 +262,8 @@ class RepairPhase:
         for one in functions:
             others.setdefault(one.path, []).append(one.name)
         wanted = f"{self.task.text}\n{self._contract(suspects[0].function)}"
-        raised = await asyncio.to_thread(exceptions_expected, self.workspace.root, bed.baseline.failing)
-        told = Told(tuple(self._messages.values()), wanted, raised)
+        expected = await asyncio.to_thread(expected_by, self.workspace.root, bed.baseline.failing)
+        told = Told(tuple(self._messages.values()), wanted, expected.exceptions, expected.texts)
         written = self.task.with_model and (self.config.cloze or self.config.anew)
         end = self._began + self.config.budget_s
         first_end = end - _WRITTEN_SHARE * self.config.budget_s if written else end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.repair.expected import exceptions_expected
+from agent.repair.expected import expected_by
 
 SOURCE = """import pytest
 
@@ -17,7 +17,8 @@ class TestRoom:
 """
 
 
-def test_exceptions_are_read_off_the_failing_tests(tmp_path: Path) -> None:
+def test_exceptions_and_texts_are_read_off_the_failing_tests(tmp_path: Path) -> None:
     (tmp_path / "test_room.py").write_text(SOURCE)
     failing = [f"test_room.py::TestRoom::test_full[{n}]" for n in (1, 2)] + ["gone.py::test_x", "make test"]
-    assert exceptions_expected(tmp_path, failing) == ("ValueError('full')",)
+    found = expected_by(tmp_path, failing)
+    assert found.exceptions == ("ValueError('full')",) and found.texts == ("full",)

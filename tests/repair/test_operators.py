@@ -26,6 +26,12 @@ PYTHON = [
     ("conditional", "def f(a):\n    return 1 if a else 2\n", "def f(a):\n    return 2 if a else 1\n"),
     ("near-pair", "def f(a):\n    if 1 < a and a < 9:\n        return a\n",
      "def f(a):\n    if 1 <= a and a <= 9:\n        return a\n"),
+    ("near-text", "def f(a):\n    return ['Radish', 'Violet'][a]\n", "def f(a):\n    return ['Radishes', 'Violets'][a]\n"),
+    ("near-text", "def f(a):\n    return ['Radish', 'Violet'][a]\n", "def f(a):\n    return ['Radish', 'Violets'][a]\n"),
+    ("missing-text", "def f(a):\n    return ['Grass', 'Violets', 'Radishes'][a]\n",
+     "def f(a):\n    return ['Grass', 'Violets', 'Radishes', 'Clover'][a]\n"),
+    ("missing-text", "def f(a):\n    return ['Grass', 'Violets', 'Radishes'][a]\n",
+     "def f(a):\n    return ['Grass', 'Clover', 'Violets', 'Radishes'][a]\n"),
     ("expected-raise", "def f(a):\n    if a:\n        raise TypeError('x')\n",
      "def f(a):\n    if a:\n        raise ValueError('no room')\n"),
     ("expected-check", "def f(self, a, b):\n    \"\"\"Doc.\"\"\"\n    return a[b]\n",
@@ -216,7 +222,8 @@ SAID = (
     'FAIL second: expected "Sum 31", got "Sum 24"',
 )
 RAISED = ("ValueError('no room')",)
-TOLD = Told(SAID, "Values go up to 255, behind a space. Letters (a, e, y) count.", RAISED)
+TEXTS = ("Radishes", "Violets", "Clover")
+TOLD = Told(SAID, "Values go up to 255, behind a space. Letters (a, e, y) count.", RAISED, TEXTS)
 CASES = [("a.py", *row) for row in PYTHON] + [("a.c", *row) for row in C]
 
 

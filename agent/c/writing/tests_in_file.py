@@ -14,7 +14,7 @@ from agent.c.examples import examples_of
 from agent.c.files import is_header
 from agent.c.writing.isolated import isolated as with_processes
 from agent.c.writing.reported_tests import comes_to, with_reported
-from agent.language.base import Instruction
+from agent.language.base import Expected, Instruction
 
 suffix = ".c"
 styles = ("test_{}", "{}_test", "test-{}", "{}-test", "{}_tests")
@@ -95,10 +95,10 @@ def examples_in(source: bytes, name: str, test: str) -> tuple[str, ...]:
     return examples_of(source, [name], test).get(name, ())
 
 
-def raised(source: bytes, tests: Collection[str]) -> tuple[str, ...]:
-    """Nothing: C has no exceptions."""
+def expected(source: bytes, tests: Collection[str]) -> Expected:
+    """Nothing: C has no exceptions, and what its checks expect stands in their messages."""
     del source, tests
-    return ()
+    return Expected()
 
 
 def stating(path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:

@@ -9,6 +9,7 @@ from agent.repair.operators import (
     python_only,
     raising,
     statements,
+    texts,
     told,
     values,
 )
@@ -16,5 +17,5 @@ from agent.repair.operators.registry import OPERATORS, EditParts, Operator, Site
 
 __all__ = [
     "OPERATORS", "EditParts", "Operator", "Site", "Told", "c_only", "changes", "conditions", "expressions", "grouping",
-    "names", "operator", "python_only", "raising", "statements", "told", "values",
+    "names", "operator", "python_only", "raising", "statements", "texts", "told", "values",
 ]  # fmt: skip

@@ -96,11 +96,13 @@ class CallNode(msgspec.Struct, frozen=True):
 
 class Told(msgspec.Struct, frozen=True):
     """What is known beside the code: ``said`` by the failing checks, a message each; ``wanted``, the words of the task and
-    of the contract; ``raised``, the exceptions that failing checks expect, as they are written to be raised."""
+    of the contract; ``raised``, the exceptions that failing checks expect, as they are written to be raised; ``texts``, the
+    strings in the sources of failing checks."""
 
     said: tuple[str, ...] = ()
     wanted: str = ""
     raised: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 class Site:
@@ -116,6 +118,7 @@ class Site:
 
         self.said = told.said if told is not None else ()
         self.raised = told.raised if told is not None else ()
+        self.texts = told.texts if told is not None else ()
         self.wanted = f"{told.wanted}\n{function.contract}" if told is not None else ""
 
     @property

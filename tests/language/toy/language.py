@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from agent.language.base import Instruction, Role, Uncommented
+from agent.language.base import Expected, Instruction, Role, Uncommented
 from agent.language.code_blocks import code_blocks
 from agent.language.stubs import UNWRITTEN, Stub
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
@@ -58,10 +58,10 @@ class _Tests:
         del source, name, test
         return ()
 
-    def raised(self, source: bytes, tests: Collection[str]) -> tuple[str, ...]:
+    def expected(self, source: bytes, tests: Collection[str]) -> Expected:
         """Nothing."""
         del source, tests
-        return ()
+        return Expected()
 
     def stating(self, path: str, interface: Sequence[str], stated: Sequence[tuple[str, str]]) -> str:
         return ""
