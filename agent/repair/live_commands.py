@@ -17,6 +17,9 @@ TREE = os.getcwd()
 OUTPUT = 64 << 10
 """Bytes of a command's output that are kept."""
 
+_COLOURS = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]")
+"""What sets colours on a terminal (ECMA-48 5.4): a runner that always writes it hides the words between."""
+
 
 def put_files(files: dict[str, str]) -> dict[str, str]:
     """Write files below the tree; returns what stood there. Compiled forms of them are dropped: their stamp is a second."""
@@ -52,7 +55,7 @@ def run_commands(source: Any, answer: Any, words: list[str]) -> None:
             output, code, cut = run_one(words, env, float(request.get("build") or limit) if first else limit, halt)
             if len(output) > OUTPUT:
                 output = output[: OUTPUT // 4] + b"\n...\n" + output[-OUTPUT // 2 :]
-            text = output.decode("utf-8", "replace")
+            text = _COLOURS.sub(b"", output).decode("utf-8", "replace")
             reply = {"id": request["id"], "code": code, "output": text, "cut": "command" if cut else ""}
             answer(reply | {"seconds": time.monotonic() - begun, "last": runs is None or number == len(runs) - 1})
             if runs is not None and number == 0 and code and ": error:" in text:
@@ -79,7 +82,7 @@ class Halt:
         """Whether a check that passed failed, or all that failed failed again."""
         *lines, self.rest = (self.rest + chunk).split(b"\n")
         for line in lines:
-            match = self.pattern.match(line)
+            match = self.pattern.match(_COLOURS.sub(b"", line))
             if match:
                 if match[1] in self.good:
                     return True
