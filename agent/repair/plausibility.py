@@ -16,6 +16,8 @@ _FEW = 40
 _DISORDER = ("raises", "does not end")
 _SIGNALS = 128
 _SHOWN = 2
+_TELLING = 3
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _VALUE = re.compile(r"-?\d+(?:\.\d+)?|\w+")
 
 
@@ -75,6 +77,20 @@ def unordered_results(probes: Sequence[Probe], place: int) -> int:
     return sum(len(results) - max(map(results.count, results)) for results in told)
 
 
+def foreign_results(probes: Sequence[Probe], place: int) -> int:
+    """With how many inputs a version gives a number that the input does not hold, where all right results that are known,
+    at least three, give only numbers of their inputs: a likely invariant (Ernst et al., IEEE Transactions on Software
+    Engineering, 2001)."""
+    right = [(_numbers(probe.input), _numbers(next(filter(None, probe.results[1:]), ""))) for probe in probes if probe.seen]
+    if len(right) < _TELLING or not all(given and given <= held for held, given in right):
+        return 0
+    return sum(not _numbers(probe.results[place]) <= _numbers(probe.input) for probe in probes if not probe.seen)
+
+
+def _numbers(text: str) -> set[str]:
+    return set(_NUMBER.findall(text))
+
+
 def _by_values(told: Sequence[tuple[str, str]]) -> list[list[str]]:
     """The results grouped by the numbers and words of their inputs, in whatever order these stand."""
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -114,10 +130,11 @@ def alike(numbers: Sequence[int], probes: Sequence[Probe]) -> list[list[int]]:
 
 
 def implausible(groups: Sequence[list[int]], numbers: Sequence[int], probes: Sequence[Probe]) -> set[int]:
-    """The first of each group that does something of an odd shape, changes what was right, or lets the order of values
-    matter, with more inputs than others do; where even the best does so, with more than twice as many."""
+    """The first of each group that does something of an odd shape, changes what was right, lets the order of values
+    matter or gives numbers from nowhere, with more inputs than others do; where even the best does so, with more than twice
+    as many."""
     places = {group[0]: numbers.index(group[0]) + 1 for group in groups}
-    against = (odd_results, changed_results, unordered_results)
+    against = (odd_results, changed_results, unordered_results, foreign_results)
     odd = {number: sum(count(probes, place) for count in against) for number, place in places.items()}
     least = min(odd.values(), default=0)
     return {number for number, count in odd.items() if count > 2 * least + len(probes) // _FEW}

@@ -124,7 +124,8 @@ class EditSearch:
         return self.clock() - self._first_at if self._first_at else 0.0
 
     async def run(self, candidates: Iterable[Candidate]) -> None:
-        """Try them in their order, several at once."""
+        """Try them in their order, several at once. Those of the same kind and line as one that passes come next: which of
+        them is right is not told by their order."""
         waiting = list(candidates)
         at = 0
 
@@ -155,8 +156,14 @@ class EditSearch:
                     trials = await self.bed.attempts(taken)
                     for (candidate, _), trial in zip(taken, trials, strict=True):
                         self._note(candidate, trial)
+                        if trial.ok:
+                            waiting[at:] = self._alike_first(candidate, waiting[at:])
 
         await asyncio.gather(*(lane() for _ in range(self.width)))
+
+    def _alike_first(self, found: Candidate, waiting: Sequence[Candidate]) -> list[Candidate]:
+        least = _NEAR * self.passing[0].candidate.rank
+        return sorted(waiting, key=lambda one: one.rank < least or not _alike(one, found))
 
     def texts(self, candidate: Candidate) -> dict[str, str] | None:
         """Path to new text; None for one that was tried already, does not parse or changes nothing."""
@@ -214,6 +221,10 @@ class EditSearch:
         best = sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))
         bases = [one.candidate for one in best if 2 * len(one.trial.fixed) >= failing][:MOST_BASES]
         return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]
+
+
+def _alike(one: Candidate, other: Candidate) -> bool:
+    return (one.operator, one.path, one.line) == (other.operator, other.path, other.line)
 
 
 def _together(first: Candidate, second: Candidate) -> Candidate | None:

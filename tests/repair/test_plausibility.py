@@ -18,6 +18,7 @@ from agent.repair.plausibility import (
     changed_results,
     difference,
     examples,
+    foreign_results,
     fused,
     odd_results,
     plausible_first,
@@ -164,6 +165,16 @@ def test_the_order_of_values_counts_where_checks_show_that_it_does_not_matter() 
     assert [unordered_results([*seen[:2], *near], place) for place in (1, 2)] == [0, 0]  # once may be chance
     differing = low("1 3 2", 1, 2, 2, seen=True)
     assert [unordered_results([*seen, differing, *near], place) for place in (1, 2)] == [0, 0]
+
+
+def test_a_number_that_comes_from_nowhere_counts_where_results_are_numbers_of_their_inputs() -> None:
+    right = [("input '4 7 5'", "prints '5'"), ("input '9 1 2'", "prints '2'"), ("input '3 3 8'", "prints '3'")]
+    seen = [Probe(text, ("prints '0'", result, result), True) for text, result in right]
+    new = [Probe(f"input '{n} 50 90'", (f"prints '{n}'", f"prints '{n}'", "prints '3'")) for n in range(10, 15)]
+    assert (foreign_results([*seen, *new], 1), foreign_results([*seen, *new], 2)) == (0, 5)
+    assert plausible_first([[2], [1]], [1, 2], [*seen, *new]) == [[1], [2]]
+    total = Probe("input '1 1 1'", ("prints '0'", "prints '3'", "prints '3'"), True)
+    assert foreign_results([*seen, total, *new], 2) == 0 == foreign_results([*seen[:2], *new], 2)
 
 
 def test_an_edit_that_takes_code_away_is_trusted_less() -> None:

@@ -167,6 +167,28 @@ async def test_a_fault_that_shows_only_once_another_is_mended(tmp_path: Path) ->
     assert "def tag(n):\n    return [n + 1, n >= 10]\n" in texts
 
 
+async def test_what_is_like_an_edit_that_passes_is_tried_next(tmp_path: Path) -> None:
+    (tmp_path / "keep.py").write_text("def keep(n):\n    return n\n")
+    (tmp_path / "test_keep.py").write_text("from keep import keep\n\n\ndef test_keep():\n    assert keep(1) == 2\n")
+    source = (tmp_path / "keep.py").read_bytes()
+    at = source.index(b"n\n", source.index(b"return"))
+
+    def one(operator: str, text: str, rank: float) -> Candidate:
+        return Candidate((Edit("keep.py", at, at + 1, text),), operator, "keep.py", "keep", 2, rank=rank)
+
+    others = [one("other", f"n + {number}", 0.9) for number in range(3, 9)]
+    bed = await python_bed(tmp_path)
+    tried: list[float] = []
+    try:
+        await bed.open()
+        search = EditSearch(bed, {"keep.py": source}, time.monotonic() + 40, width=1)
+        search.tell = lambda counts, found: tried.append(found.candidate.rank if found else 0.9)
+        await search.run([one("same", "n + 1", 1.0), *others, one("same", "2 * n", 0.8), one("same", "n - n", 0.1)])
+    finally:
+        await bed.close()
+    assert tried[:2] == [1.0, 0.8] and len(tried) == 8
+
+
 async def test_flaky_tests_are_found_out(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text("def f():\n    return 1\n")
     (tmp_path / "test_odd.py").write_text(

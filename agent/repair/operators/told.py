@@ -194,9 +194,10 @@ def expected_character(site: Site) -> Iterator[EditParts]:
 @operator("expected-shift", "a number that is off by as much as results are off", weight=0.6)
 def expected_shift(site: Site) -> Iterator[EditParts]:
     """``x + 22`` becomes ``x + 32`` where what is printed is 10 too small each time, as a number or as a character."""
-    shifts = [int(wanted) - int(got) for wanted, got in _differing(site, r"-?\d+")]
-    shifts += [ord(wanted) - ord(got) for wanted, got in _differing(site, r"\S")]
-    for shift in [one for one, count in Counter(shifts).most_common(3) if abs(one) > 1 and count > 1]:
+    numbers, signs = _differing(site, r"-?\d+"), _differing(site, r"\D")
+    shifts = [int(wanted) - int(got) for wanted, got in numbers] + [ord(wanted) - ord(got) for wanted, got in signs]
+    most = Counter(shifts).most_common(2)  # each shift stands there in both directions
+    for shift in [one for one, count in most if abs(one) > 1 and count > 1 and 4 * count >= len(shifts)]:
         for node in site.of("integer", "number_literal"):
             if site.text(node).isdigit():
                 for new in (int(site.text(node)) + shift, int(site.text(node)) - shift):
