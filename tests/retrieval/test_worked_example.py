@@ -169,7 +169,7 @@ async def test_the_context_shows_each_class_as_it_should(tmp_path: Path, index: 
 
 
 def test_the_calls_are_predicted_before_a_run(index: Index) -> None:
-    predicted = predict_calls(index, TASK, Config(), ["budget.py"])
+    predicted = predict_calls(index, TASK, Config())
     assert 23 <= predicted <= 23 + 5  # scope_stage.py is counted in, though it will be denied
 
 
