@@ -10,7 +10,7 @@ from textual.dom import DOMNode
 
 
 def start(owner: DOMNode, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any, group: str) -> None:
-    """Run ``work(*arguments)`` as a worker of ``owner``, in the place of any other of its group.
+    """Run ``work(*arguments)`` as a worker of ``owner``, in place of any other of its group.
 
     The coroutine is made only when it runs, so that one replaced before its turn leaves nothing behind. An error stays in
     the worker: it does not end the application.

@@ -18,5 +18,5 @@ def say_data(document: str) -> None:
 
 
 def say_progress(text: str, *, last: bool = False) -> None:
-    """Put ``text`` in the place of the progress line said before, on standard error; with ``last`` the line ends."""
+    """Put ``text`` in place of the progress line said before, on standard error; with ``last`` the line ends."""
     click.echo("\r" + clean(text).replace("\n", " "), nl=last, err=True)

@@ -1,4 +1,4 @@
-"""Texts as a database and a JSON file can hold them: half a character, which a model or a file name may bring, is none."""
+"""Texts as a database and a JSON file can hold them: without the lone surrogates that a model or a file name may bring."""
 
 from __future__ import annotations
 

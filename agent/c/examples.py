@@ -74,7 +74,7 @@ def _note_call(
     found: dict[str, dict[str, bool]],
     helpers: Collection[str],
 ) -> None:
-    """Note an example of a call, with ``values`` in the place of the variables that hold them."""
+    """Note an example of a call, with ``values`` in place of the variables that hold them."""
     name = _callee(call)
     if name not in found:
         return
@@ -301,7 +301,7 @@ def _assigned(statement: tree_sitter.Node, call: tree_sitter.Node) -> str:
 
 
 def _written(node: tree_sitter.Node, values: dict[str, str]) -> str:
-    """The text of ``node`` with literals in the place of variables that hold them."""
+    """The text of ``node`` with literals in place of variables that hold them."""
     source, start = node.text or b"", node.start_byte
     callee = node.child_by_field_name("function") if node.type == "call_expression" else None
     for one in reversed([inner for inner in walk(node) if inner.type == "identifier" and inner != callee]):

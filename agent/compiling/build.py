@@ -38,7 +38,7 @@ class Build:
 
     ``origin`` is the user's checkout that paths in a compilation database speak of. ``system`` is asked of the compiler
     when None, which takes about 50 ms once a compiler. ``shut_in`` is given each command and the folder of the objects, and
-    returns the command that keeps the compiler from what is none of its business.
+    returns the command that shuts the compiler in.
     """
 
     def __init__(

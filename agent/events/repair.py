@@ -81,7 +81,7 @@ class CandidateJudged(Event, frozen=True):
 
 class RepairChosen(Event, frozen=True):
     """``guess``: nothing but the checks speaks for it. ``differing`` tells an input on which another candidate that passes
-    behaves differently. ``picked``: a person took it in the place of another."""
+    behaves differently. ``picked``: a person took it in place of another."""
 
     number: int
     why: str

@@ -60,7 +60,7 @@ class RunOutcome:
             self.functions_failed |= names
 
     def replan(self, before: Sequence[PlanStep], after: Sequence[PlanStep]) -> None:
-        """Put the steps ``after`` in the place of ``before``; a step that is in both is the later one."""
+        """Put the steps ``after`` in place of ``before``; a step that is in both is the later one."""
         revised = {step.id: step for step in after}
         gone = {step.id for step in before} - revised.keys()
         kept = [revised.get(step.id, step) for step in self.planned if step.id not in gone]

@@ -265,7 +265,7 @@ class StepWorker:
         return done
 
     async def _method_to_blame(self, step: PlanStep) -> str:
-        """The method that is written anew in the place of its class, the target of ``step``; "" for all of it."""
+        """The method that is written anew in place of its class, the target of ``step``; "" for all of it."""
         best, path = self.checks.best, next(iter(step.target_files), "")
         if best is None or step.kind != "function_implement" or not passes_partly(best, WORTH_KEEPING):
             return ""

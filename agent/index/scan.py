@@ -155,7 +155,7 @@ def _place(root: Path, name: str, mode: str, listing: FileListing, inside: Calla
 
 
 def _enter(root: Path, name: str, listing: FileListing) -> None:
-    """Adds the files of a submodule that is there: checked out, or only its files as in the place of a run.
+    """Adds the files of a submodule that is there: checked out, or only its files as in place of a run.
 
     A repository that merely lies inside is not part of this one."""
     listing.submodules.append(name.rstrip("/"))

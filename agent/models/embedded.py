@@ -1,7 +1,7 @@
 """The embedded model: a llama.cpp server of our own on loopback, at most one at a time.
 
 Two model servers on few cores collapse, so all providers of one event loop share one host: another
-model, or a larger window, is loaded in the place of the one before, once its calls are through. Programs of the same person
+model, or a larger window, is loaded in place of the one before, once its calls are through. Programs of the same person
 that want the same model share one server (``embedded_share``).
 """
 

@@ -209,7 +209,7 @@ def _shape(node: ast.expr) -> tuple[object, ...]:
 
 
 def _written(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
-    """A copy with known values in the place of their names."""
+    """A copy with known values in place of their names."""
 
     class Written(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:

@@ -69,7 +69,7 @@ class LiveCode:
         be the same as loading them.
 
         Raises:
-            SyntaxError: a new text is none.
+            SyntaxError: a new text does not parse.
         """
         wanted: list[tuple[types.FunctionType, types.CodeType]] = []
         for path, text in after.items():

@@ -1,4 +1,4 @@
-"""An edit that makes checks pass, and what it means that a person takes one in the place of another."""
+"""An edit that makes checks pass, and what it means that a person takes one in place of another."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def edit_of(
 
 
 def label_pick(log: AuditLog, old: PassingEdit, new: PassingEdit) -> None:
-    """Keep as labels that a person took ``new`` in the place of ``old``: an edit that behaves alike is as right."""
+    """Keep as labels that a person took ``new`` in place of ``old``: an edit that behaves alike is as right."""
     if new.call_id is not None:
         log.add_label(new.call_id, True, "person", f"picked instead of edit {old.number}")
     if old.call_id is not None and old.kind != new.kind:

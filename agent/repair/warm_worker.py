@@ -12,7 +12,7 @@ A request holds ``id``, ``files`` (path to text, put back afterwards), ``tests``
 many tests are run whatever becomes of them; if one of them failed, or one later does, that is the end), ``limit`` (seconds
 for all), ``each`` (seconds for one test), ``cpu`` (processor seconds for one test), ``trace`` (report executed lines) and
 ``live`` (the project may stay loaded). With ``live`` it may hold ``watched``, path and name of a function whose calls are
-told, and ``inputs``, which it is called with in the place of tests. For commands there are ``env``; ``halt``, by which a run
+told, and ``inputs``, which it is called with in place of tests. For commands there are ``env``; ``halt``, by which a run
 is given up (``pattern`` matches a line that tells of a failed check and captures its name, ``good`` are the names of which
 one is enough, ``bad`` those that are enough together); and ``then``, programs (``words``, ``cwd``, ``stdin``, ``env``,
 ``limit``) that are run once the command has built the files, each with a reply of its own.
@@ -327,7 +327,7 @@ class Template(Parent):
         os._exit(0)
 
     def prepare(self, request: dict[str, Any], report: Report) -> None:
-        """In the child: limits, and the candidate's code in the place of what is loaded."""
+        """In the child: limits, and the candidate's code in place of what is loaded."""
         limit_child()
         try:
             done = self._live.exchange(request["before"], request.get("files") or {})
@@ -400,7 +400,7 @@ class PytestPlugin:
             items[:] = sorted((one for one in items if one.nodeid in wanted), key=lambda one: wanted[one.nodeid])
 
     def pytest_collectreport(self, report: Any) -> None:
-        """A file that cannot be collected breaks the candidate. A template of some of the tests is none."""
+        """A file that cannot be collected breaks the candidate. A template must hold all tests, so it ends."""
         if report.failed and self.job is not None:
             self.job.report.say(broken=str(report.longrepr)[-MESSAGE:])
             if self.job.template is not None:
@@ -461,7 +461,7 @@ class PytestPlugin:
 
 
 def run_pytest(parent: Parent, arguments: list[str], cold: bool) -> None:
-    """Serve with pytest loaded: configured once, or (``cold``) anew in each child, where the configuration imports the
+    """Serve with pytest loaded: configured once, or (``cold``) again in each child, where the configuration imports the
     project."""
     import pytest
 

@@ -29,7 +29,7 @@ _LONGEST = 200
 
 class ReportedCall(Value, frozen=True):
     """One call and what it should come to. ``arguments`` and ``wanted`` are Python literals as the task writes them;
-    ``raises`` names an exception in the place of a result."""
+    ``raises`` names an exception in place of a result."""
 
     name: str
     arguments: str

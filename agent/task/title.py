@@ -23,7 +23,7 @@ _MARK = re.compile(
 _AREA = re.compile(
     r"\W*(?![\w.]*(?:error|exception|warning|fault|failure)\b)[\w.*+-]+(?:[/,][\w.*+-]+)*:\s+(?=\S+\s+\S)", re.I
 )
-"""``server/http: …``, ``client.c: …``; what an error says is none."""
+"""``server/http: …``, ``client.c: …``, but not ``ValueError: …``."""
 
 
 def read_title(task: str) -> tuple[TaskKind | None, str]:

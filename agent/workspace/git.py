@@ -187,7 +187,7 @@ def run_git(
     repository in ``cwd`` itself is used; git does not look further up.
 
     Raises:
-        CheckoutChanged: ``cwd`` is in the place of a run that is not as it was made.
+        CheckoutChanged: ``cwd`` is in place of a run that is not as it was made.
         GitError: git is missing, took longer than ``timeout`` seconds, or (with ``check``) exited with an error.
     """
     known = None if args[:1] in (("init",), ("merge-file",)) else checkout_of(Path(os.path.abspath(cwd)))

@@ -142,7 +142,7 @@ def _checked_repo(repo: Path) -> Path:
 
 
 def _holding(repo: Path) -> Path | None:
-    """The top of the work tree that ``repo`` belongs to; a folder that an outer repository does not track is none of it."""
+    """The top of the work tree that ``repo`` belongs to; one that does not track ``repo`` does not count."""
     top = top_level(repo)
     if top is None or top == repo:
         return top

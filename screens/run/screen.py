@@ -400,7 +400,7 @@ class RunScreen(KeyedScreen[None]):
         self.post_message(Chosen(self.session, choice))
 
     def action_edit(self) -> None:
-        """Show the edits that pass; the chosen one is written in the place of the present one."""
+        """Show the edits that pass; the chosen one is written in place of the present one."""
         repair = self.session.state.repair
         if repair is not None and self.session.ready():
             self.app.push_screen(EditDialog(repair), self._pick)

@@ -172,7 +172,7 @@ def _with_exact(text: str, exact: Sequence[Spelled]) -> str:
 
 
 def _with_types(text: str, types: Sequence[SpelledType]) -> str:
-    """``types`` as the task spells them, in the place of whatever the reply makes of the same names."""
+    """``types`` as the task spells them, in place of whatever the reply makes of the same names."""
     if not types:
         return text
     source, names = text.encode(), {name for one in types for name in one.names}

@@ -81,7 +81,7 @@ async def implement_step(
         score: measures a version of a symbol in place; up to ``samples`` versions are tried and the best is kept.
         more: whether the budget allows another version once one is there.
         asked: how often the symbol was asked for before: versions are drawn with the seeds and temperatures behind these.
-        stub: the symbol as it was before anybody wrote it, shown in the place of what stands there.
+        stub: the symbol as it was before anybody wrote it, shown in place of what stands there.
         callers: sources of tests, which tell how the symbol is used.
         cards: advice for a symbol without a body, by its file, source and what the tests say of it.
 

@@ -73,7 +73,7 @@ def in_project_headers(at: FailedCompile, sought: Sought) -> NameFinding | None:
 
 
 _PRIVATE = re.compile(r'IWYU\s+pragma:\s*private(?:\s*,\s*include\s*[<"]([^>"]+)[>"])?')
-"""A header that says which one is to be included in its stead (include-what-you-use, "IWYU pragmas")."""
+"""A header that says which one to include instead (include-what-you-use, "IWYU pragmas")."""
 
 
 def _to_include(at: FailedCompile, homes: list[str]) -> list[str]:

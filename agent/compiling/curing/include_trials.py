@@ -130,7 +130,7 @@ class _Trials:
         return before, progressed
 
     async def _one(self, needed: NeededInclude, before: CompileOutcome) -> tuple[CompileOutcome, bool]:
-        """One include, at each of its places, then each header that declares the same in its stead."""
+        """One include, at each of its places, then each other header that declares the same."""
         for header in (needed.header, *needed.alternatives):
             this = replace(needed, header=header, alternatives=())
             if header != needed.header and self.tried(this):

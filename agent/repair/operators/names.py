@@ -1,4 +1,4 @@
-"""Operators on names: another variable, field, function or key in the place of one."""
+"""Operators on names: another variable, field, function or key in place of one."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def key(site: Site) -> Iterator[EditParts]:
                     yield site.replace(index, new)
 
 
-@operator("known-value", "a variable in the place of what is looked up or computed again", weight=0.3)
+@operator("known-value", "a variable in place of what is looked up or computed again", weight=0.3)
 def known_value(site: Site) -> Iterator[EditParts]:
     """``get(k) + 1`` becomes ``found + 1``: calls, items and fields in calculations, arguments and results."""
     kinds = ("call", "subscript", "attribute", "call_expression", "subscript_expression", "field_expression")
@@ -152,7 +152,7 @@ def target(site: Site) -> Iterator[EditParts]:
                 yield site.replace(left, new, 1.0 if new in own else 0.6)
 
 
-@operator("sibling-operand", "one name in the place of the same operand of neighbouring conditions", weight=0.5)
+@operator("sibling-operand", "one name in place of the same operand of neighbouring conditions", weight=0.5)
 def sibling_operand(site: Site) -> Iterator[EditParts]:
     """``if b < c: …`` and ``if c < d: …`` become ``if a < c: …`` and ``if a < d: …``: a fault is often made more than once
     (Saha, Saha and Prasad, ICSE 2019)."""

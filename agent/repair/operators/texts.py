@@ -31,7 +31,7 @@ def near_text(site: Site) -> Iterator[EditParts]:
 
 @operator("missing-text", "a text of the failing checks put into a list of texts that lacks it", ("python",), weight=0.6)
 def missing_text(site: Site) -> Iterator[EditParts]:
-    """Behind the last one first, then before each; in the place of one, too."""
+    """Behind the last one first, then before each; in place of one, too."""
     known = {text for _, text in _literals(site)}
     missing = [text for text in site.texts if len(text) >= _SHORTEST and text not in known][:_MOST]
     for node in site.of("list", "tuple") if missing else ():

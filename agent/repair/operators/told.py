@@ -69,7 +69,7 @@ def _pieces(site: Site, node: tree_sitter.Node) -> Iterator[tuple[int, int]]:
 
 
 def _in_place(piece: str, got: str, wanted: str) -> str | None:
-    """What has to stand in the place of ``piece`` so that ``got`` becomes ``wanted``; None where nothing does."""
+    """What has to stand in place of ``piece`` so that ``got`` becomes ``wanted``; None where nothing does."""
     at = got.find(piece)
     while piece and at >= 0:
         before, after = got[:at], got[at + len(piece) :]
@@ -104,7 +104,7 @@ def numbers_told(site: Site) -> list[str]:
     return list(dict.fromkeys(_NUMBER.findall(_EXAMPLE.sub("", site.wanted))))[:_MOST_NUMBERS]
 
 
-@operator("told-number", "a number that the contract names, in the place of another", weight=0.5)
+@operator("told-number", "a number that the contract names, in place of another", weight=0.5)
 def told_number(site: Site) -> Iterator[EditParts]:
     """``x > 100`` becomes ``x > 255`` where the contract tells of 255."""
     numbers = numbers_told(site)

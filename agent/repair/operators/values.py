@@ -15,7 +15,7 @@ _MOST = 6
 _WIDER = {"int": ("long long", "lld"), "long": ("long long", "lld"), "float": ("double", "lf")}
 
 
-@operator("number-of-code", "a number in the place of another one of the same function", weight=0.35)
+@operator("number-of-code", "a number in place of another one of the same function", weight=0.35)
 def number_of_code(site: Site) -> Iterator[EditParts]:
     """``n < 0`` becomes ``n < 10`` where the function counts by tens."""
     texts = list(dict.fromkeys(site.text(node) for node in site.of(*_NUMBERS)))[:_MOST]
