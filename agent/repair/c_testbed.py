@@ -17,7 +17,7 @@ from agent.regular_files import read_inside
 from agent.repair import c_schema, c_trace
 from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate, Edit
-from agent.repair.functions import functions_of
+from agent.repair.functions import Function, functions_of
 from agent.repair.inputs import LONGEST, near_texts
 from agent.repair.localize import Place, Trace
 from agent.repair.synthesis import FORCING
@@ -53,6 +53,7 @@ class CommandBed:
         self._limit = BUILD_SECONDS
         self._base = CheckResult("", 0, False)
         self._single: set[tuple[str, str]] = set()
+        self._functions: dict[str, list[Function]] = {}
         self._halt: dict[str, object] | None = None
 
     async def open(self) -> None:
@@ -166,14 +167,29 @@ class CommandBed:
         found: dict[int, Trial] = {}
         first = candidates[0][0]
         key = (first.path, first.function)
-        if len(candidates) > 1 and key not in self._single:
-            found = await self._together(candidates)
+        inside = [place for place, (one, _) in enumerate(candidates) if self._is_inside(one)]
+        if len(inside) > 1 and key not in self._single:
+            told = await self._together([candidates[place] for place in inside])
+            found = {inside[place]: trial for place, trial in told.items()}
             if not found:
                 self._single.add(key)
         for place, (_, files) in enumerate(candidates):
             if place not in found:
                 found[place] = await self.attempt(files)
         return [found[place] for place in range(len(candidates))]
+
+    def _is_inside(self, candidate: Candidate) -> bool:
+        """Whether a candidate changes one function alone."""
+        function = self._function(candidate.path, candidate.function)
+        if function is None or any(one.path != candidate.path for one in candidate.edits):
+            return False
+        return all(function.body.start_byte <= one.start and one.end <= function.body.end_byte for one in candidate.edits)
+
+    def _function(self, path: str, name: str) -> Function | None:
+        """A function of the project as it was when the search began."""
+        if path not in self._functions:
+            self._functions[path] = functions_of(path, (self.root / path).read_bytes())
+        return next((one for one in self._functions[path] if one.name == name), None)
 
     async def _together(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> dict[int, Trial]:
         path, name = candidates[0][0].path, candidates[0][0].function
@@ -251,8 +267,7 @@ class CommandBed:
         return (found[0], list(dict.fromkeys(texts))) if texts and found[0].program else None
 
     def _schema(self, path: str, name: str, edits: Sequence[tuple[Edit, ...]], seen: bool = False) -> bytes:
-        source = (self.root / path).read_bytes()
-        function = next((one for one in functions_of(path, source) if one.name == name), None)
+        function = self._function(path, name)
         if function is None:
             raise c_schema.Unsuited("the function is not found again")
         return c_schema.schema(function, edits, seen=seen)

@@ -202,7 +202,8 @@ class EditSearch:
         self.tell(counts, found if trial.ok or trial.fixed else None)
 
     def combined(self) -> list[Candidate]:
-        """Two partial edits at once, those first that mend different checks."""
+        """Two partial edits at once, those first that mend different checks; before them as many as mend more checks each,
+        since several functions may be wrong."""
         best = sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))[:MOST_PARTIAL]
         found = []
         for place, one in enumerate(best):
@@ -213,7 +214,28 @@ class EditSearch:
                 name = f"{first.operator} and {second.operator}"
                 edits = (*first.edits, *second.edits)
                 found.append(Candidate(edits, name, first.path, first.function, first.line, "combined", rank))
-        return sorted(found, key=lambda one: -one.rank)
+        return [*self._all_at_once(best), *sorted(found, key=lambda one: -one.rank)]
+
+    @staticmethod
+    def _all_at_once(best: Sequence[Tried]) -> list[Candidate]:
+        """Three partial edits and more as one candidate; [] where there are not so many that add to one another."""
+        taken: list[Tried] = []
+        mended: set[str] = set()
+        for one in best:
+            edits = [edit for other in taken for edit in other.candidate.edits]
+            apart = all(
+                edit.path != old.path or edit.end <= old.start or old.end <= edit.start
+                for edit in one.candidate.edits
+                for old in edits
+            )
+            if apart and not one.trial.fixed <= mended:
+                taken.append(one)
+                mended |= one.trial.fixed
+        if len(taken) < 3:
+            return []
+        first, names = taken[0].candidate, " and ".join(one.candidate.operator for one in taken)
+        edits = [edit for one in taken for edit in one.candidate.edits]
+        return [Candidate(tuple(edits), names, first.path, first.function, first.line, "combined", float(len(mended)))]
 
     def on_top(self, candidates: Iterable[Candidate], failing: int = 0) -> list[Candidate]:
         """Every candidate together with one of the best partial edits, where that mends at least half of the ``failing``
