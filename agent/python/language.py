@@ -34,7 +34,8 @@ class Python:
     tests = tests_in_file
     linked = False
     line_comment = "#"
-    beyond = ("\nassert ", "\nself.assert", "\nprint(", "\nif __name__", "\n# Test", "\n# Example")
+    beyond = ("\nassert ", "\nself.assert", "\nprint(", "\nif __name__", "\ndef test", "\ndef main(", "\n# Test",
+              "\n# Check", "\n# Example", "\n# Usage", "\n# Run")  # fmt: skip
 
     parse = staticmethod(parse)
     tree = staticmethod(parse_python)
