@@ -173,15 +173,39 @@ def _line_commands(line: str, folder: Path) -> Iterator[CompileCommand]:
     except ValueError:
         return
     here, command = folder, []
+    loop: tuple[str, list[str]] = ("", [])
     for word in [*words, ";"]:
         if word not in _BREAKS:
             command.append(word)
             continue
         if command[:1] == ["cd"] and len(command) > 1:
             here = Path(os.path.normpath(here / command[1]))
+        elif command[:1] == ["for"] and command[2:3] == ["in"]:
+            loop = command[1], [one for value in command[3:] for one in _expanded(value, here)]
         else:
-            yield from _compiles(command, here)
+            for one in _in_loop(command, *loop):
+                yield from _compiles(one, here)
         command = []
+        loop = ("", []) if word == "done" else loop
+
+
+def _in_loop(command: list[str], name: str, values: list[str]) -> Iterator[list[str]]:
+    """A command of the shell, once for each value of the variable that a loop around it sets."""
+    forms = (f"${name}", f"${{{name}}}")
+    if not name or not any(form in word for word in command for form in forms):
+        yield command
+        return
+    for value in values:
+        yield [word.replace(forms[1], value).replace(forms[0], value) for word in command]
+
+
+def _expanded(pattern: str, folder: Path) -> list[str]:
+    """The files that a pattern of the shell means; the word itself where it is none."""
+    if not any(sign in pattern for sign in "*?["):
+        return [pattern]
+    with contextlib.suppress(OSError, ValueError, NotImplementedError):
+        return sorted(str(path.relative_to(folder)) for path in folder.glob(pattern.replace("**", "*")))
+    return []
 
 
 def _compiles(command: list[str], folder: Path) -> Iterator[CompileCommand]:
