@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Collection, Sequence
 from functools import partial
 
@@ -39,6 +40,9 @@ WORTH_KEEPING = 0.3
 
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
+
+
+_GIVES_BACK = re.compile(r"(?i)(?:^|_)(?:free|destroy|delete|release|dispose|cleanup|deinit)(?:_|$)")
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -185,7 +189,7 @@ class StepWorker:
         before = self.checks.before
         if not self.checks.command or before is None or before.ok or before.seconds > SLOWEST_JUDGE:
             return self._score if anew and self.checks.command else None
-        if anew or len({(one.path, _unit(one.name)) for one in self._functions.values()}) == 1:
+        if anew or len({(one.path, _unit(one.name)) for one in self._functions.values() if not gives_back(one)}) == 1:
             return self._score
         own = await asyncio.to_thread(self._own_tests, name)
         return partial(self._score, own=own) if own else None
@@ -209,9 +213,10 @@ class StepWorker:
 
     def _own_tests(self, name: str) -> frozenset[str]:
         """The tests that tell of ``name`` alone: they use nothing that is still open, and nothing written before whose own
-        tests fail or do not exist. Blocking."""
+        tests fail or do not exist. What only gives memory back does not count: no result depends on it. Blocking."""
         self.found.refresh_open()
-        other = [one.name for one in self.found.functions if name not in (one.name, _unit(one.name))]
+        known = [one for one in self.found.functions if not gives_back(one)]
+        other = [one.name for one in known if name not in (one.name, _unit(one.name))]
         still_open = {part for one in other for part in (one, _unit(one))}
         best = self.checks.best
         ran = best is not None and bool(best.passed or best.failed)
@@ -221,7 +226,7 @@ class StepWorker:
             tests = self.contract.concerning(one, still_open | {name})
             return ran and bool(tests) and not tests & failing
 
-        written = {_unit(one.name) for one in self._functions.values()} - still_open - {name}
+        written = {_unit(one.name) for one in self._functions.values() if not gives_back(one)} - still_open - {name}
         return self.contract.concerning(name, still_open | {one for one in written if not holds(one)})
 
     async def _type(self, wanted: OpenType) -> FunctionResult:
@@ -392,6 +397,12 @@ def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[
         for function in functions
     )  # fmt: skip
     return first + rest
+
+
+def gives_back(function: OpenFunction) -> bool:
+    """Whether a function, by its name and type, only gives back what another one made: tests pass with its stub as well."""
+    returns_nothing = re.match(r"(?:static\s+)?void\b(?!\s*\*)", function.signature)
+    return is_compiled(function.path) and bool(returns_nothing and _GIVES_BACK.search(function.name))
 
 
 def _unit(name: str) -> str:
