@@ -156,13 +156,14 @@ def operand(site: Site) -> Iterator[EditParts]:
 
 @operator("arguments", "two arguments of a call swapped", weight=0.7)
 def arguments(site: Site) -> Iterator[EditParts]:
-    """Any two of at most five."""
+    """Any two of at most five; what ``scanf`` reads has its order from what is read."""
     for call in site.calls:
         args = call.arguments[:5]
+        scale = 0.4 if call.name in ("scanf", "sscanf", "fscanf") else 1.0
         for first in range(len(args)):
             for second in range(first + 1, len(args)):
                 if args[first].type != "keyword_argument" != args[second].type:
-                    yield site.swap(args[first], args[second], 1.0 if second == first + 1 else 0.7)
+                    yield site.swap(args[first], args[second], scale * (1.0 if second == first + 1 else 0.7))
 
 
 @operator("operand-added", "a term with another name added to a value", weight=0.45)
