@@ -152,11 +152,10 @@ class Run:
         reported = ReportedFault(self.ctx, self.workspace, self.task, self.checks, self.hidden)
         if earlier is None or earlier.mended is None:
             await reported.show(self.with_model and not (earlier is not None and earlier.searched))
-        mended = await self._mended_by_search(earlier, GUESS_SECONDS if reported.guess else None)
-        if mended and reported.guess is not None:
-            self.outcome.guessed = reported.guess.shown
-        elif not mended:
-            await reported.take_back()
+        mended = await self._mended_by_search(earlier, small=reported.guess is not None)
+        while not mended and await reported.guess_again():
+            mended = await self._mended_by_search(None, small=True)
+        self.outcome.guessed = reported.guess.shown if reported.guess is not None else ""
         return mended
 
     async def _steps(self, runner: StepRunner, plan: Plan, earlier: EarlierProgress | None) -> None:
@@ -170,15 +169,16 @@ class Run:
     def _searches_later(self) -> bool:
         return self.with_model and after_writing(self.task)
 
-    async def _mended_by_search(self, earlier: EarlierProgress | None, budget_s: float | None = None) -> bool:
-        """Whether an edit mends what fails; a run that goes on does not search again where it had searched."""
+    async def _mended_by_search(self, earlier: EarlierProgress | None, small: bool = False) -> bool:
+        """Whether an edit mends what fails, a ``small`` one only where that is a guess; a run that goes on does not search
+        again where it had searched."""
         if earlier is not None and earlier.mended is not None:
             return await mend_again(self.ctx, self.checks, self.outcome, earlier.mended)
         if earlier is not None and (earlier.searched or (earlier.planned and not self._searches_later())):
             return False
         self.edits = await search_repair(
             self.ctx, self.workspace, self.task, self.checks, self.outcome, hidden=self.hidden, with_model=self.with_model,
-            budget_s=budget_s,
+            fills=not small, budget_s=GUESS_SECONDS if small else None,
         )  # fmt: skip
         return self.edits is not None
 

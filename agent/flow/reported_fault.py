@@ -31,7 +31,9 @@ from agent.workspace.protected import is_hidden, is_test_file
 from agent.workspace.worktree import Workspace
 
 STAGE = "reported_fault"
-TRIES = 3
+TRIES = 4
+"""Replies of a model that are looked at, for all guesses together."""
+
 GUESS_SECONDS = 40.0
 """Seconds for the search of an edit that satisfies a guess: a wrong one would use up the whole budget."""
 
@@ -74,6 +76,8 @@ class ReportedFault:
         self.checks = checks
         self.hidden = hidden
         self.guess: Guess | None = None
+        self._asking: ReportedCheck | None = None
+        self._known: set[ReportedCall] = set()
 
     async def show(self, with_model: bool = False) -> None:
         """Write, run and commit the test. Nothing is changed where the task reports nothing that can be checked, checks fail
@@ -93,14 +97,24 @@ class ReportedFault:
         elif with_model and (functions := await asyncio.to_thread(self._meant, homes)):
             await self._from_a_model(before, homes, functions)
 
-    async def take_back(self) -> None:
-        """Undo a guess: without an edit that satisfies it nothing speaks for it."""
+    async def guess_again(self) -> bool:
+        """Take a guess back, since without an edit that satisfies it nothing speaks for it, and make another one. Returns
+        whether there is one.
+
+        Raises:
+            ModelError: the model cannot answer. Stopped: the person stopped the run.
+        """
         if self.guess is None:
-            return
-        await self.workspace.rollback(self.guess.commit)
-        self.checks.accept(self.guess.best)
-        self._tell_checks(self.guess.best)
-        text = f"No edit was found for the check that the model wrote ({self.guess.shown}), so it was taken out again."
+            return False
+        await self._take_back(self.guess)
+        await self.show(with_model=True)
+        return self.guess is not None
+
+    async def _take_back(self, guess: Guess) -> None:
+        await self.workspace.rollback(guess.commit)
+        self.checks.accept(guess.best)
+        self._tell_checks(guess.best)
+        text = f"No edit was found for the check that the model wrote ({guess.shown}), so it was taken out again."
         self.ctx.notice("info", text, STAGE)
         self.guess = None
 
@@ -117,16 +131,16 @@ class ReportedFault:
 
     async def _from_a_model(self, before: CheckResult, homes: Mapping[str, str], functions: Sequence[Function]) -> None:
         async with self.ctx.stage(STAGE, title="a test that shows the fault") as report:
-            asking, trouble = ReportedCheck(self.ctx, self.task, functions), ""
-            known: set[ReportedCall] = set()
-            for _ in range(TRIES):
+            asking = self._asking = self._asking or ReportedCheck(self.ctx, self.task, functions)
+            trouble = ""
+            while asking.tries < TRIES:
                 call = await asking.ask(trouble)
                 if call is None:
                     trouble = "it is no call with literal arguments and a literal result"
                     continue
-                if call in known:
+                if call in self._known:
                     continue
-                known.add(call)
+                self._known.add(call)
                 written = await self._written(before, homes, [call])
                 if written is None:
                     trouble = "there is no file of tests that it fits into"
@@ -137,8 +151,8 @@ class ReportedFault:
                     return
                 trouble = trouble or "it is not what the report speaks of"
                 await self.workspace.rollback(await self.workspace.head())
-            report.note = trouble
-            self.ctx.notice("info", f"No test of the reported fault was kept: {trouble}.", STAGE)
+            report.note = trouble or "there is no other example"
+            self.ctx.notice("info", f"No test of the reported fault was kept: {report.note}.", STAGE)
 
     async def _take(self, before: CheckResult, written: Written, call: ReportedCall) -> int:
         """Keep what the person confirmed, or what nobody was there to confirm. Returns how many checks fail by it."""

@@ -50,12 +50,14 @@ async def search_repair(
     with_model: bool = True,
     before: Mapping[str, bytes] | None = None,
     budget_s: float | None = None,
+    fills: bool = True,
 ) -> OtherEdits | None:
     """Search for an edit that makes the failing checks pass; commit it and account for it. None when nothing was kept.
 
     Worth while when the task is a repair, or in what a run wrote, and checks fail that ran at all. ``before`` are then the
     files that it wrote, as they were before: only functions that are new in them are edited, and an edit that mends a part
-    of the failures is kept. ``budget_s`` seconds at most, where that is less than the configuration allows.
+    of the failures is kept. ``budget_s`` seconds at most, where that is less than the configuration allows. ``fills``: lines
+    and functions that a model writes are tried, too.
 
     Raises:
         ModelError: the model cannot answer. Stopped: the person stopped the run.
@@ -80,6 +82,7 @@ async def search_repair(
         tuple(fault.signal.message for fault in faults),
         before=before or {},
         budget_s=budget_s,
+        fills=fills,
     )
     done = await RepairPhase(ctx, workspace, work).run()
     if done.chosen is None:

@@ -94,6 +94,9 @@ class Task(msgspec.Struct, frozen=True):
     budget_s: float | None = None
     """Seconds, where they are fewer than the configuration allows."""
 
+    fills: bool = True
+    """Whether lines and functions that the model writes are tried, too."""
+
 
 class Mended(msgspec.Struct, frozen=True):
     """What the phase came to: ``chosen``, the edit that is written now, is None when there is none; ``edits`` are all that
@@ -264,7 +267,7 @@ class RepairPhase:
         wanted = f"{self.task.text}\n{self._contract(suspects[0].function)}"
         expected = await asyncio.to_thread(expected_by, self.workspace.root, bed.baseline.failing)
         told = Told(tuple(self._messages.values()), wanted, expected.exceptions, expected.texts)
-        written = self.task.with_model and (self.config.cloze or self.config.anew)
+        written = self.task.with_model and self.task.fills and (self.config.cloze or self.config.anew)
         end = self._began + self.config.budget_s
         first_end = end - _WRITTEN_SHARE * self.config.budget_s if written else end
         width = getattr(getattr(bed, "workers", None), "count", 1)
@@ -297,7 +300,7 @@ class RepairPhase:
         if not search.passing and search.partial:
             self._source = "pairs"
             await search.run(search.on_top(candidates))
-        if not search.passing and self.task.with_model:
+        if not search.passing and written:
             search.deadline = end
             await self._written(search, suspects[:3], end)
         if not search.passing and search.partial:

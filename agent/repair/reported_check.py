@@ -29,7 +29,7 @@ class ReportedCheck:
         self._names = [one.name for one in functions]
         code = "\n\n".join(part for one in functions for part in (one.contract, one.text) if part)
         self._context = words.task_context(task, code)
-        self._tries = 0
+        self.tries = 0
 
     async def ask(self, trouble: str = "") -> ReportedCall | None:
         """The example of one more reply; None when the reply holds none. ``trouble`` says what was wrong with the last one.
@@ -37,11 +37,11 @@ class ReportedCheck:
         Raises:
             ModelError: if the model cannot answer.
         """
-        self._tries += 1
+        self.tries += 1
         asked = await self._llm.generate(
             system=words.SYSTEM, task_context=self._context, prompt=words.question(", ".join(self._names), trouble),
-            item=", ".join(self._names), attempt=self._tries, max_tokens=_LONGEST,
-            temperature=self._llm.target.temperature + _STEP * (self._tries - 1),
+            item=", ".join(self._names), attempt=self.tries, max_tokens=_LONGEST,
+            temperature=self._llm.target.temperature + _STEP * (self.tries - 1),
         )  # fmt: skip
         told = reported_calls(_AS_TOLD.sub(") should return ", asked.text))
         return next((one for one in told if one.name in self._names), None)

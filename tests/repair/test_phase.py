@@ -367,6 +367,15 @@ async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_p
     assert any(one.level == "warning" and "Nobody confirmed it" in one.text for one in of(heard, ev.Notice))
 
 
+async def test_a_guess_that_no_edit_satisfies_gives_way_to_another_one(tmp_path: Path) -> None:
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
+    async with ScriptedServer(says("slug('A 1') should return 'zz'", "slug('A 1') should return 'a1'")) as server:
+        finished, heard = await play(repo, server, task=REPORT)
+    assert finished.status == "complete" and "slug('A 1') should return 'a1' is a guess" in finished.reason, finished.reason
+    assert "'zz'" not in of(heard, ev.DiffReady)[0].diff
+    assert not any(call.path == "/infill" for call in server.calls)
+
+
 @needs_cc
 async def test_what_the_task_tells_in_words_becomes_a_check_of_a_c_program(tmp_path: Path) -> None:
     source = "int twice(int n)\n{\n    if (n < 4)\n        return n * 2;\n    return n;\n}\n"
