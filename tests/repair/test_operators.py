@@ -26,6 +26,8 @@ PYTHON = [
     ("conditional", "def f(a):\n    return 1 if a else 2\n", "def f(a):\n    return 2 if a else 1\n"),
     ("near-pair", "def f(a):\n    if 1 < a and a < 9:\n        return a\n",
      "def f(a):\n    if 1 <= a and a <= 9:\n        return a\n"),
+    ("result-shape", "def f(a):\n    return filter(None, a)\n", "def f(a):\n    return list(filter(None, a))\n"),
+    ("result-shape", "def f(a):\n    return '-'.join(a[1:])\n", "def f(a):\n    return a[1:]\n"),
     ("near-text", "def f(a):\n    return ['Radish', 'Violet'][a]\n", "def f(a):\n    return ['Radishes', 'Violets'][a]\n"),
     ("near-text", "def f(a):\n    return ['Radish', 'Violet'][a]\n", "def f(a):\n    return ['Radish', 'Violets'][a]\n"),
     ("missing-text", "def f(a):\n    return ['Grass', 'Violets', 'Radishes'][a]\n",
