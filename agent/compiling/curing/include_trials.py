@@ -148,11 +148,35 @@ class _Trials:
                 self._restore(undo)
                 if verdict == "useless":
                     break  # no other place makes it declare the name
+                if proven := await self._behind_what_it_asks_for(this, before, after):
+                    return proven, True
             self._drop(this, line)
             if self.spent:
                 break
         self.new_alternatives = True
         return before, False
+
+    async def _behind_what_it_asks_for(
+        self, needed: NeededInclude, before: CompileOutcome, refused: CompileOutcome
+    ) -> CompileOutcome | None:
+        """``needed`` behind the header of the project that an ``#error`` in it names; None where none is named, or both
+        together do not help."""
+        known = {d.message for d in before.diagnostics}
+        said = [d.message for d in refused.diagnostics if d.message.startswith("#error") and d.message not in known]
+        named = (name for text in said for name in _HEADER_NAME.findall(text))
+        found = (h for name in named for h in self.project.headers() if h == name or h.endswith(f"/{name}"))
+        header = next((h for h in found if h not in (needed.header, needed.file)), "")
+        if not header or self.spent:
+            return None
+        first = replace(needed, header=header, system=False, alternatives=())
+        undo, lines = self._insert([first, needed])
+        after = await self._recompile()
+        if self._judged(needed, before, after) != "helped":
+            self._restore(undo)
+            return None
+        for one, line in zip((first, needed), lines, strict=True):
+            self._keep(one, line)
+        return after
 
     def _judged(self, needed: NeededInclude, before: CompileOutcome, after: CompileOutcome) -> Verdict:
         return judged(needed, before, after, frozenset({needed.file, self.target}), self.project)
@@ -194,6 +218,8 @@ class _Trials:
         if self.on_trial:
             self.on_trial(needed, line, False)
 
+
+_HEADER_NAME = re.compile(r"[\w./+-]+\.h\b")
 
 Verdict = Literal["helped", "useless", "refused"]
 """``useless``: the complaints about its names did not fall; ``refused``: they did, but it brought something new."""
