@@ -16,7 +16,7 @@ from agent.repair.synthesis import FORCING, Forced
 from agent.repair.testbed import CheckBed, Trial
 
 SETTLE_SECONDS = 3.0
-SETTLE_TRIES = 100
+SETTLE_TRIES = 150
 LONGEST_SETTLE = 12.0
 ENOUGH = 12
 _NEAR = 0.45
@@ -108,6 +108,7 @@ class EditSearch:
         self._seen: set[tuple[str, bytes]] = set()
         self._first_at = 0.0
         self._first_tried = 0
+        self._kinds: set[tuple[str, str, int]] = set()
 
     @property
     def over(self) -> bool:
@@ -162,8 +163,14 @@ class EditSearch:
         await asyncio.gather(*(lane() for _ in range(self.width)))
 
     def _alike_first(self, found: Candidate, waiting: Sequence[Candidate]) -> list[Candidate]:
+        """They are tried besides the others that are tried once one passes, not in their place."""
+        if _kind(found) in self._kinds:
+            return list(waiting)
+        self._kinds.add(_kind(found))
         least = _NEAR * self.passing[0].candidate.rank
-        return sorted(waiting, key=lambda one: one.rank < least or not _alike(one, found))
+        alike = [one for one in waiting if one.rank >= least and _kind(one) == _kind(found)]
+        self._first_tried += len(alike)
+        return [*alike, *(one for one in waiting if one not in alike)]
 
     def texts(self, candidate: Candidate) -> dict[str, str] | None:
         """Path to new text; None for one that was tried already, does not parse or changes nothing."""
@@ -245,8 +252,8 @@ class EditSearch:
         return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]
 
 
-def _alike(one: Candidate, other: Candidate) -> bool:
-    return (one.operator, one.path, one.line) == (other.operator, other.path, other.line)
+def _kind(one: Candidate) -> tuple[str, str, int]:
+    return one.operator, one.path, one.line
 
 
 def _together(first: Candidate, second: Candidate) -> Candidate | None:
