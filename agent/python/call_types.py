@@ -23,13 +23,13 @@ class CallTypes:
         self._results: list[str] = []
         self._mixed = False
 
-    def add(self, call: ast.expr, result: str) -> None:
-        """A call, and the literal that it comes to, "" where it raises."""
+    def add(self, call: ast.expr, result: ast.expr | None) -> None:
+        """A call, and what it comes to; None where that is not told."""
         if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != self.name:
             return
         try:
             arguments = tuple(_type_of(ast.literal_eval(one)) for one in call.args)
-            found = _type_of(ast.literal_eval(result)) if result else ""
+            found = _type_of(ast.literal_eval(result)) if result is not None else ""
         except (*UNREADABLE, TypeError):
             return
         self._mixed |= bool(call.keywords) or any(len(arguments) != len(one) for one in self._arguments)

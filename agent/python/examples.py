@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from agent.python.call_types import CallTypes
-from agent.python.plain_tests import EQUAL, free_names, messages, method_of, plain, raised
+from agent.python.plain_tests import EQUAL, free_names, functions_of, messages, method_of, plain, raised
 
 MOST = 12
 SHORT, LONGEST = 160, 600
@@ -27,6 +27,7 @@ _FIRST = "first"
 """The kind of what introduces the examples."""
 
 _LONGEST_VALUE = 240
+_RESULTS = {"assertTrue": ast.Constant(True), "assertFalse": ast.Constant(False), "assertIsNone": ast.Constant(None)}
 _ALONE = {"assertTrue": "true", "assertFalse": "false", "assertIsNone": "None", "assertIsNotNone": "not None"}
 
 
@@ -42,35 +43,20 @@ class _Example(msgspec.Struct, frozen=True):
 def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Examples by the last part of a name, literal and short ones first, and among these one of each kind before a second
     of any; {} where it does not parse."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
-    classes = _classes(names)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    found: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        told = _of_class(functions, name) if name in classes else _of_function(functions, name)
-        if kept := _covering(told):
-            found[name] = tuple(kept)
-    return found
+    functions = functions_of(source)
+    kept = {name: _covering(_told(functions, name)) for name in names}
+    return {name: tuple(texts) for name, texts in kept.items() if texts}
 
 
 def examples_of_one_test(source: bytes, name: str, test: str) -> tuple[str, ...]:
     """What the test function called ``test`` says of a function or class, a line each; () where it does not parse."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    kept = [one for one in functions if one.name == test or not one.name.startswith("test")]
-    told = _of_class(kept, name) if _classes([name]) else _of_function(kept, name)
-    return tuple(one.text.replace("\n", "; ") for one in told if one.kind[:1] != (_FIRST,))
+    kept = [one for one in functions_of(source) if one.name == test or not one.name.startswith("test")]
+    return tuple(one.text.replace("\n", "; ") for one in _told(kept, name) if one.kind[:1] != (_FIRST,))
 
 
-def _classes(names: Collection[str]) -> set[str]:
-    """Those of ``names`` that are written as classes are (PEP 8)."""
-    return {name for name in names if re.match(r"_*[A-Z]\w*[a-z]", name)}
+def _told(functions: list[ast.FunctionDef], name: str) -> Iterable[_Example]:
+    """Of a class when the name is written as one (PEP 8)."""
+    return _of_class(functions, name) if re.match(r"_*[A-Z]\w*[a-z]", name) else _of_function(functions, name)
 
 
 def _covering(examples: Iterable[_Example]) -> list[str]:
@@ -90,8 +76,11 @@ def _of_class(functions: Iterable[ast.FunctionDef], name: str) -> Iterator[_Exam
         if text and text.count("\n") < LINES:
             made = [node for node in ast.walk(function) if isinstance(node, ast.Call) and method_of(node) == name]
             shapes = {(len(call.args), *sorted(word.arg or "" for word in call.keywords)) for call in made}
-            members = frozenset(re.findall(r"\.(\w+)", text))
-            yield _Example(text, (members, frozenset(shapes), frozenset(re.findall("# raises (.*)", text))))
+            used = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+            members = frozenset(one for one in used if not one.startswith("assert"))
+            said = messages(function)
+            blocks = (node for node in ast.walk(function) if isinstance(node, ast.With))
+            yield _Example(text, (members, frozenset(shapes), frozenset(raised(block, said) for block in blocks)))
 
 
 def _of_function(functions: list[ast.FunctionDef], name: str) -> Iterator[_Example]:
@@ -102,10 +91,10 @@ def _of_function(functions: list[ast.FunctionDef], name: str) -> Iterator[_Examp
     types = CallTypes(name)
     for function in functions:
         values = dict(_values(function, name))
-        for call, said, kind in _assertions(function, values):
+        for call, said, kind, result in _assertions(function, values):
             if _calls(call, name) and len(said) <= LONGEST:
                 told.append(_Example(said, (_shape(call), kind), (bool(free_names(call) - {name}), len(said) > SHORT)))
-                types.add(call, said.partition(" → ")[2])
+                types.add(call, result)
         calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and method_of(node) in helpers)
         for shown in (_written(call, values) for call in calls):
             text = ast.unparse(shown).removeprefix("self.")
@@ -157,8 +146,8 @@ def _is_literal(node: ast.expr) -> bool:
     return True
 
 
-_Said = tuple[ast.expr, str, object]
-"""The expression under test, the example, and what kind of result it tells of."""
+_Said = tuple[ast.expr, str, object, ast.expr | None]
+"""The expression under test, the example, what kind of result it tells of, and the result where there is one."""
 
 
 def _assertions(function: ast.FunctionDef, values: dict[str, ast.expr]) -> Iterator[_Said]:
@@ -172,18 +161,18 @@ def _assertions(function: ast.FunctionDef, values: dict[str, ast.expr]) -> Itera
                 yield _equal(node.args[0], node.args[1], values)
             elif name in _ALONE and node.args:
                 tested = _written(node.args[0], values)
-                yield tested, f"{ast.unparse(tested)} → {_ALONE[name]}", name
+                yield tested, f"{ast.unparse(tested)} → {_ALONE[name]}", name, _RESULTS.get(name)
         elif isinstance(node, ast.With) and (exception := raised(node, messages(function))):
             for statement in node.body:
                 if isinstance(statement, (ast.Expr, ast.Assign)):
                     tested = _written(statement.value, values)
-                    yield tested, f"{ast.unparse(tested)} raises {exception}", exception
+                    yield tested, f"{ast.unparse(tested)} raises {exception}", exception, None
 
 
 def _equal(one: ast.expr, other: ast.expr, values: dict[str, ast.expr]) -> _Said:
     one, other = _written(one, values), _written(other, values)
     tested, expected = (other, one) if _is_literal(one) and not _is_literal(other) else (one, other)
-    return tested, f"{ast.unparse(tested)} → {ast.unparse(expected)}", _shape(expected)
+    return tested, f"{ast.unparse(tested)} → {ast.unparse(expected)}", _shape(expected), expected
 
 
 def _plain(test: ast.expr, values: dict[str, ast.expr]) -> Iterator[_Said]:
@@ -191,10 +180,10 @@ def _plain(test: ast.expr, values: dict[str, ast.expr]) -> Iterator[_Said]:
         yield _equal(test.left, test.comparators[0], values)
     elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         tested = _written(test.operand, values)
-        yield tested, f"{ast.unparse(tested)} → false", False
+        yield tested, f"{ast.unparse(tested)} → false", False, ast.Constant(False)
     elif isinstance(test, ast.Call):
         tested = _written(test, values)
-        yield tested, f"{ast.unparse(tested)} → true", True
+        yield tested, f"{ast.unparse(tested)} → true", True, ast.Constant(True)
 
 
 def _shape(node: ast.expr) -> tuple[object, ...]:

@@ -113,21 +113,22 @@ def raised(node: ast.With, said: dict[str, str]) -> str:
 
 def exceptions_of(source: bytes, tests: Collection[str]) -> tuple[str, ...]:
     """What the test functions ``tests`` of a file expect to be raised, those with a message; () where it does not parse."""
-    wanted = _functions(source, tests)
+    wanted = (one for one in functions_of(source) if one.name in tests)
     blocks = ((node, messages(one)) for one in wanted for node in ast.walk(one) if isinstance(node, ast.With))
     return tuple(dict.fromkeys(found for node, said in blocks if (found := raised(node, said)).endswith(")")))
 
 
 def texts_of(source: bytes, tests: Collection[str]) -> tuple[str, ...]:
     """The strings in the test functions ``tests`` of a file, each once; () where it does not parse."""
-    bodies = (statement for one in _functions(source, tests) for statement in one.body)
+    bodies = (statement for one in functions_of(source) if one.name in tests for statement in one.body)
     values = (node.value for statement in bodies for node in ast.walk(statement) if isinstance(node, ast.Constant))
     return tuple(dict.fromkeys(value for value in values if isinstance(value, str)))
 
 
-def _functions(source: bytes, names: Collection[str]) -> list[ast.FunctionDef]:
+def functions_of(source: bytes) -> list[ast.FunctionDef]:
+    """All functions and methods of a file, the outer ones first; [] where it does not parse."""
     try:
         tree = ast.parse(source)
     except UNREADABLE:
         return []
-    return [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name in names]
+    return [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
