@@ -167,6 +167,8 @@ def _names(kind: Kind, message: str, d: Diagnostic) -> tuple[str, ...]:
         return _syntax_names(message, quoted, d)
     if kind == "unknown_type" and (tag := _TAG.search(message)):
         return (f"struct {tag[1]}",)
+    if message.startswith("typedef redefinition"):
+        quoted = []  # clang quotes the two types; the name is where it points
     if not quoted and (caret := name_at(d.source_line, d.column)):
         quoted = [caret]
     if not quoted and (token := re.search(r"(?:function|identifier|symbol)\s+(\w+)", message)):

@@ -293,3 +293,14 @@ def test_all_names_that_the_platform_dropped_are_named() -> None:
     found = check(text, main_c="int a;\nint b;\n").classification
     assert found is not None and found.category == "logic_error"
     assert all(name in (found.diagnostic_context or "") for name in ("siginfo_t", "ucontext_t"))
+
+
+def test_a_type_that_the_library_defines_too_in_clangs_words() -> None:
+    text = (
+        "main.c:2:14: error: typedef redefinition with different types ('long' vs '__uint64_t' (aka 'unsigned long'))\n"
+        "typedef long uint64_t;\n             ^\n"
+        "/usr/include/x86_64-linux-gnu/bits/stdint-uintn.h:27:20: note: previous definition is here\n"
+    )
+    found = check(text, main_c="#include <stdint.h>\ntypedef long uint64_t;\n").classification
+    assert found is not None and found.symbol == "uint64_t"
+    assert "<stdint.h> defines the type `uint64_t` already" in (found.diagnostic_context or "")
