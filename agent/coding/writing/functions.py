@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
-from agent.c.declarations.functions import find_definition
+from agent.c.declarations.functions import definitions, find_definition
 from agent.c.writing.extract import Extracted, extract_function
 from agent.c.writing.stub_insertion import with_stub
 from agent.c.writing.stubs import is_stub
@@ -38,6 +38,8 @@ from agent.events import (
     FunctionImplemented,
     FunctionStarted,
 )
+from agent.judgment.asking import StageLlm
+from agent.language.code_blocks import code_blocks
 from agent.languages import reader_of
 from agent.prompts import function_implement as words
 from agent.task.documents import with_documents
@@ -106,12 +108,14 @@ Kept = Callable[[], Awaitable[object]]
 
 
 class Waiting:
-    """Versions of functions that could not compile because something else is not defined yet, each kept once.
-    ``can_define`` tells whether a name can be defined first."""
+    """Versions of functions for which nobody need be asked: those that could not compile because something else is not
+    defined yet, and those that stand in a reply to the question for another one; each kept once. ``can_define`` tells
+    whether a name is still to be written."""
 
     def __init__(self, can_define: Callable[[str], bool] = lambda _name: False) -> None:
         self.can_define = can_define
         self._versions: dict[tuple[str, str], Extracted | None] = {}
+        self._beside: dict[str, str] = {}
 
     def keep(self, wanted: OpenFunction, version: Extracted, needs: str) -> bool:
         """Have ``version`` wait for ``needs``; False when nobody can define that, or the function has waited before."""
@@ -120,6 +124,24 @@ class Waiting:
             return False
         self._versions[key] = version
         return True
+
+    def note_beside(self, reply: str, name: str) -> None:
+        """Remember what a reply to the question for ``name`` defines besides, where it is still to be written."""
+        source = "\n\n".join(block.text for block in code_blocks(reply)).encode()
+        for one in definitions(source):
+            if one.name not in (name, "main") and one.name not in self._beside and self.can_define(one.name):
+                self._beside[one.name] = reply
+
+    def holds(self, wanted: OpenFunction) -> bool:
+        """Whether another function's reply held a version of ``wanted`` that was not taken yet."""
+        return bool(self._beside.get(wanted.name))
+
+    def take_beside(self, wanted: OpenFunction, known: Collection[str]) -> Extracted | None:
+        """The version of ``wanted`` that another function's reply held, once; ``known`` names are not taken again."""
+        reply = self._beside.get(wanted.name, "")
+        self._beside[wanted.name] = ""
+        found = extract_function(reply, wanted.signature, known=known) if reply else None
+        return found if found is not None and found.ok else None
 
     def take(self, wanted: OpenFunction) -> Extracted | None:
         """The version of ``wanted`` that waits, None when there is none."""
@@ -175,7 +197,7 @@ class _Writer:
         if self.failure and current is not None:
             self.seen.add(_text(source, current.start, current.end).strip())
         attempt, failures = 0, 0
-        if (version := self.waiting.take(self.wanted)) is not None:
+        if (version := self.waiting.take(self.wanted) or await self._written_beside()) is not None:
             await self._take_up(version)
         most = max_attempts + samples - 1
         while failures < max_attempts and attempt < most and not (self.waits_for or self._enough(samples)):
@@ -229,6 +251,17 @@ class _Writer:
             return True  # no try of the function: it is compiled again once that is there
         return await self._try_with_helpers(extracted, attempt)
 
+    async def _written_beside(self) -> Extracted | None:
+        """What an earlier reply holds of this function, unless it is written again: it costs no call."""
+        if self.failure or not self.waiting.holds(self.wanted):
+            return None
+        async with self.lock:
+            around = surroundings(self.wanted, LazyFiles(self.files), self.task, room_for(self._llm(1).target, 0))
+        return self.waiting.take_beside(self.wanted, around.known)
+
+    def _llm(self, attempt: int) -> StageLlm:
+        return self.ctx.llm("function_implement", self.asked + attempt - 1)
+
     async def _take_up(self, version: Extracted) -> None:
         """Compile the version that waited, now that what it needs is there."""
         self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, 1, 1))
@@ -251,7 +284,7 @@ class _Writer:
 
     async def _ask(self, attempt: int) -> Extracted:
         wanted = self.wanted
-        llm = self.ctx.llm("function_implement", self.asked + attempt - 1)
+        llm = self._llm(attempt)
         cut, reader = "cut off" in self.trouble, reader_of(wanted.path)
         limit = llm.target.max_tokens if cut else min(llm.target.max_tokens, FIRST_REPLY_TOKENS)
         room = room_for(llm.target, limit) - len(self.task)
@@ -280,6 +313,7 @@ class _Writer:
             stop=() if self.unusable else (CLOSED, *(reader.beyond if reader is not None else ())),
         )
         self.calls.append(asked.call_id)
+        self.waiting.note_beside(asked.text, wanted.name)
         return extract_function(asked.text, wanted.signature, known=around.known, finish=asked.finish)
 
     async def _try(self, extracted: Extracted, attempt: int) -> bool:

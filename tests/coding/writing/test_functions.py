@@ -9,7 +9,7 @@ import pytest
 from agent.coding.files import FolderFiles
 from agent.coding.open_items import OpenFunction, find_open_functions
 from agent.coding.writing.candidates import CheckScore, Compiled
-from agent.coding.writing.functions import implement_function
+from agent.coding.writing.functions import Waiting, implement_function
 from agent.compiling.compiler import Compiler, compile_object
 from agent.events import EditApplied, EditRejected, FunctionFailed, FunctionImplemented, FunctionStarted, IncludeAdded
 from agent.prompts.function_implement import SAY_WHY, STEPS_FIRST
@@ -357,3 +357,20 @@ async def test_what_the_tests_say_is_shown_and_samples_differ_in_their_last_word
     shared = first[: first.index(told) + len(told)]
     assert first.index(asked) < first.index(told) and second.startswith(shared) and third.startswith(shared)
     assert third.index(told) < third.index(STEPS_FIRST)
+
+
+async def test_what_a_reply_defines_besides_costs_no_call_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "pair.h").write_text("int low(int a, int b);\nint high(int a, int b);\n")
+    (tmp_path / "repo" / "pair.c").write_text('#include "pair.h"\n')
+    files = FolderFiles(tmp_path / "repo")
+    sources = {name: files.read_bytes(name) for name in ("pair.h", "pair.c")}
+    both = "int low(int a, int b)\n{\n    return a < b ? a : b;\n}\n\n"
+    both += "int high(int a, int b)\n{\n    return a < b ? b : a;\n}"
+    waiting = Waiting(lambda name: name == "high")
+    async with ScriptedServer(f"```c\n{both}\n```") as server, run_context(tmp_path, server) as ctx:
+        for one in find_open_functions(sources):
+            done = await implement_function(ctx, one, files=files, compile=compile_in(files.root), waiting=waiting)
+            assert done.ok, done.reason
+    assert len(server.calls) == 1
+    assert files.read_bytes("pair.c").decode().count("return a < b") == 2
