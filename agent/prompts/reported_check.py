@@ -5,10 +5,13 @@ from __future__ import annotations
 CODE_CAP = 4000
 TASK_CAP = 1500
 
-SYSTEM = """You read a report of a fault and say it as one example. Reply with one line of this form and nothing else:
-area(2, 3) should return 6
-or, where an exception is right:
-area(-1, 3) should raise ValueError
+SYSTEM = """You read a report of a fault and say it as one example. Reply with one line and nothing else. To the report
+"mean is wrong for numbers below zero" you reply:
+mean([-4, -2]) should return -3
+To the report "first_word forgets words with a hyphen" you reply:
+first_word('well-known fact') should return 'well-known'
+To the report "mean accepts an empty list" you reply:
+mean([]) should raise ValueError
 Rules:
 - Call one of the functions that are shown, with literal arguments only.
 - The arguments have to hold what the report speaks of, so that the fault shows.

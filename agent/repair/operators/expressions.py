@@ -96,7 +96,7 @@ def assigning(site: Site) -> Iterator[EditParts]:
         for sign in _ASSIGNING.get(between.strip(), ()):
             if _known(site, sign):
                 part = (left.end_byte, right.start_byte, between.replace(between.strip(), sign))
-                yield EditParts((part,), site.line(node), 1.0 if between.strip() != "=" else 0.5)
+                yield EditParts((part,), site.line(node), 0.5 if "=" in (sign, between.strip()) else 1.0)
 
 
 @operator("constant", "a number one more, one less, 0, 1 or of the other sign", weight=0.8)
