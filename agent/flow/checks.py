@@ -68,6 +68,7 @@ class RunChecks:
         self.best: CheckResult | None = None
         self.libraries: tuple[str, ...] = ()
         self.faulty: frozenset[str] = frozenset()
+        self._isolable: bool | None = None
 
     def link_with(self, libraries: tuple[str, ...]) -> None:
         """Hand the checks these flags for the linker from now on."""
@@ -166,12 +167,14 @@ class RunChecks:
 
     async def _told(self, timeout: float) -> CheckResult:
         """A result; where a crash or an endless loop hides what the tests say, that of each by itself."""
-        tests = await asyncio.to_thread(isolated_tests, self.workspace.root) if self.before is not None else {}
         limit = timeout or float(self.ctx.config.testing.timeout_seconds)
-        soon = min(limit, max(SOON, 4 * self.before.seconds)) if tests and self.before is not None else limit
+        if self.before is None or not await self._can_isolate():
+            return await self._execute(timeout=limit)
+        soon = min(limit, max(SOON, 4 * self.before.seconds))
         now = await self._execute(timeout=soon)
-        if not tests or not broke_off(now):
+        if not broke_off(now):
             return now
+        tests = await asyncio.to_thread(isolated_tests, self.workspace.root)
         each = await run_isolated(
             self.workspace.root, self.command, limit, tests, limits=limits_of(self.ctx), env=self._env(),
             written=self.workspace.written,
@@ -179,6 +182,12 @@ class RunChecks:
         if each is not None and not each.ok:
             return proven(self.before, each)
         return await self._execute(timeout=limit) if now.timed_out and limit > soon else now
+
+    async def _can_isolate(self) -> bool:
+        """Whether there are tests that can be isolated; looked up once."""
+        if self._isolable is None:
+            self._isolable = bool(await asyncio.to_thread(isolated_tests, self.workspace.root))
+        return self._isolable
 
     def _env(self) -> dict[str, str] | None:
         return {"LDLIBS": " ".join(self.libraries)} if self.libraries else None

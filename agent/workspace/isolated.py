@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from agent.languages import reader_of
+from agent.languages import is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.values import CheckResult
 from agent.walking import files_below
@@ -24,15 +24,20 @@ from agent.workspace.sandbox import Limits
 LARGEST = 1 << 20
 """Bytes of a file of tests."""
 
+MOST = 60
+"""Files of tests; the tests of a larger project are not a matter of one program."""
+
 _DOES_NOT_BUILD = re.compile(r": (?:fatal )?error: |undefined reference|^collect2: error|^ninja: build stopped", re.M)
 
 
 def isolated_tests(root: Path) -> dict[str, str]:
-    """The files of tests below ``root`` that can be isolated, by path, with their changed text. Blocking."""
+    """The files of tests below ``root`` that can be isolated, by path, with their changed text; {} where there are more than
+    :data:`MOST` files of tests. Blocking."""
     found = {}
-    for file in sorted(files_below(root)):
-        path = file.relative_to(root).as_posix()
-        reader = reader_of(path) if is_test_file(path) else None
+    paths = [file.relative_to(root).as_posix() for file in files_below(root)]
+    tests = sorted(path for path in paths if is_test_file(path) and is_unit(path))
+    for path in tests if len(tests) <= MOST else ():
+        file, reader = root / path, reader_of(path)
         if reader is None:
             continue
         try:
