@@ -1,7 +1,7 @@
 """Whole recoveries on small real folders: ``python -m benchmarks.recoveries ROWS.jsonl [--only ID] [--show]``.
 
 A row has ``files`` (path to text), ``prep`` (a shell command before), ``path`` (what is compiled), ``flags`` (extra
-flags), ``check`` (a shell command that must exit 0 afterwards) and may have ``link``, ``need_context`` and
+flags), ``check`` (a shell command that must exit 0 afterwards) and may have ``compiler``, ``link``, ``need_context`` and
 ``forbid_context`` (what the retry prompt must and must not say; ``NEEDS:x`` stands for "x must be defined first").
 """
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent.compiling.build import Build
+from agent.compiling.compiler import Compiler
 from agent.compiling.curing.recovery import Recovery
 from agent.events import Event
 
@@ -52,7 +53,8 @@ def recover(row: dict[str, Any], root: Path) -> RecoveryOutcome:
 
 async def _recovered(row: dict[str, Any], root: Path, events: list[Event]) -> str:
     """What the recovery has to say for the retry prompt."""
-    build = Build(root, extra_flags=row.get("flags") or (), emit=events.append)
+    compiler = Compiler.find(row["compiler"]) if row.get("compiler") else None
+    build = Build(root, compiler=compiler, extra_flags=row.get("flags") or (), emit=events.append)
     try:
         recovery = Recovery(build, decomposed=True)
         done = await recovery.compile(row["path"], row.get("symbol", ""))

@@ -146,7 +146,7 @@ class _Trials:
                     self._keep(this, line)
                     return after, True
                 self._restore(undo)
-                if verdict == "useless":
+                if verdict == "useless" and not self._undefined_below(this):
                     break  # no other place makes it declare the name
                 if proven := await self._behind_what_it_asks_for(this, before, after):
                     return proven, True
@@ -159,10 +159,10 @@ class _Trials:
     async def _behind_what_it_asks_for(
         self, needed: NeededInclude, before: CompileOutcome, refused: CompileOutcome
     ) -> CompileOutcome | None:
-        """``needed`` behind the header of the project that an ``#error`` in it names; None where none is named, or both
-        together do not help."""
+        """``needed`` behind the header of the project that an ``#error`` or ``#warning`` in it names; None where none is
+        named, or both together do not help."""
         known = {d.message for d in before.diagnostics}
-        said = [d.message for d in refused.diagnostics if d.message.startswith("#error") and d.message not in known]
+        said = [d.message for d in refused.diagnostics if _is_directive(d) and d.message not in known]
         named = (name for text in said for name in _HEADER_NAME.findall(text))
         found = (h for name in named for h in self.project.headers() if h == name or h.endswith(f"/{name}"))
         header = next((h for h in found if h not in (needed.header, needed.file)), "")
@@ -180,6 +180,11 @@ class _Trials:
 
     def _judged(self, needed: NeededInclude, before: CompileOutcome, after: CompileOutcome) -> Verdict:
         return judged(needed, before, after, frozenset({needed.file, self.target}), self.project)
+
+    def _undefined_below(self, needed: NeededInclude) -> bool:
+        """Whether an ``#undef`` in the file takes away what the header declares, so that another place may do."""
+        undefined = (d.argument for d in self.project.shape(needed.file).directives if d.keyword == "undef")
+        return any(name in needed.symbols for argument in undefined for name in argument.split()[:1])
 
     def _places(self, needed: NeededInclude) -> int:
         lines = places_for(self.project, needed.file, system=needed.system, before_line=needed.before_line)
@@ -261,12 +266,17 @@ def _brought(d: Diagnostic, own: frozenset[str], project: ProjectFiles) -> bool:
     """Whether a new complaint comes from what the include reads: another file's ``#error`` or fault, a macro it redefines.
     A name that another file of the project misses is no such complaint: its include is missing there."""
     kind, file = symptom_of(d).kind, project.resolve(d.file)
-    if d.option == "cpp" or d.message.startswith(("#error", "#warning")) or d.message.endswith(" redefined"):
+    if d.option == "cpp" or _is_directive(d) or d.message.endswith(" redefined"):
         return True
     if not d.file or file in own or d.severity == "note":
         return False
     error = d.severity in ("error", "fatal")
     return not (file is not None and error and kind in _NAMED) and (error or not _HARMLESS.match(d.option))
+
+
+def _is_directive(d: Diagnostic) -> bool:
+    """Whether a complaint is what an ``#error`` or ``#warning`` says. clang leaves the word out of its message."""
+    return d.message.startswith(("#error", "#warning")) or bool(re.match(r"\s*#\s*(?:error|warning)\b", d.source_line))
 
 
 def _moved_on(before: CompileOutcome, after: CompileOutcome) -> bool:
