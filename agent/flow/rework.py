@@ -9,17 +9,13 @@ from agent.events import FailureSignals
 from agent.flow.diagnosis import SOURCE, crashed
 from agent.flow.relevant_failures import relevant_failures, test_function, written_by
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import passes_partly, search_repair
+from agent.flow.search_repair import NEARLY, PARTLY, passes_partly, search_repair
 from agent.flow.steps import StepRunner
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
 from agent.planning.signals import as_shown
 from agent.values import CheckResult, FailureSignal, PlanStep
 from agent.workspace.git import WorkspaceError
-
-PARTLY, NEARLY = 0.3, 0.6
-"""Shares of the checks that pass from which an edit of what was written is searched for: one by rule, which costs no call,
-and one with lines that the model fills."""
 
 LONGEST_SEARCH = 60.0
 """Seconds of one such search. Fresh versions are what else the time could be spent on."""

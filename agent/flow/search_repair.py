@@ -24,6 +24,10 @@ from agent.workspace.worktree import Workspace
 WRITTEN = ("function_implement", "type_definition")
 """Kinds of steps that write what is declared and open."""
 
+PARTLY, NEARLY = 0.3, 0.6
+"""Shares of the checks that pass from which an edit of what was written is searched for: one by rule, which costs no call,
+and one with lines that the model fills. What passes the larger share is searched before more versions are drawn."""
+
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""
 

@@ -22,7 +22,7 @@ from agent.flow.class_parts import ClassParts
 from agent.flow.planned_stubs import lay_stubs
 from agent.flow.relevant_failures import test_function
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import passes_partly
+from agent.flow.search_repair import NEARLY, PARTLY, passes_partly
 from agent.flow.stated_checks import StatedChecks
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
@@ -34,9 +34,6 @@ from agent.workspace.first_failure import further, stopped_at
 from agent.workspace.git import WorkspaceError
 from agent.workspace.testoutput import failures_said
 from agent.workspace.worktree import Workspace
-
-WORTH_KEEPING = 0.3
-"""Share of the checks that pass from which a class is kept and single methods of it are written anew."""
 
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
@@ -190,10 +187,15 @@ class StepWorker:
         before = self.checks.before
         if not self.checks.command or before is None or before.ok or before.seconds > SLOWEST_JUDGE:
             return self._score if anew and self.checks.command else None
-        if anew or len({(one.path, _unit(one.name)) for one in self._functions.values() if not gives_back(one)}) == 1:
+        if anew or self._writes_one_piece:
             return self._score
         own = await asyncio.to_thread(self._own_tests, name)
         return partial(self._score, own=own) if own else None
+
+    @property
+    def _writes_one_piece(self) -> bool:
+        """Whether a single function or class is open: all that checks say is said of it."""
+        return len({(one.path, _unit(one.name)) for one in self._functions.values() if not gives_back(one)}) == 1
 
     async def _with_stated(self, wanted: OpenFunction, score: Score | None) -> Score | None:
         """``score``, with what is stated of the function where the checks have nothing against a version."""
@@ -261,6 +263,7 @@ class StepWorker:
             protected=lambda path: not self.tree.writable(path),
             score=score,
             samples=self.ctx.config.coding.samples if score else 1,
+            enough=1.0 if anew or not self._writes_one_piece else NEARLY,
             more=self.budget.allows,
             cards=lambda path, source, told: self._cards(language_of(path), name, [source, told]),
             asked=self.tries.get(name, 0),
@@ -273,7 +276,7 @@ class StepWorker:
     async def _method_to_blame(self, step: PlanStep) -> str:
         """The method that is written anew in place of its class, the target of ``step``; "" for all of it."""
         best, path = self.checks.best, next(iter(step.target_files), "")
-        if best is None or step.kind != "function_implement" or not passes_partly(best, WORTH_KEEPING):
+        if best is None or step.kind != "function_implement" or not passes_partly(best, PARTLY):
             return ""
         failing = [test_function(one) for one in best.failing]
         source = self.tree.files.read_bytes(path)

@@ -370,3 +370,24 @@ async def test_methods_that_fail_are_written_anew_and_the_rest_of_the_class_stay
     for prompt in writer.alone:
         assert "return len(self.items)" in prompt and "raise NotImplementedError" in prompt
     assert ["sorted" in prompt for prompt in writer.alone] in ([False, False], [True, False], [False, True])
+
+
+async def test_an_edit_of_a_version_that_passes_most_tests_is_searched_for_before_others_are_drawn(tmp_path: Path) -> None:
+    files = {
+        "words.py": "def shout(text):\n    pass\n", "README.md": "Shouts.\n",
+        "test_words.py": "from words import shout\n\n\ndef test_a():\n    assert shout('a') == 'A!'\n\n\n"
+        "def test_nothing():\n    assert shout('') == '!'\n\n\ndef test_long():\n    assert shout('a' * 5) == 'AAAAA!'\n\n\n"
+        "def test_longer():\n    assert shout('a' * 6) == 'AAAAAA!'\n",
+    }  # fmt: skip
+    asked: list[str] = []
+
+    def write(call: RecordedCall) -> Answer:
+        asked.append(call.prompt)
+        wrong = "    if len(text) > 5:\n        return text\n"
+        return Answer(f"```python\ndef shout(text):\n{wrong}    return text.upper() + '!'\n```")
+
+    async with ScriptedServer(write) as server:
+        repo = repository(tmp_path / "words", files)
+        finished, heard, _ = await play(repo, server, "Implement words.py as README.md describes.")
+    assert finished.status == "complete", finished.reason
+    assert len(asked) == 1 and of(heard, ev.RepairFinished)

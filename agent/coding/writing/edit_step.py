@@ -64,6 +64,7 @@ async def implement_step(
     max_attempts: int | None = None,
     score: Score | None = None,
     samples: int = 1,
+    enough: float = 1.0,
     more: Callable[[], bool] = lambda: True,
     cards: Callable[[str, str, str], Sequence[str]] = lambda path, source, told: (),
     asked: int = 0,
@@ -79,6 +80,7 @@ async def implement_step(
         examples: what the tests say of a symbol, by its name and language.
         protected: paths, or a rule for them, that must stay as they are (tests).
         score: measures a version of a symbol in place; up to ``samples`` versions are tried and the best is kept.
+        enough: the points of a version from which no other is drawn: an edit of it may be all that lacks.
         more: whether the budget allows another version once one is there.
         asked: how often the symbol was asked for before: versions are drawn with the seeds and temperatures behind these.
         stub: the symbol as it was before anybody wrote it, shown in place of what stands there.
@@ -93,7 +95,7 @@ async def implement_step(
     contexts = (words.task_context(task, context), words.task_context(task, ""))
     worker = _Step(ctx, step, files, compile, contexts, failure, guard, attempts)
     worker.score, worker.samples, worker.examples, worker.more, worker.cards = score, samples, examples, more, cards
-    worker.asked, worker.stub, worker.callers = asked, stub, callers
+    worker.asked, worker.stub, worker.callers, worker.enough = asked, stub, callers, enough
     if step.kind == "function_implement":
         worker.open_context = words.task_context(with_documents(task, LazyFiles(files)), "")
     return await worker.run()
@@ -125,6 +127,7 @@ class _Step:
         self.kind: FailureCategory = "unknown"
         self.score: Score | None = None
         self.samples = 1
+        self.enough = 1.0
         self.examples: Callable[[str, str], Sequence[str]] = lambda name, language: ()
         self.cards: Callable[[str, str, str], Sequence[str]] = lambda path, source, told: ()
         self.more: Callable[[], bool] = lambda: True
@@ -213,7 +216,7 @@ class _Step:
                 return ""
             measured.take_back(points.points, before)
             self.failure = points.failure or self.failure
-            if len(measured) == self.samples:
+            if len(measured) == self.samples or points.points >= self.enough:
                 break
         if measured:
             best = measured.put_best()
