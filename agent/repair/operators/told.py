@@ -199,9 +199,9 @@ def expected_shift(site: Site) -> Iterator[EditParts]:
     most = Counter(shifts).most_common(2)  # each shift stands there in both directions
     for shift in [one for one, count in most if abs(one) > 1 and count > 1 and 4 * count >= len(shifts)]:
         for node in site.of("integer", "number_literal"):
-            if site.text(node).isdigit():
-                for new in (int(site.text(node)) + shift, int(site.text(node)) - shift):
-                    yield site.replace(node, str(new), 1.0 if new >= 0 else 0.5)
+            value = int(site.text(node)) if site.text(node).isdigit() else 0
+            if value > 1:  # what a sum begins with is hardly the place
+                yield from (site.replace(node, str(new)) for new in (value + shift, value - shift) if new > 0)
 
 
 def _differing(site: Site, pattern: str) -> list[tuple[str, str]]:
