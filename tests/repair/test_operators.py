@@ -21,6 +21,7 @@ PYTHON = [
     ("operand", "def f(a, b):\n    return a - b\n", "def f(a, b):\n    return b - a\n"),
     ("arguments", "def f(a, b):\n    return g(a, b)\n", "def f(a, b):\n    return g(b, a)\n"),
     ("operand-added", "def f(a, b):\n    return g(a)\n", "def f(a, b):\n    return g(a - b)\n"),
+    ("operand-added", "def f(a, b):\n    g.append((b, a))\n", "def f(a, b):\n    g.append((a + b, a))\n"),
     ("slice", "def f(a):\n    return g(a)\n", "def f(a):\n    return g(a[1:])\n"),
     ("constant-result", "def f(a):\n    return True\n", "def f(a):\n    return a == 0\n"),
     ("conditional", "def f(a):\n    return 1 if a else 2\n", "def f(a):\n    return 2 if a else 1\n"),

@@ -168,13 +168,14 @@ def arguments(site: Site) -> Iterator[EditParts]:
 
 @operator("operand-added", "a term with another name added to a value", weight=0.45)
 def operand_added(site: Site) -> Iterator[EditParts]:
-    """``x - y``, ``x + y``, ``y + x`` or ``x * y`` for ``x`` in what is returned, passed on, indexed by or assigned."""
+    """``x - y``, ``x + y``, ``y + x`` or ``x * y`` for ``x`` that is returned, passed on, kept, indexed by or assigned."""
     signs = ("+", "-", "*")
     for node in site.nodes:
         parent = node.parent
         if parent is None or parent.type not in ("argument_list", "return_statement", "assignment", "init_declarator",
                                                  "subscript", "assignment_expression", "subscript_expression",
-                                                 "binary_operator", "binary_expression"):  # fmt: skip
+                                                 "binary_operator", "binary_expression", "tuple", "list",
+                                                 "pair"):  # fmt: skip
             continue
         factor = parent.type == "binary_expression"  # C has one kind of node for calculations and comparisons
         named = (
