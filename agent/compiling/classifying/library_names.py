@@ -41,7 +41,9 @@ def in_library(at: FailedCompile, sought: Sought) -> NameFinding | None:
 
 
 def _although_included(at: FailedCompile, sought: Sought, primary: Home, hidden: bool) -> NameFinding | None:
-    """Why a name is not known although its header is included."""
+    """Why a name is not known although its header is included; None for one that libraries have dropped."""
+    if at.table.vanished(sought.name):
+        return None
     header = primary.header
     if _shadowed(at, header, sought.file):
         detail = f"A project file named {header} is found instead of the system's <{header}>."
