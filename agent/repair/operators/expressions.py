@@ -140,9 +140,9 @@ def _is_compared(site: Site, node: object) -> bool:
     return any(one.node == node and one.text in _COMPARISONS for one in site.binaries)
 
 
-@operator("operand", "an operand left out, or the two of them swapped", weight=0.6)
+@operator("operand", "an operand left out or one instead, or the two of them swapped", weight=0.6)
 def operand(site: Site) -> Iterator[EditParts]:
-    """``a - b`` for ``b - a``, ``a`` or ``b``."""
+    """``a - b`` for ``b - a``, ``a``, ``b`` or ``a - 1``."""
     for one in site.binaries:
         if one.text in _COMPARISONS or one.text in _PYTHON_COMPARISONS:
             continue
@@ -152,6 +152,8 @@ def operand(site: Site) -> Iterator[EditParts]:
             yield site.swap(one.left, one.right, 0.4)
         yield site.replace(one.node, site.text(one.left), 0.9)
         yield site.replace(one.node, site.text(one.right), 0.9)
+        if one.text in ("+", "-") and one.right.type in _VALUES:
+            yield site.replace(one.right, "1", 0.8)
 
 
 @operator("arguments", "two arguments of a call swapped", weight=0.7)

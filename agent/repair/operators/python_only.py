@@ -101,6 +101,28 @@ def ranges(site: Site) -> Iterator[EditParts]:
             yield site.replace(call.node, f"range({args[0]}, {args[1]} - 1, -1)")
 
 
+@operator("backwards", "the same numbers in the other direction", ("python",), weight=0.35)
+def backwards(site: Site) -> Iterator[EditParts]:
+    """``range(a, b + 1)`` becomes ``range(b, a - 1, -1)``, ``range(n)`` becomes ``range(n - 1, -1, -1)``, and back."""
+    for call in site.calls:
+        args = [site.text(one) for one in call.arguments]
+        if call.name != "range" or call.receiver or not args:
+            continue
+        if len(args) == 3 and args[2] == "-1":
+            yield site.replace(call.node, f"range({_next(args[1], 1)}, {_next(args[0], 1)})")
+        elif len(args) < 3:
+            first, end = args if len(args) == 2 else ("0", args[0])
+            yield site.replace(call.node, f"range({_next(end, -1)}, {_next(first, -1)}, -1)")
+
+
+def _next(text: str, step: int) -> str:
+    """One more or less than an expression, as it is usually written."""
+    if re.fullmatch(r"-?\d+", text):
+        return str(int(text) + step)
+    undone = re.fullmatch(rf"(.*\w\)?) \{'-' if step > 0 else '+'} 1", text)
+    return undone[1] if undone else f"{text} {'+' if step > 0 else '-'} 1"
+
+
 @operator("method-result", "a method is called and not only named, or the other way round", ("python",), weight=0.5)
 def method_result(site: Site) -> Iterator[EditParts]:
     """``x.strip`` for ``x.strip()``; a string method whose result is thrown away is assigned."""
