@@ -77,6 +77,10 @@ class CompilePane(Pane):
     headline = staticmethod(headline)
     empty = "Nothing was compiled yet. Errors, the questions asked about them and the fixes appear here."
 
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._headings: dict[int, tuple[CompileFinished, tuple[object, ...], Content]] = {}
+
     def build(self, state: RunState, width: int) -> list[Content]:
         """A line that counts, then the incidents."""
         if not state.compiles:
@@ -86,7 +90,7 @@ class CompilePane(Pane):
         for number, incident in reversed(incidents):
             whole = (number >= len(state.compile_incidents) - _OPEN) != (("fold", number) in self.toggled)
             self.leads(len(lines), ("fold", number))
-            lines.append(line(("▾ " if whole else "▸ ", MUTED)) + headline(incident))
+            lines.append(self._heading(number, incident, whole))
             if whole:
                 lines += self._whole(incident, width, len(lines))
         if not incidents and any(isinstance(event, CompileFinished) for event in state.compiles):
@@ -94,6 +98,15 @@ class CompilePane(Pane):
         told = {id(entry) for incident in state.compile_incidents for entry in incident.includes}
         later = [event for event in state.compiles if isinstance(event, IncludeAdded) and id(event) not in told]
         return [*lines, *(row for entry in later[-_SHOWN:] for row in _include(entry))]
+
+    def _heading(self, number: int, incident: CompileIncident, whole: bool) -> Content:
+        """The line of an incident, made again only when it has come further: each batch of events builds all of them."""
+        come = (whole, len(incident.classified), len(incident.includes), len(incident.proofs), incident.recovery is None)
+        known = self._headings.get(number)
+        if known is None or known[0] is not incident.failed or known[1] != come:
+            made = line(("▾ " if whole else "▸ ", MUTED)) + headline(incident)
+            known = self._headings[number] = (incident.failed, come, made)
+        return known[2]
 
     def _whole(self, incident: CompileIncident, width: int, at: int) -> list[Content]:
         lines = _cause(incident, width)
