@@ -94,6 +94,8 @@ PYTHON = [
     ("own-attribute", "def f(self, n):\n    self.n = 1\n    return n\n",
      "def f(self, n):\n    self.n = 1\n    return self.n\n"),
     ("power", "def f(a, b):\n    return a - b\n", "def f(a, b):\n    return a - b ** 2\n"),
+    ("power", "def f(a, b):\n    return a + b\n", "def f(a, b):\n    return a * 10 + b\n"),
+    ("names-exchanged", "def f(t, i, j):\n    return t[i][j]\n", "def f(t, i, j):\n    return t[j][i]\n"),
     ("names-exchanged", "def f(a, b, c):\n    if a < b and b < c:\n        return b\n",
      "def f(a, b, c):\n    if a < c and c < b:\n        return b\n"),
     ("branch-added",

@@ -216,7 +216,7 @@ def result_shape(site: Site) -> Iterator[EditParts]:
             yield site.replace(value, f"list({inner})")
 
 
-@operator("power", "a value squared, halved or negated", weight=0.3)
+@operator("power", "a value squared, halved, doubled, shifted by a digit or negated", weight=0.3)
 def power(site: Site) -> Iterator[EditParts]:
     """``x ** 2``, ``x * x``, ``-x``, ``x // 2``."""
     for node in site.uses:
@@ -229,7 +229,7 @@ def power(site: Site) -> Iterator[EditParts]:
         news = (
             (f"{name} ** 2", f"-{name}", f"{name} // 2") if site.python else (f"{name} * {name}", f"-{name}", f"{name} / 2")
         )
-        for new in news:
+        for new in (*news, f"{name} * 10", f"{name} * 2"):
             yield site.replace(node, new)
 
 
