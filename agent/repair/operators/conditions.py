@@ -263,11 +263,11 @@ def _name_pairs(site: Site, text: str) -> list[tuple[str, str]]:
 @operator("names-exchanged", "two names in each other's places, in a whole condition or statement", weight=0.35)
 def names_exchanged(site: Site) -> Iterator[EditParts]:
     """``a < b and b < c`` becomes ``a < c and c < b``; ``x = t[i][j]`` becomes ``x = t[j][i]``."""
-    for one in site.of("expression_statement", "return_statement"):
-        text = site.text(one)
+    for statement in site.of("expression_statement", "return_statement"):
+        text = site.text(statement)
         for pair in _name_pairs(site, text):
             if all(re.search(rf"(?<![\w.]){name}\b", text) for name in pair):
-                yield site.replace(one, _exchanged(text, *pair))
+                yield site.replace(statement, _exchanged(text, *pair))
     for test in site.conditions:
         text = site.text(test)
         for one, other in _name_pairs(site, text):
