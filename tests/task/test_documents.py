@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.task.documents import with_documents
+from agent.task.documents import LONGEST_DOCUMENT, with_documents
 
 
 def test_what_markdown_does_not_show_is_left_out() -> None:
@@ -20,5 +20,5 @@ def test_what_stands_for_an_image_in_a_document_is_not_shown() -> None:
 
 
 def test_a_document_is_cut_and_one_that_is_not_there_is_left_out() -> None:
-    text = with_documents("Do as LONG.txt and ./docs/NONE.md say.", {"LONG.txt": b"x" * 9000})
-    assert text.count("x") == 6000 and "NONE.md says" not in text
+    text = with_documents("Do as LONG.txt and ./docs/NONE.md say.", {"LONG.txt": b"#" * 9000})
+    assert text.count("#") == LONGEST_DOCUMENT and "NONE.md says" not in text
