@@ -187,15 +187,16 @@ class StepWorker:
         before = self.checks.before
         if not self.checks.command or before is None or before.ok or before.seconds > SLOWEST_JUDGE:
             return self._score if anew and self.checks.command else None
-        if anew or self._writes_one_piece:
+        if anew or self._writes_only(name):
             return self._score
         own = await asyncio.to_thread(self._own_tests, name)
         return partial(self._score, own=own) if own else None
 
-    @property
-    def _writes_one_piece(self) -> bool:
-        """Whether a single function or class is open: all that checks say is said of it."""
-        return len({(one.path, _unit(one.name)) for one in self._functions.values() if not gives_back(one)}) == 1
+    def _writes_only(self, name: str) -> bool:
+        """Whether a function, or its class, is all that was open: what checks say is said of it. What only gives back what
+        it made does not count."""
+        open_then = {(one.path, _unit(one.name)) for one in self._functions.values() if not gives_back(one)}
+        return len(open_then) == 1 and all(unit in (name, _unit(name)) for _, unit in open_then)
 
     async def _with_stated(self, wanted: OpenFunction, score: Score | None) -> Score | None:
         """``score``, with what is stated of the function where the checks have nothing against a version."""
@@ -263,7 +264,7 @@ class StepWorker:
             protected=lambda path: not self.tree.writable(path),
             score=score,
             samples=self.ctx.config.coding.samples if score else 1,
-            enough=1.0 if anew or not self._writes_one_piece else NEARLY,
+            enough=1.0 if anew or not self._writes_only(name) else NEARLY,
             more=self.budget.allows,
             cards=lambda path, source, told: self._cards(language_of(path), name, [source, told]),
             asked=self.tries.get(name, 0),
