@@ -158,6 +158,7 @@ class StepWorker:
             lock=lock,
             kept=kept,
             samples=self.ctx.config.coding.samples if score else 1,
+            enough=1.0 if anew or not self._writes_only(wanted.name) else NEARLY,
             examples=examples,
             cards=self._cards(wanted.language, wanted.name, [wanted.signature, wanted.doc or self.found.task, *examples]),
             waiting=self.waiting,

@@ -69,6 +69,7 @@ async def implement_function(
     kept: Kept | None = None,
     max_attempts: int | None = None,
     samples: int | None = None,
+    enough: float = 1.0,
     examples: Sequence[str] = (),
     cards: Sequence[str] = (),
     waiting: Waiting | None = None,
@@ -82,6 +83,7 @@ async def implement_function(
         files: the project; only ``wanted.path`` is written here (and headers, by ``compile``).
         compile: the compiler with its recoveries.
         failure: what a failing check said, when a function that compiles is to be rewritten.
+        enough: the score from which no further version is drawn.
         examples: what the tests say of it, one a line.
         cards: advice for functions of its kind, shown with it.
         score: measures a compiled candidate in place; with it, ``samples`` candidates are tried and the best is kept.
@@ -97,7 +99,7 @@ async def implement_function(
     """
     writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept, waiting or Waiting())
     writer.examples, writer.cards, writer.more = tuple(examples), tuple(cards), more
-    writer.asked = asked
+    writer.asked, writer.enough = asked, enough
     return await writer.run(
         ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
         ctx.config.coding.samples if samples is None else samples,
@@ -186,6 +188,7 @@ class _Writer:
         self.unusable = False
         self.repeats = 0
         self.asked = 0
+        self.enough = 1.0
         self.seen: set[str] = set()
         self.calls: list[int] = []
         self.compiled: list[Candidate] = []
@@ -225,8 +228,8 @@ class _Writer:
         if not sound:
             return False
         best = max(sound, key=lambda one: one.rank)
-        perfect = best.score == 1.0 or (best.score is None and best.warnings == 0)  # None: nothing can tell
-        return perfect or len(sound) >= samples or not self.more()
+        right = best.warnings == 0 if best.score is None else best.score >= self.enough  # None: nothing can tell
+        return right or len(sound) >= samples or not self.more()
 
     async def _attempt(self, attempt: int) -> bool:
         """Ask once and try the reply. True when it compiled."""

@@ -176,6 +176,20 @@ async def test_of_several_candidates_the_checks_choose(tmp_path: Path) -> None:
     assert ">= 8" in files.read_bytes("src/ring.c").decode()
 
 
+async def test_a_version_that_is_nearly_right_is_left_to_the_search_where_that_is_enough(tmp_path: Path) -> None:
+    project(tmp_path / "repo")
+    files = FolderFiles(tmp_path / "repo")
+
+    async def score(name: str) -> CheckScore:
+        return CheckScore(0.7)
+
+    async with ScriptedServer(f"```c\n{GOOD}\n```") as server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(
+            ctx, wanted(files.root), files=files, compile=compile_in(files.root), score=score, samples=3, enough=0.6
+        )
+    assert result.ok and result.score == 0.7 and len(server.calls) == 1
+
+
 async def test_the_best_of_imperfect_candidates_is_put_back(tmp_path: Path) -> None:
     project(tmp_path / "repo")
     files = FolderFiles(tmp_path / "repo")
