@@ -217,6 +217,7 @@ C = [
      'void f(int a, int b) {\n  read("%d", &a);\n  while (a) {\n    read("%d", &a);\n  }\n}'),
     ("told-case", "void f(int c) { switch (c) {\n  case 'a':\n    g(); } }",
      "void f(int c) { switch (c) {\n  case 'y':\n  case 'a':\n    g(); } }"),
+    ("told-case", 'int f(int c) { return strchr("aew", c) != 0; }', 'int f(int c) { return strchr("aey", c) != 0; }'),
     ("told-case", 'int f(int c) { return strchr("ae", c) != 0; }', 'int f(int c) { return strchr("aey", c) != 0; }'),
     ("expected-character", "int f(int n) { return n ? 'K' : 'M'; }", "int f(int n) { return n ? 'L' : 'M'; }"),
     ("expected-character", "void f(void) { char c; g(c); }", "void f(void) { char c = 'L'; g(c); }"),

@@ -174,6 +174,8 @@ def _cases(site: Site, letters: Sequence[str]) -> Iterator[EditParts]:
         missing = "".join(letter for letter in letters if letter not in inside)
         if missing and inside.isalpha() and len(set(inside) & set(letters)) > 1:
             yield site.replace(node, f'"{inside}{missing}"')
+            if told := "".join(letter for letter in inside if letter in letters):
+                yield site.replace(node, f'"{told}{missing}"')
 
 
 @operator("expected-character", "a character becomes the one that a failing check expects in its place", ("c",), weight=0.8)
