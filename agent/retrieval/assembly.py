@@ -35,7 +35,6 @@ class Fitted(msgspec.Struct, frozen=True):
     blocks: tuple[Block, ...]
     tokens: int
     dropped: tuple[str, ...] = ()
-    refiltered: bool = False
 
 
 def context_budget(ctx: RunContext) -> int:
@@ -83,7 +82,7 @@ async def assemble(
         files = tuple(dict.fromkeys(block.path for block in fitted.blocks))
         ctx.emit(ContextAssembled(fitted.tokens, budget, files, tuple(total), refiltered))
         report.counts.update(symbols=len(fitted.blocks), dropped=len(total), tokens=fitted.tokens)
-    return Fitted(fitted.blocks, fitted.tokens, tuple(total), refiltered)
+    return Fitted(fitted.blocks, fitted.tokens, tuple(total))
 
 
 def trim(index: Index, blocks: Sequence[Block], budget: int) -> Fitted:

@@ -100,6 +100,19 @@ def find_definition(source: bytes, name: str) -> CFunction | None:
     return next((function for function in reversed(definitions(source)) if function.name == name), None)
 
 
+def _specifiers(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Node) -> str:
+    """What stands in front of the first declarator: storage, qualifiers and type, without attributes."""
+    first = next((child for child in node.children if child.type != "comment"), node)
+    type_node = node.child_by_field_name("type")
+    first_declarator = node.child_by_field_name("declarator") or declarator
+    end = first.start_byte if type_node is None else type_node.end_byte
+    for child in node.children:
+        if child.start_byte >= first_declarator.start_byte:
+            break
+        end = max(end, child.end_byte)
+    return _without_attributes(source, node, node.start_byte, end)
+
+
 def _function(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Node | None) -> Iterator[CFunction]:
     own = _own_declarator(declarator)
     if declarator is None or own is None:
@@ -110,15 +123,7 @@ def _function(source: bytes, node: tree_sitter.Node, declarator: tree_sitter.Nod
         name_node = next((child for child in name_node.named_children), None)
     if name_node is None or parameter_list is None or name_node.type != "identifier":
         return
-    first = next((child for child in node.children if child.type != "comment"), node)
-    type_node = node.child_by_field_name("type")
-    first_declarator = node.child_by_field_name("declarator") or declarator
-    specifier_end = first.start_byte if type_node is None else type_node.end_byte
-    for child in node.children:
-        if child.start_byte >= first_declarator.start_byte:
-            break
-        specifier_end = max(specifier_end, child.end_byte)
-    specifiers = _without_attributes(source, node, node.start_byte, specifier_end)
+    specifiers = _specifiers(source, node, declarator)
     before = on_one_line(specifiers + " " + _without_attributes(source, node, declarator.start_byte, own.start_byte))
     after = on_one_line(_without_attributes(source, node, parameter_list.end_byte, declarator.end_byte))
     body = node.child_by_field_name("body")
