@@ -76,7 +76,8 @@ class RunOutcome:
 
 def judge_outcome(outcome: RunOutcome, changed: bool) -> tuple[RunStatus, str]:
     """``complete``: every step done, nothing left a stub, checks pass, or only such tests still fail as failed before and
-    have nothing to do with what was written. ``partial``: something was done and kept. ``failed``: nothing was."""
+    have nothing to do with what was written. ``partial``: something was done and kept, or what
+    was done rests on a guess. ``failed``: nothing was."""
     if not outcome.planned:
         return "failed", "The plan was empty: no work was found for this task."
     if not changed:
@@ -94,6 +95,8 @@ def _problems(outcome: RunOutcome) -> list[str]:
     if outcome.stubs_left:
         problems.append(f"{outcome.stubs_left} of the functions asked for {_is(outcome.stubs_left)} still a stub.")
     problems += _check_problems(outcome)
+    if outcome.guessed:
+        problems.append(f"The checks pass, but that {outcome.guessed} is a guess of the model's that nobody confirmed.")
     if outcome.tests_asked and not outcome.tests_kept:
         problems.append(_tests_why(outcome))
     if problems and outcome.budget_spent:
@@ -127,8 +130,7 @@ def _success(outcome: RunOutcome) -> str:
     if after.ok and outcome.steps_failed:
         return "The checks pass, so the repair is done; the steps of the plan that failed were not needed."
     if after.ok:
-        guess = f" That {outcome.guessed} is a guess of the model's: look at it." if outcome.guessed else ""
-        return f"{_steps(outcome, ',')} and the checks pass.{guess}"
+        return f"{_steps(outcome, ',')} and the checks pass."
     if compare(outcome.baseline, after)[0]:
         return f"{_steps(outcome)}; more checks pass than before, and those that still fail failed before."
     return f"{_steps(outcome)}; the checks that fail failed before and have nothing to do with what was written."

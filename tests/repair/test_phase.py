@@ -361,7 +361,7 @@ async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_p
         finished, heard = await play(repo, server, task=REPORT)
     [first, second] = [call.prompt for call in server.calls if "Write the line." in call.prompt]
     assert "isalpha()" in first and "already works" not in first and "already works" in second
-    assert finished.status == "complete" and "is a guess" in finished.reason, finished.reason
+    assert finished.status == "partial" and "is a guess" in finished.reason, finished.reason
     diff = of(heard, ev.DiffReady)[0].diff
     assert "isalnum" in diff and "+    assert slug('A 1') == 'a1'" in diff
     assert any(one.level == "warning" and "Nobody confirmed it" in one.text for one in of(heard, ev.Notice))
@@ -371,7 +371,7 @@ async def test_a_guess_that_no_edit_satisfies_gives_way_to_another_one(tmp_path:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says("slug('A 1') should return 'zz'", "slug('A 1') should return 'a1'")) as server:
         finished, heard = await play(repo, server, task=REPORT)
-    assert finished.status == "complete" and "slug('A 1') should return 'a1' is a guess" in finished.reason, finished.reason
+    assert "slug('A 1') should return 'a1' is a guess" in finished.reason, finished.reason
     assert "'zz'" not in of(heard, ev.DiffReady)[0].diff
     assert not any(call.path == "/infill" for call in server.calls)
 
@@ -384,7 +384,7 @@ async def test_what_the_task_tells_in_words_becomes_a_check_of_a_c_program(tmp_p
     repo = repository(tmp_path, {"twice.c": source, "test_twice.c": test, "Makefile": make, ".gitignore": "t\n"})
     async with ScriptedServer(says("twice(5) should return 10")) as server:
         finished, heard = await play(repo, server, task="Fix twice: numbers from 4 on come back unchanged.")
-    assert finished.status == "complete", finished.reason
+    assert finished.status == "partial" and "a guess" in finished.reason, finished.reason
     assert "+    assert(twice(5) == 10);" in of(heard, ev.DiffReady)[0].diff
 
 
