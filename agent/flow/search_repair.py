@@ -90,8 +90,9 @@ async def search_repair(
     )
     done = await RepairPhase(ctx, workspace, work).run()
     if done.chosen is None:
-        if done.part is not None:
-            await _keep_part(ctx, workspace, checks, outcome, done.part)
+        for part in done.parts:
+            if await _keep_part(ctx, workspace, checks, outcome, part):
+                break
         return None
     step = _step_of(done.chosen, outcome)
     _announce(ctx, outcome, step, "search", "an edit that makes the failing checks pass was found")
@@ -137,8 +138,9 @@ async def _keep(
 
 async def _keep_part(
     ctx: RunContext, workspace: Workspace, checks: RunChecks, outcome: RunOutcome, edit: PassingEdit
-) -> None:
-    """Write an edit that mends a part of the failures, where the checks of the worktree say the same."""
+) -> bool:
+    """Write an edit that mends a part of the failures, where the checks of the worktree say the same. Returns whether they
+    do."""
     step, best = _step_of(edit, outcome), checks.best
     for path, text in edit.texts.items():
         workspace.write_bytes(path, text)
@@ -148,8 +150,9 @@ async def _keep_part(
         await workspace.rollback(await workspace.head())
         outcome.planned = outcome.planned[:-1]
         ctx.emit(StepFinished(step.id, False, "No more checks pass with it in the worktree.", rolled_back=True))
-        return
+        return False
     await _keep(ctx, workspace, checks, outcome, step, now)
+    return True
 
 
 async def mend_again(ctx: RunContext, checks: RunChecks, outcome: RunOutcome, edit: FoundEdit) -> bool:

@@ -52,6 +52,7 @@ _WORTH_ASKING = 0.5
 _NOT_SUSPECTED = 0.6
 _SHOWN_EVERY = 0.25
 _MOST_SOURCES = 400
+_MOST_PARTS = 4
 PAIRS_SECONDS = 3.0
 """Seconds for pairs that hold a line of the model's, when filling lines has used up the budget."""
 
@@ -100,13 +101,14 @@ class Task(msgspec.Struct, frozen=True):
 
 class Mended(msgspec.Struct, frozen=True):
     """What the phase came to: ``chosen``, the edit that is written now, is None when there is none; ``edits`` are all that
-    pass, by number. ``part`` is the best edit that mends a part of the failures and breaks nothing; it is not written."""
+    pass, by number. ``parts`` are edits that mend a part of the failures, the best first. None is written, and a trial that
+    was ended early may not know what else one breaks."""
 
     ok: bool
     reason: str
     chosen: PassingEdit | None = None
     edits: dict[int, PassingEdit] = {}
-    part: PassingEdit | None = None
+    parts: tuple[PassingEdit, ...] = ()
 
 
 class RepairPhase:
@@ -186,7 +188,7 @@ class RepairPhase:
         self._tell_suspects(suspects)
         found = await self._find(bed, sources, suspects, functions)
         if not found:
-            return self._finished(Mended(False, self._how_far(suspects), part=self._best_part(sources)))
+            return self._finished(Mended(False, self._how_far(suspects), parts=self._best_parts(sources)))
         choice = Choice(
             self.ctx, dict(enumerate(found, 1)), sources, context=partial(self._fitting_context, suspects),
             with_model=self.task.with_model,
@@ -196,12 +198,12 @@ class RepairPhase:
             self.workspace.write_bytes(path, text)
         return self._finished(Mended(True, f"An edit in {chosen.function} makes all checks pass.", chosen, edits))
 
-    def _best_part(self, sources: Mapping[str, bytes]) -> PassingEdit | None:
-        """Of the edits that mend a part the one that mends most."""
-        if not self.task.before or not self._partial:
-            return None
-        best = max(self._partial, key=lambda one: (len(one.trial.fixed), one.candidate.rank))
-        return edit_of(0, best.candidate, sources, 0)
+    def _best_parts(self, sources: Mapping[str, bytes]) -> tuple[PassingEdit, ...]:
+        """The edits that mend most of the failures, the best first."""
+        if not self.task.before:
+            return ()
+        best = sorted(self._partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))[:_MOST_PARTS]
+        return tuple(edit_of(0, one.candidate, sources, 0) for one in best)
 
     def _sources(self, traces: Sequence[Trace]) -> dict[str, bytes]:
         """The files that may hold the fault: executed ones first; all that may be changed where nothing was traced."""
