@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class NotTrusted(PreflightError):
     prompts would go, in lines."""
 
     def __init__(self, repo: Path, question: str) -> None:
-        way = f"{question} Trust it with: cra trust {repo}"
+        way = f"{question} Trust it with: cra trust {shlex.quote(str(repo))}"
         super().__init__(f"{repo} is not trusted yet, so nothing in it is run.", way)
         self.repo = repo
         self.question = question

@@ -71,7 +71,8 @@ def list_runs(reader: LogReader, repo: Path | None = None, limit: int = 500) -> 
     places = set(record.recorded(repo)) if repo is not None else set()
     labels = dict(
         reader.select(
-            "select calls.run_id, count(distinct labels.call_id) from labels join calls on calls.id = labels.call_id"
+            "select calls.run_id, count(*) from labels join calls on calls.id = labels.call_id"
+            " where labels.id in (select max(id) from labels group by call_id) and labels.label is not null"
             " group by calls.run_id"
         )
     )

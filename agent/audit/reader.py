@@ -98,7 +98,9 @@ class LogReader:
             self._connection.execute("select 1 from runs limit 1")
             older_columns(self._connection)
         except sqlite3.Error as error:
-            raise LogError(f"The audit log {self.path} cannot be read ({error}). Run a task there first.") from error
+            if not self.path.exists():
+                raise LogError(f"There is no audit log at {self.path}. Run a task there first.") from error
+            raise LogError(f"The audit log {self.path} cannot be read ({error}).") from error
 
     def runs(self, limit: int = 50) -> list[RunRow]:
         """The newest runs first."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -390,7 +391,8 @@ def load_with_notes(
         elif is_trusted(repo) if trusted is None else trusted:
             theirs, notes = limited(read_layer(path), own, msgspec.structs.asdict(Sandbox()) | own.get("sandbox", {}))
         else:
-            notes = (f"{path} is not used as long as you do not trust this repository. Trust it with: cra trust {repo}",)
+            way = f"Trust it with: cra trust {shlex.quote(str(repo))}"
+            notes = (f"{path} is not used as long as you do not trust this repository. {way}",)
     return merge(own, theirs, extra or {}), notes
 
 

@@ -1,7 +1,7 @@
 """The copies of demos that earlier calls left in the data directory: found again, reused while untouched, cleaned away.
 
 A copy that holds anything a person may still want is never cleaned: a change nobody decided on, a run that can be
-resumed, a kept branch, labels, files or commits of their own.
+resumed, a kept branch, labels, files or commits of their own, state that was moved aside.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agent.audit.history import RunSummary, list_runs
 from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.schema import repo_config_path
-from agent.workspace.clean_room import claim, forget_repository
+from agent.workspace.clean_room import claim, forget_repository, holds_aside
 from agent.workspace.demo import Demo, create_demo, data_directory, load_demo, read_demo
 from agent.workspace.git import WorkspaceError, run_git, text
 from agent.workspace.trust import trust_demo
@@ -102,7 +102,8 @@ def _look_at(path: Path) -> DemoCopy:
         runs, labels = _logged(path)
         reasons = [*_of_runs(path, runs), *([f"{labels} label{'s' * (labels != 1)} of yours"] if labels else [])]
         reasons += _of_git(path, runs)
-    except (LogError, WorkspaceError) as error:
+        reasons += ["runs or labels of another machine, moved aside"] if holds_aside(path) else []
+    except (LogError, WorkspaceError, OSError) as error:
         return DemoCopy(path, 0, (f"something that cannot be read ({error})",), False)
     return DemoCopy(path, len(runs), tuple(reasons), not runs and not reasons)
 

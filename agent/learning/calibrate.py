@@ -159,7 +159,7 @@ def _problem(points: Sequence[Point], items: Sequence[Item]) -> tuple[str, int]:
         return f"None of the {len(items)} labelled answers has a probability, so there is nothing to put a threshold on.", 0
     if len(points) < MIN_LABELS:
         missing = MIN_LABELS - len(points)
-        return f"{len(points)} labels; a fit needs {MIN_LABELS}. Label {missing} more.", missing
+        return f"{len(points)} label{'s' * (len(points) != 1)}; a fit needs {MIN_LABELS}. Label {missing} more.", missing
     yes = sum(point.label for point in points)
     few, word = min((yes, "yes"), (len(points) - yes, "no"))
     if few < MIN_EACH:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -31,6 +32,8 @@ _MARKER = "owner"
 _OWNER = "owner.json"
 _ASIDE = "foreign-"
 _NOT_STATE = frozenset({CONFIG, ".gitignore"})
+_NOT_TAKEN = frozenset({"work", _MARKER})
+"""What ``adopt`` leaves where it was moved."""
 
 
 class NotOurs(WorkspaceError):
@@ -146,12 +149,21 @@ def adopt(repo: Path) -> list[str]:
     for folder in reversed(aside):
         _refuse_links(folder, skip="")
         for entry in sorted(folder.iterdir()):
-            if entry.name not in ("work", _MARKER) and not os.path.lexists(home / entry.name):
+            if entry.name not in _NOT_TAKEN and not os.path.lexists(home / entry.name):
                 os.rename(entry, home / entry.name)
                 taken.append(entry.name)
     if not taken:
         raise WorkspaceError(f"Nothing was moved aside in {home} that could be taken over.")
     return taken
+
+
+def holds_aside(repo: Path) -> bool:
+    """Whether state that was moved aside in ``repo``, an existing folder, still waits to be taken over."""
+    home = repo / FOLDER
+    if home.is_symlink() or not home.is_dir():
+        return False
+    aside = [path for path in home.iterdir() if path.name.startswith(_ASIDE) and path.is_dir() and not path.is_symlink()]
+    return any(entry.name not in _NOT_TAKEN for folder in aside for entry in folder.iterdir())
 
 
 def forget_repository(repo: Path) -> None:
@@ -235,7 +247,7 @@ def _move_aside(repo: Path, home: Path) -> None:
     names = ", ".join(shown(entry.name) for entry in found[:5]) + (" and more" if len(found) > 5 else "")
     _untold.setdefault(repo, []).append(
         f"{home} held {names}, which Clean Room did not make on this machine for this repository. Nothing of it was read; "
-        f"it is now in {aside}. If it is yours, take it back with: cra trust --state {repo}"
+        f"it is now in {aside}. If it is yours, take it back with: cra trust --state {shlex.quote(str(repo))}"
     )
 
 

@@ -207,6 +207,12 @@ def test_commands_show_and_take_back_trust(hostile: Path) -> None:
     assert "not trusted any more" in cra("trust", str(hostile), "--remove").output and not is_trusted(hostile)
 
 
+def test_commands_to_copy_quote_a_folder_with_spaces(tmp_path: Path, hostile: Path) -> None:
+    spaced = hostile.rename(tmp_path / "a b; c")
+    assert f"cra trust '{spaced}'" in cra("run", "Fix main.", "--repo", str(spaced)).output
+    assert f"cra trust --remove '{spaced}'" in cra("trust", str(spaced)).output
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the sandbox line is Linux's")
 def test_info_says_what_holds_here() -> None:
     said = cra("--info").output

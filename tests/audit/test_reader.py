@@ -65,7 +65,7 @@ def test_events_calls_and_runs(tmp_path: Path) -> None:
 
 
 def test_reading_never_makes_a_file_and_cannot_write(tmp_path: Path) -> None:
-    with pytest.raises(LogError, match="cannot be read"):
+    with pytest.raises(LogError, match="There is no audit log"):
         LogReader(tmp_path / "none.sqlite")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "bad.sqlite").write_text("no database at all, only words", encoding="utf-8")

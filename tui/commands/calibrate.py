@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tui.commands.tables import REPOS, SHARED, between, folders, share
+from tui.commands.tables import REPOS, SHARED, STAGES, between, folders, share
+from tui.report import counted
 from tui.say import say, say_data
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.command()
 @REPOS
 @SHARED
-@click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
+@STAGES
 @click.option("--outcomes", is_flag=True, help="Also use labels that come from what became of a change.")
 @click.option("--apply", "use", is_flag=True, help="Write what is offered to the thresholds of every repository named.")
 @click.option("--everywhere", is_flag=True, help="With --apply: into your own thresholds, as with --shared.")
@@ -61,7 +62,8 @@ def calibrate(
 
 
 def _fit_lines(fit: Fit) -> list[str]:
-    head = f"{fit.stage}  {fit.model}  question {fit.question}: {fit.n} labels ({fit.yes} yes) of {fit.tasks} tasks"
+    labels, tasks = counted(fit.n, "labels"), counted(fit.tasks, "tasks")
+    head = f"{fit.stage}  {fit.model}  question {fit.question}: {labels} ({fit.yes} yes) of {tasks}"
     if fit.worth is None or fit.rule is None:
         return [head, f"  {fit.problem}"]
     worth, lines = fit.worth, [head]

@@ -13,7 +13,7 @@ import click
 
 from agent.config.schema import PROVIDERS
 from tui import exit_codes
-from tui.commands.tables import REPOS, SHARED, between, folders, print_table, share
+from tui.commands.tables import REPOS, SHARED, STAGES, between, folders, print_table, share
 from tui.say import say, say_data, say_progress
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
               help="Model to ask, an adapter after a plus (may be repeated; default: the configured ones).")
 @click.option("--provider", type=click.Choice(PROVIDERS), help="Protocol it speaks.")
 @click.option("--base-url", default="", help="Address of its server.")
-@click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
+@STAGES
 @click.option("--export", "export_dir", type=click.Path(file_okay=False, path_type=Path),
               help="Ask only the test rows of this export: what a model was not trained on.")
 @click.option("--outcomes", is_flag=True, help="Also ask what is labelled by its outcome only.")

@@ -10,7 +10,7 @@ import click
 
 from agent.labels.export_formats import FORMATS
 from tui import exit_codes
-from tui.commands.tables import REPO, REPOS, SHARED, folders, print_table, share
+from tui.commands.tables import REPO, REPOS, SHARED, STAGES, folders, print_table, share
 from tui.say import say, say_data
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
 @SHARED
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="trl-sft", show_default=True)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder to write; made when missing.")
-@click.option("--stage", "stages", multiple=True, help="Only this stage (may be repeated).")
+@STAGES
 @click.option("--run", "runs", multiple=True, help="Only this run (may be repeated).")
 @click.option("--model", "models", multiple=True, help="Only calls that this model answered (may be repeated).")
 @click.option("--source", "sources", multiple=True, type=click.Choice(("person", "overrule", "outcome")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -87,7 +88,7 @@ async def run_task(
         except NotTrusted as error:
             if as_json or not _trusts(error.repo, error.question):
                 said = "" if _is_asked() and not as_json else f" {error.question}"
-                say(f"cra: {error}{said} Run it with --trust, or: cra trust {error.repo}", err=True)
+                say(f"cra: {error}{said} Run it with --trust, or: cra trust {shlex.quote(str(error.repo))}", err=True)
                 return error.exit_code
             trust(error.repo)
             started = await opened()

@@ -19,6 +19,25 @@ REPOS = click.option(
 SHARED = click.option("--shared", is_flag=True, help="Your labels of all repositories (cra labels gather).")
 
 
+def _stages(_context: click.Context, _option: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The stages meant, by their own names."""
+    from agent.config.errors import nearest
+    from agent.stages import binary_stages, stage_named
+
+    known, names = binary_stages(), tuple(stage_named(word) for word in words)
+    for word, name in zip(words, names, strict=True):
+        if name not in known:
+            near = nearest(word, known)
+            hint = f"Did you mean {near!r}?" if near else f"There are: {', '.join(known)}."
+            raise click.BadParameter(f"no yes/no stage is called {word!r}. {hint}")
+    return names
+
+
+STAGES = click.option(
+    "--stage", "stages", multiple=True, callback=_stages, help="Only this yes/no stage (may be repeated)."
+)
+
+
 def folders(repos: Sequence[Path]) -> list[Path]:
     """The repositories named on the command line, or the one here."""
     return [repo.expanduser().resolve() for repo in repos or (Path(),)]

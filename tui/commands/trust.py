@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -34,4 +35,5 @@ def trust(repo: Path, below: bool, remove: bool, show: bool, state: bool) -> Non
     else:
         say(trust_question(repo))
         trusted.trust(repo, below=below)
-        say(f"{repo} is trusted{', with every folder in it' if below else ''}. Take it back with: cra trust --remove")
+        back = f"cra trust --remove {shlex.quote(str(repo))}"
+        say(f"{repo} is trusted{', with every folder in it' if below else ''}. Take it back with: {back}")

@@ -13,6 +13,7 @@ from agent.flow.change import decide
 from agent.flow.demo_copies import demo_copies, open_copy
 from agent.labels.book import LabelBook
 from agent.state.run_state import RunState
+from agent.workspace.clean_room import claim
 from agent.workspace.git import run_git
 from tests.flow.ended import ended_run
 from tui.cli import cli
@@ -94,6 +95,17 @@ async def test_cleaning_takes_what_is_finished_and_says_why_the_rest_stays(data:
     listed = cra("demo", "--list").stdout
     assert str(waits) in listed and "cra --repo FOLDER" in listed and "--clean" not in listed
     assert "nothing to delete" in cra("demo", "--clean").stdout
+
+
+def test_a_copy_whose_log_was_moved_aside_stays(data: Path) -> None:
+    place = open_copy("ring_buffer")
+    aside = claim(place).folder / "foreign-1"
+    aside.mkdir()
+    (aside / "owner").write_text("0" * 32)
+    assert demo_copies()[0].untouched  # nothing in it that could be taken over
+    (aside / "raw.sqlite").write_bytes(b"a log")
+    assert [copy.kept_for for copy in demo_copies()] == [("runs or labels of another machine, moved aside",)]
+    assert "nothing to delete" in cra("demo", "--clean", "--yes").stdout and (aside / "raw.sqlite").is_file()
 
 
 def test_a_folder_as_command_names_the_option(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from agent.audit.history import list_runs
 from agent.audit.log import known_log
 from agent.audit.reader import LogReader
+from agent.labels.book import LabelBook
 from tests.fakes import ScriptedServer
 from tests.labels.filled import Filled
 from tui.cli import cli
@@ -56,6 +58,26 @@ def test_export_and_refusals(repo: Path, tmp_path: Path) -> None:
     assert cra("labels", "export", "--repo", repo, "--out", out, "--force").exit_code == 0
     nothing = cra("labels", "export", "--repo", repo, "--out", tmp_path / "no", "--stage", "similarity")
     assert nothing.exit_code == 2 and "Label some calls first" in nothing.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "words"), [("scoop", "Did you mean 'scope'?"), ("zzz", "There are: "), ("generate_file", "no yes/no stage")]
+)
+def test_a_stage_that_does_not_exist_is_named(repo: Path, word: str, words: str) -> None:
+    for command in (("calibrate",), ("evaluate",), ("labels", "export", "--out", repo / "out")):
+        refused = cra(*command, "--repo", repo, "--stage", word)
+        assert refused.exit_code == 2 and words in refused.stderr, command
+    assert "scope" in cra("calibrate", "--repo", repo, "--stage", "File").stdout  # as screens name it
+
+
+def test_the_history_counts_no_label_that_was_taken_back(repo: Path) -> None:
+    book = LabelBook(known_log(repo))
+    book.add(1, None)
+    book.add(2, True)
+    book.close()
+    reader = LogReader(known_log(repo))
+    assert {run.run_id: run.labels for run in list_runs(reader)} == {"r1": 3, "r2": 4}
+    reader.close()
 
 
 def test_where_no_run_ever_was(tmp_path: Path) -> None:
