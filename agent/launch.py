@@ -219,7 +219,7 @@ async def _require_compiler(config: Config) -> None:
     try:
         await asyncio.to_thread(Compiler.find, config.compile.compiler or None)
     except CompilerMissing as error:
-        raise PreflightError(str(error), "Install gcc or clang, or name yours with compile.compiler.", 3) from None
+        raise PreflightError(str(error), "", 3) from None
 
 
 async def require_models(router: Router) -> None:

@@ -92,8 +92,8 @@ class Compiler(NamedTuple):
                     return _probe(path, os.stat(path).st_mtime_ns)
         looked = f"`{name}`" if name else "gcc, clang, cc and tcc"
         raise CompilerMissing(
-            f"No C compiler was found (looked for {looked}). Install gcc or clang, or set the environment variable CC "
-            "to the one to use."
+            f"No C compiler was found (looked for {looked}). Install gcc or clang, or name yours with "
+            "compile.compiler or the environment variable CC."
         )
 
     @property

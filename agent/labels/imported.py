@@ -100,7 +100,9 @@ def _write(path: Path, rows: list[ImportedLabel], note: str) -> None:
 def _read(file: Path) -> tuple[list[ImportedLabel], list[str]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise ImportFailure(f"{file} cannot be read ({error.strerror}). Give the path of the CSV file.") from error
+    except UnicodeDecodeError as error:
         raise ImportFailure(f"{file} cannot be read as text ({error}). Save it as CSV in UTF-8.") from error
     rows: list[ImportedLabel] = []
     unusable: list[str] = []

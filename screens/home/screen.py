@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Key, Paste
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Button, Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
@@ -88,6 +89,10 @@ class Guide(Static):
     def on_resize(self) -> None:
         """Fold it to the width."""
         self.update(guide(self.content_size.width))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Its lines at this width: a layout that is asked for while the first one is made would be lost."""
+        return guide(width).plain.count("\n") + 1
 
 
 class HomeScreen(KeyedScreen[None]):

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from textual.events import Key
+from textual.geometry import Size
 from textual.widgets import Input, OptionList, Static, TextArea
 
 from screens.home.fetch_dialog import FetchDialog
-from screens.home.lines import prediction
+from screens.home.lines import guide, prediction
 from screens.home.model_box import ModelBox
+from screens.home.screen import Guide
 from screens.run.screen import RunScreen
 from screens.runner import FetchProgress, ModelState, RecentRun
 from tests.screens.driving import DEMOS, ScriptedRun, home_services
@@ -117,6 +119,12 @@ async def test_a_run_that_did_not_end_is_said_and_gone_on_with(tmp_path: Path) -
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert app.session is not None and app.session.task == "Mend it"
+
+
+def test_what_happens_then_has_its_height_before_it_is_shown_first() -> None:
+    room = Size(120, 40)
+    for width in (40, 56, 100):
+        assert Guide(id="guide").get_content_height(room, room, width) == len(guide(width).plain.splitlines()) >= 7
 
 
 def test_the_prediction_says_how_long_by_what_was_measured_here() -> None:
