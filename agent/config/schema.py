@@ -202,6 +202,10 @@ class RepairSection(Section, frozen=True):
     ask_suspects: Annotated[bool, _doc("Ask of each suspect function whether the failure could come from it.")] = True
     cloze: Annotated[bool, _doc("Let the model fill blanked lines when no operator helps.")] = True
     anew: Annotated[bool, _doc("Let the model rewrite suspect functions when neither helps.")] = True
+    guess: Annotated[
+        bool,
+        _doc("Where no check fails, use one that the model wrote from the task also when nobody is asked to confirm it."),
+    ] = False
     max_judged: Annotated[int, _doc("Edits that pass the checks and are asked about.", ge=0, le=20)] = 8
     operators_off: Annotated[
         list[str], _doc('Edit operators that are left out, by name, such as ["statement-moved"].')

@@ -1,8 +1,9 @@
 """A task that tells what does not work, where no check fails: a test that shows the fault is written first.
 
 What the task says of single calls goes into the test as it stands. Where it tells the fault in other words a model says it
-as one call; a person confirms that at the gate, or it is a guess, which is taken back when no edit satisfies it. Either is
-kept only when it fails as the code is.
+as one call, which a person confirms at the gate. Unconfirmed it is a guess, made only with ``repair.guess`` and taken back
+when no edit satisfies it: the default model wrote no right example in five runs. Either is kept only when it fails as the
+code is.
 """
 
 from __future__ import annotations
@@ -94,8 +95,12 @@ class ReportedFault:
         calls = [one for one in reported_calls(self.task) if one.name in homes]
         if calls:
             await self._from_the_task(before, homes, calls)
-        elif with_model and (functions := await asyncio.to_thread(self._meant, homes)):
+        elif with_model and self._may_ask() and (functions := await asyncio.to_thread(self._meant, homes)):
             await self._from_a_model(before, homes, functions)
+
+    def _may_ask(self) -> bool:
+        """Whether a check that the model writes is of use: a person confirms it, or guesses are wanted."""
+        return self.ctx.config.repair.guess or self.ctx.gate.waits_for(PendingVerdict(0, MEANT, "", True))
 
     async def guess_again(self) -> bool:
         """Take a guess back, since without an edit that satisfies it nothing speaks for it, and make another one. Returns

@@ -358,7 +358,7 @@ def says(*lines: str) -> Callable[[RecordedCall], Answer]:
 async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_path: Path) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says("slug('Ab') should return 'ab'", "`slug('A 1') == 'a1'`")) as server:
-        finished, heard = await play(repo, server, task=REPORT)
+        finished, heard = await play(repo, server, task=REPORT, repair={"guess": True})
     [first, second] = [call.prompt for call in server.calls if "Write the line." in call.prompt]
     assert "isalpha()" in first and "already works" not in first and "already works" in second
     assert finished.status == "partial" and "is a guess" in finished.reason, finished.reason
@@ -370,10 +370,20 @@ async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_p
 async def test_a_guess_that_no_edit_satisfies_gives_way_to_another_one(tmp_path: Path) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says("slug('A 1') should return 'zz'", "slug('A 1') should return 'a1'")) as server:
-        finished, heard = await play(repo, server, task=REPORT)
+        finished, heard = await play(repo, server, task=REPORT, repair={"guess": True})
     assert "slug('A 1') should return 'a1' is a guess" in finished.reason, finished.reason
     assert "'zz'" not in of(heard, ev.DiffReady)[0].diff
     assert not any(call.path == "/infill" for call in server.calls)
+
+
+async def test_no_model_guesses_where_nobody_confirms_it(tmp_path: Path) -> None:
+    repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
+    async with ScriptedServer(says("slug('A 1') should return 'a1'")) as server:
+        await play(repo, server, task=REPORT)
+    assert not [call for call in server.calls if "Write the line." in call.prompt]
+
+
+TWICE = "Fix twice: numbers from 4 on come back unchanged."
 
 
 @needs_cc
@@ -383,7 +393,7 @@ async def test_what_the_task_tells_in_words_becomes_a_check_of_a_c_program(tmp_p
     make = "test: t\n\t./t\nt: twice.c test_twice.c\n\t$(CC) -o $@ $^\n"
     repo = repository(tmp_path, {"twice.c": source, "test_twice.c": test, "Makefile": make, ".gitignore": "t\n"})
     async with ScriptedServer(says("twice(5) should return 10")) as server:
-        finished, heard = await play(repo, server, task="Fix twice: numbers from 4 on come back unchanged.")
+        finished, heard = await play(repo, server, task=TWICE, repair={"guess": True})
     assert finished.status == "partial" and "a guess" in finished.reason, finished.reason
     assert "+    assert(twice(5) == 10);" in of(heard, ev.DiffReady)[0].diff
 
@@ -427,7 +437,7 @@ async def test_a_person_says_whether_the_check_is_what_the_task_means(tmp_path: 
 async def test_a_check_that_does_not_show_the_fault_is_not_kept(tmp_path: Path, line: str, why: str) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says(line)) as server:
-        _, heard = await play(repo, server, task=REPORT, repair={"budget_s": 10})
+        _, heard = await play(repo, server, task=REPORT, repair={"budget_s": 10, "guess": True})
     assert any(why in one.text for one in of(heard, ev.Notice))
     assert "reported" not in of(heard, ev.DiffReady)[0].diff
 
