@@ -10,6 +10,10 @@ from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder
 from tests.flow.test_run import of, play
 
+TASK = "Implement the functions declared in text.h."
+BRIEFLY = {"repair": {"budget_s": 2}}
+"""No edit is what these tests are about: the search for one, which a fault here may outlast, ends soon."""
+
 HEADER = """#ifndef TEXT_H
 #define TEXT_H
 /* A text of up to 31 characters. */
@@ -103,7 +107,7 @@ class Silent(Coder):
 async def test_functions_that_the_failing_line_does_not_name_are_found_by_the_lines_above(tmp_path: Path) -> None:
     coder = Silent(SOLUTION, first={"text_number": NO_SIGN, "text_twice": NOTHING})
     async with ScriptedServer(coder) as server:
-        finished, heard, _ = await play(project(tmp_path / "r"), server, "Implement the functions declared in text.h.")
+        finished, heard, _ = await play(project(tmp_path / "r"), server, TASK, sections=BRIEFLY)
     assert (finished.status, finished.tests_after and finished.tests_after.ok) == ("complete", True), finished.reason
     assert coder.asked.count("text_number") == 2 and coder.asked.count("text_twice") == 2
     assert coder.asked.count("text_init") == coder.asked.count("text_put") == 1
@@ -138,7 +142,7 @@ async def test_a_fault_that_no_check_shows_is_mended_with_the_one_that_does(tmp_
     root = project(tmp_path / "r")
     (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
     async with ScriptedServer(coder) as server:
-        finished, heard, _ = await play(root, server, "Implement the functions declared in text.h.")
+        finished, heard, _ = await play(root, server, TASK, sections=BRIEFLY)
     assert finished.status == "complete", finished.reason
     if not any(one.stage == "diagnosis" and one.counts.get("found") for one in of(heard, ev.StageFinished)):
         pytest.skip("no compiler here has sanitizers")
@@ -156,9 +160,9 @@ async def test_a_version_that_hangs_is_no_better_than_one_with_a_fault(tmp_path:
     coder.first["text_number"] = coder.functions["text_number"] = NO_SIGN
     root = project(tmp_path / "r")
     (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
-    short = {"testing": {"timeout_seconds": 2}, "orchestrator": {"max_adjustment_rounds": 1}}
+    short = {"testing": {"timeout_seconds": 2}, "orchestrator": {"max_adjustment_rounds": 1}, **BRIEFLY}
     async with ScriptedServer(coder) as server:
-        finished, heard, _ = await play(root, server, "Implement the functions declared in text.h.", sections=short)
+        finished, heard, _ = await play(root, server, TASK, sections=short)
     assert finished.status == "partial", finished.reason
     assert coder.asked.count("text_put") > 1
     assert "volatile" not in of(heard, ev.DiffReady)[0].diff

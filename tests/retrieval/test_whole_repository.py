@@ -29,7 +29,8 @@ async def test_nothing_is_asked_that_changes_nothing_unless_wanted(tmp_path: Pat
 
 async def test_a_repair_is_asked_about_since_its_answers_choose_the_suspects(tmp_path: Path) -> None:
     async with ScriptedServer(Coder(RING)) as server:
-        _, heard, _ = await play(small_ring(tmp_path / "ring"), server, "Fix ring_peek: it returns the newest element")
+        task, briefly = "Fix ring_peek: it returns the newest element", {"repair": {"budget_s": 2}}
+        _, heard, _ = await play(small_ring(tmp_path / "ring"), server, task, sections=briefly)
     assert {call.stage for call in of(heard, ev.CallStarted)} & {"scope", "precision_pass1"}
 
 
