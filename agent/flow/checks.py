@@ -130,9 +130,10 @@ class RunChecks:
     async def measure(self) -> CheckResult | None:
         """A result without an event, for choosing between candidates. It has ten times the seconds of the baseline, so that
         a candidate that does not end costs little."""
-        return await self._trusted(self._patience()) if self.command else None
+        return await self._trusted(self.patience()) if self.command else None
 
-    def _patience(self) -> float:
+    def patience(self) -> float:
+        """Seconds that a version's checks have: ten times the baseline's, at least :data:`LEAST_PATIENCE`."""
         limit = float(self.ctx.config.testing.timeout_seconds)
         known = self.before is not None and not self.before.timed_out
         return min(limit, max(LEAST_PATIENCE, 10 * self.before.seconds)) if known and self.before is not None else limit
@@ -146,14 +147,14 @@ class RunChecks:
         """Why a result fails. ``written`` are functions that the lines before a failing one may tell of."""
         if now.ok:
             return Explained()
-        faults = await diagnose(self.ctx, self.workspace, now.command, self.hidden)
+        faults = await diagnose(self.ctx, self.workspace, now.command, self.hidden, self.patience())
         signals = signals_from_output(now.output, now.command, now.exit_code)
         told = await asyncio.to_thread(with_lines, signals, self.workspace.root, written, self.hidden)
         return Explained(tuple(faults), told)
 
     async def _run(self, step_id: str, baseline: bool = False) -> CheckResult:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))
-        return await (self._execute() if baseline else self._trusted(self._patience() if step_id else 0.0))
+        return await (self._execute() if baseline else self._trusted(self.patience() if step_id else 0.0))
 
     async def _trusted(self, timeout: float) -> CheckResult:
         """A result; once more from nothing where no test reported though tests did before: what an earlier version left

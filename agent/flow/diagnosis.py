@@ -33,10 +33,13 @@ class Fault(msgspec.Struct, frozen=True):
     line: int = 0
 
 
-async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: tuple[str, ...] = ()) -> list[Fault]:
+async def diagnose(
+    ctx: RunContext, workspace: Workspace, command: str, hidden: tuple[str, ...] = (), patience: float | None = None
+) -> list[Fault]:
     """What sanitizers say about failing checks of C code, best first; [] when they find nothing or cannot be used.
 
-    A finding is told of the innermost function that is not a test and not ``hidden``.
+    A finding is told of the innermost function that is not a test and not ``hidden``. ``patience``: seconds that the checks
+    have, where these are fewer than the configuration allows.
     """
     if not can_be_sanitized(command):
         return []
@@ -45,7 +48,7 @@ async def diagnose(ctx: RunContext, workspace: Workspace, command: str, hidden: 
     except CompilerMissing:
         return []
     async with ctx.stage("diagnosis", title="checks with sanitizers") as report:
-        timeout = float(ctx.config.testing.timeout_seconds)
+        timeout = min(patience or float("inf"), float(ctx.config.testing.timeout_seconds))
         output, place = await run_sanitized(
             workspace.root, command, compiler.path, timeout, limits=limits_of(ctx), written=workspace.written
         )

@@ -71,7 +71,7 @@ async def search_repair(
         return None
     env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
     called = await asyncio.to_thread(called_by, workspace.root, checks.command)
-    faults = await diagnose(ctx, workspace, checks.command, hidden) if crashed(best) else []
+    faults = await diagnose(ctx, workspace, checks.command, hidden, checks.patience()) if crashed(best) else []
     work = Task(
         task,
         checks.command,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -116,3 +117,11 @@ async def test_a_file_just_written_belongs_to_it(tmp_path: Path) -> None:
         assert await diagnose(ctx, workspace, "make test") == []
         workspace.written = frozenset({"src/list.c"})
         assert await diagnose(ctx, workspace, "make test")
+
+
+async def test_code_that_does_not_end_has_the_checks_patience_and_no_more(tmp_path: Path) -> None:
+    endless = LIST.replace("free(at);\n        n++;\n        at = at->next;", "n = at != 0;")
+    workspace = repository(tmp_path / "repo", endless)
+    async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
+        async with asyncio.timeout(ctx.config.testing.timeout_seconds / 2):
+            assert await diagnose(ctx, workspace, "make test", patience=1.0) == []
