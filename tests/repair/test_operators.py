@@ -294,3 +294,9 @@ def test_a_text_that_the_function_has_already_is_rather_not_taken_from_a_check()
     site = Site(functions_of("a.py", source)[0], (), Told(("assert 'even' == 'odd'", "assert 'odd' == 'uneven'")))
     weights = {change.parts[0][2]: change.weight for change in OPERATORS["expected-text"].generate(site)}
     assert weights["uneven"] == 1.0 and weights["odd"] < 0.5 and weights["even"] < 0.5
+
+
+def test_no_number_of_the_contract_moves_a_pointer() -> None:
+    before = "int f(char *text, int n) { return g(text, n); }"
+    found = b"".join(proposals("a.c", before, "told-operand"))
+    assert b"n + 255" in found and b"text + 255" not in found

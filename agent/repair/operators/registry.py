@@ -278,6 +278,13 @@ class Site:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def pointers(self) -> frozenset[str]:
+        """C: parameters and local names that are declared as pointers or arrays."""
+        declared = [one for one in walk(self.function.node) if one.type in ("pointer_declarator", "array_declarator")]
+        names = (next((one for one in walk(node) if one.type == "identifier"), None) for node in declared)
+        return frozenset(self.text(name) for name in names if name is not None)
+
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """Parameters, then other names with values, each once."""
         return tuple(dict.fromkeys((*self.parameters, *self.locals)))
