@@ -18,6 +18,7 @@ from agent.c.declarations.definitions import pieces_of
 from agent.c.declarations.functions import declared_names, functions
 from agent.c.grids import declare, with_grids
 from agent.c.headers import header_table
+from agent.c.listed_values import in_listed_order
 from agent.c.preprocessor.comments import on_one_line
 from agent.c.preprocessor.includes import includes_of
 from agent.c.syntax.tree import parse_c
@@ -109,6 +110,12 @@ class Usage(msgspec.Struct, frozen=True):
         """Whether the uses alone make the whole interface, so that nobody has to be asked."""
         told = all(one.definition for one in self.types) and not any(one.values for one in self.types)
         return bool(self.functions) and told and not self.constants and all(one.sure for one in self.functions)
+
+    def listed_by(self, text: str) -> Usage:
+        """The same, with the values of each type in the order in which a document lists them."""
+        replace = msgspec.structs.replace
+        types = tuple(replace(one, values=in_listed_order(one.values, text)) for one in self.types)
+        return replace(self, types=types)
 
 
 def undeclared_usage(sources: Sequence[bytes], headers: Sequence[bytes]) -> Usage:

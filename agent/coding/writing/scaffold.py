@@ -177,7 +177,7 @@ class _Scaffold:
     async def _as_tested(self, tested: Callers) -> str:
         """The header that the tests' use of it makes: by facts where they tell all of it, else by a model that is told them.
         The tests themselves are compiled against it. Returns "" or why it could not be done."""
-        header, usage = tested.header, tested.usage
+        header, usage = tested.header, tested.usage.listed_by(self.task)
         prototypes = [one.prototype for one in usage.functions]
         if usage.sure:
             text = "\n\n".join([*(one.definition for one in usage.types), *prototypes])
