@@ -27,6 +27,9 @@ _FOREIGN = frozenset({
 })  # fmt: skip
 
 
+_FREES = re.compile(r"(?i)(?:^|_)(?:free|destroy|delete|release|dispose|cleanup|deinit)(?:_|$)")
+
+
 class OpenFunction(msgspec.Struct, frozen=True):
     """A function without a real body. ``path`` is the file it belongs in (which may not exist yet), ``header`` the one that
     declares it ("" when none does). ``name`` is qualified for Python methods. ``doc`` is the contract as it stands in the
@@ -40,6 +43,12 @@ class OpenFunction(msgspec.Struct, frozen=True):
     why: Literal["stub", "undefined"]
     language: str
     line: int = 0
+
+    @property
+    def only_frees(self) -> bool:
+        """Whether a C function, by its name and type, only frees what another one made: tests pass with its stub as well."""
+        returns_nothing = re.match(r"(?:static\s+)?void\b(?!\s*\*)", self.signature)
+        return is_compiled(self.path) and bool(returns_nothing and _FREES.search(self.name))
 
 
 class OpenType(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Iterable
 
 from agent.c.writing.stub_insertion import with_stub
 from agent.coding.files import LazyFiles, content
@@ -12,22 +12,24 @@ from agent.flow.run_parts import RunParts
 from agent.languages import is_compiled
 
 
-async def lay_stubs(parts: RunParts, wanted: OpenFunction) -> None:
-    """Lay a stub of every other function that the plan names and nobody defines; that of ``wanted`` comes with its first
-    version. One that does not compile in its file, such as for a type that is still open, is left out.
+async def lay_stubs(parts: RunParts, wanted: OpenFunction, known: Iterable[OpenFunction]) -> None:
+    """Lay a stub of every other function that the plan names, of those ``known`` to be defined nowhere when the run looked;
+    that of ``wanted`` comes with its first version. One that does not compile in its file, such as for a type that is still
+    open, is left out.
 
     The stubs are part of the step under way: they are committed with it, or rolled back.
     """
     if not parts.checks.command:
         return
     names, files = parts.outcome.targets - {wanted.name}, parts.tree.files
-    await asyncio.to_thread(parts.found.refresh_open)
-    for other in parts.found.functions:
+    for other in known:
         wanting = other.why == "undefined" and other.name in names and is_compiled(other.path)
         if not wanting or not parts.tree.writable(other.path):
             continue
         source = content(files, other.path) or b""
         text = with_stub(source, other.signature, other.path, other.header, LazyFiles(files))
+        if text == source:
+            continue
         build = await parts.compiler.build()
         if (await build.compile_as(other.path, text)).ok:
             files.write_bytes(other.path, text)

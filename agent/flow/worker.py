@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Collection, Sequence
 from functools import partial
 
@@ -37,9 +36,6 @@ from agent.workspace.worktree import Workspace
 
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
-
-
-_GIVES_BACK = re.compile(r"(?i)(?:^|_)(?:free|destroy|delete|release|dispose|cleanup|deinit)(?:_|$)")
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -143,9 +139,9 @@ class StepWorker:
         self, wanted: OpenFunction, failure: str, anew: bool, lock: asyncio.Lock | None, kept: Kept | None
     ) -> FunctionResult:
         async with lock or contextlib.nullcontext():
-            await lay_stubs(self.parts, wanted)
+            await lay_stubs(self.parts, wanted, self._functions.values())
         score = await self._with_stated(wanted, await self._judge_of(wanted.name, anew))
-        told = not gives_back(wanted)  # tests say nothing of what frees: they only call it
+        told = not wanted.only_frees  # tests say nothing of what frees: they only call it
         examples = await asyncio.to_thread(self._examples, wanted.name, wanted.language) if told else ()
         written = await implement_function(
             self.ctx,
@@ -196,7 +192,7 @@ class StepWorker:
     def _writes_only(self, name: str) -> bool:
         """Whether a function, or its class, is all that was open: what checks say is said of it. What only gives back what
         it made does not count."""
-        open_then = {(one.path, _unit(one.name)) for one in self._functions.values() if not gives_back(one)}
+        open_then = {(one.path, _unit(one.name)) for one in self._functions.values() if not one.only_frees}
         return len(open_then) == 1 and all(unit in (name, _unit(name)) for _, unit in open_then)
 
     async def _with_stated(self, wanted: OpenFunction, score: Score | None) -> Score | None:
@@ -220,7 +216,7 @@ class StepWorker:
         """The tests that tell of ``name`` alone: they use nothing that is still open, and nothing written before whose own
         tests fail or do not exist. What only gives memory back does not count: no result depends on it. Blocking."""
         self.found.refresh_open()
-        known = [one for one in self.found.functions if not gives_back(one)]
+        known = [one for one in self.found.functions if not one.only_frees]
         other = [one.name for one in known if name not in (one.name, _unit(one.name))]
         still_open = {part for one in other for part in (one, _unit(one))}
         best = self.checks.best
@@ -231,7 +227,7 @@ class StepWorker:
             tests = self.contract.concerning(one, still_open | {name})
             return ran and bool(tests) and not tests & failing
 
-        written = {_unit(one.name) for one in self._functions.values() if not gives_back(one)} - still_open - {name}
+        written = {_unit(one.name) for one in self._functions.values() if not one.only_frees} - still_open - {name}
         return self.contract.concerning(name, still_open | {one for one in written if not holds(one)})
 
     async def _type(self, wanted: OpenType) -> FunctionResult:
@@ -403,12 +399,6 @@ def _steps_of(step: PlanStep, functions: tuple[OpenFunction, ...], types: tuple[
         for function in functions
     )  # fmt: skip
     return first + rest
-
-
-def gives_back(function: OpenFunction) -> bool:
-    """Whether a function, by its name and type, only gives back what another one made: tests pass with its stub as well."""
-    returns_nothing = re.match(r"(?:static\s+)?void\b(?!\s*\*)", function.signature)
-    return is_compiled(function.path) and bool(returns_nothing and _GIVES_BACK.search(function.name))
 
 
 def _unit(name: str) -> str:

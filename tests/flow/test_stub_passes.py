@@ -6,7 +6,6 @@ import pytest
 
 from agent.coding.open_items import OpenFunction
 from agent.flow.checks import without_tests
-from agent.flow.worker import gives_back
 from agent.values import CheckResult
 from agent.workspace.checks import worse
 
@@ -36,4 +35,4 @@ def test_a_pass_with_a_stub_is_nothing_to_lose() -> None:
 )
 def test_tests_pass_with_the_stub_of_what_gives_memory_back(signature: str, path: str, so: bool) -> None:
     name = signature.split("(")[0].split()[-1].lstrip("*")
-    assert gives_back(OpenFunction(name, path, "", signature, "", "stub", "c")) == so
+    assert OpenFunction(name, path, "", signature, "", "stub", "c").only_frees == so

@@ -217,11 +217,10 @@ class _Writer:
         """Lay the stub of a function that is not defined anywhere. Returns the file as it then is."""
         path = self.wanted.path
         source = self.files.read_bytes(path) if self.files.exists(path) else b""
-        if find_definition(source, self.wanted.name) is not None:
-            return source
-        source = with_stub(source, self.wanted.signature, self.wanted.path, self.wanted.header, LazyFiles(self.files))
-        self.files.write_bytes(path, source)
-        return source
+        stubbed = with_stub(source, self.wanted.signature, path, self.wanted.header, LazyFiles(self.files))
+        if stubbed != source:
+            self.files.write_bytes(path, stubbed)
+        return stubbed
 
     def _enough(self, samples: int) -> bool:
         sound = [one for one in self.compiled if not one.bugs]
