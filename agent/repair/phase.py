@@ -202,8 +202,7 @@ class RepairPhase:
         """The edits that mend most of the failures, the best first."""
         if not self.task.before:
             return ()
-        best = sorted(self._partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))[:_MOST_PARTS]
-        return tuple(edit_of(0, one.candidate, sources, 0) for one in best)
+        return tuple(edit_of(0, one.candidate, sources, 0) for one in self._partial[:_MOST_PARTS])
 
     def _sources(self, traces: Sequence[Trace]) -> dict[str, bytes]:
         """The files that may hold the fault: executed ones first; all that may be changed where nothing was traced."""
@@ -310,7 +309,7 @@ class RepairPhase:
             search.deadline = end + PAIRS_SECONDS
             await search.run(search.combined())
         self._tell(search.counts, None, last=True)
-        self._partial = search.partial
+        self._partial = search.best_partial
         return search.passing
 
     async def _written(self, search: EditSearch, suspects: Sequence[Suspect], end: float) -> None:

@@ -208,10 +208,15 @@ class EditSearch:
             self.partial.append(found)
         self.tell(counts, found if trial.ok or trial.fixed else None)
 
+    @property
+    def best_partial(self) -> list[Tried]:
+        """The edits that mend a part, those first that mend most."""
+        return sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))
+
     def combined(self) -> list[Candidate]:
         """Two partial edits at once, those first that mend different checks; before them as many as mend more checks each,
         since several functions may be wrong."""
-        best = sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))[:MOST_PARTIAL]
+        best = self.best_partial[:MOST_PARTIAL]
         found = []
         for place, one in enumerate(best):
             for other in best[place + 1 :]:
@@ -229,12 +234,7 @@ class EditSearch:
         taken: list[Tried] = []
         mended: set[str] = set()
         for one in best:
-            edits = [edit for other in taken for edit in other.candidate.edits]
-            apart = all(
-                edit.path != old.path or edit.end <= old.start or old.end <= edit.start
-                for edit in one.candidate.edits
-                for old in edits
-            )
+            apart = all(_apart(one.candidate, other.candidate) for other in taken)
             if apart and not one.trial.fixed <= mended:
                 taken.append(one)
                 mended |= one.trial.fixed
@@ -247,8 +247,7 @@ class EditSearch:
     def on_top(self, candidates: Iterable[Candidate], failing: int = 0) -> list[Candidate]:
         """Every candidate together with one of the best partial edits, where that mends at least half of the ``failing``
         checks: what is left may be a fault of its own, which no edit mends visibly as long as the first one is there."""
-        best = sorted(self.partial, key=lambda one: (-len(one.trial.fixed), -one.candidate.rank))
-        bases = [one.candidate for one in best if 2 * len(one.trial.fixed) >= failing][:MOST_BASES]
+        bases = [one.candidate for one in self.best_partial if 2 * len(one.trial.fixed) >= failing][:MOST_BASES]
         return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]
 
 
@@ -256,10 +255,18 @@ def _kind(one: Candidate) -> tuple[str, str, int]:
     return one.operator, one.path, one.line
 
 
+def _apart(first: Candidate, second: Candidate) -> bool:
+    """Whether no edit of one overlaps one of the other."""
+    return all(
+        one.path != two.path or one.end <= two.start or two.end <= one.start
+        for one in first.edits
+        for two in second.edits
+    )
+
+
 def _together(first: Candidate, second: Candidate) -> Candidate | None:
     """Two edits as one candidate of the second one's rank; None where they are in different files or overlap."""
-    apart = all(one.end <= two.start or two.end <= one.start for one in first.edits for two in second.edits)
-    if first.path != second.path or not apart:
+    if first.path != second.path or not _apart(first, second):
         return None
     edits, name = (*first.edits, *second.edits), f"{first.operator} and {second.operator}"
     return Candidate(edits, name, first.path, first.function, first.line, "combined", second.rank)
