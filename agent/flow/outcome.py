@@ -76,8 +76,8 @@ class RunOutcome:
 
 def judge_outcome(outcome: RunOutcome, changed: bool) -> tuple[RunStatus, str]:
     """``complete``: every step done, nothing left a stub, checks pass, or only such tests still fail as failed before and
-    have nothing to do with what was written. ``partial``: something was done and kept, or what
-    was done rests on a guess. ``failed``: nothing was."""
+    have nothing to do with what was written. ``partial``: something was done and kept, or what was done rests on a guess.
+    ``failed``: nothing was done."""
     if not outcome.planned:
         return "failed", "The plan was empty: no work was found for this task."
     if not changed:

@@ -17,8 +17,8 @@ Rules:
 STEPS_FIRST = "Begin the body with a comment that lists the steps, then write the code for each."
 SIMPLY = "Write it in the simplest way that gives each of the expected results."
 SAY_WHY = "Begin the body with a comment that says why the expected result is right there."
-"""Reasons written down before the code: of eight samples of a predicate two came out right with it, none with the failure
-alone, none without."""
+"""Reasons written down before the code. Of eight samples of one predicate two came out right with such a sentence, none with
+the failure alone."""
 
 _VARIED = ("", "", STEPS_FIRST, SIMPLY)
 """Last words of the question, by the number of the sample."""
