@@ -26,8 +26,12 @@ _FOREIGN = frozenset({
     "vendor", "third_party", "thirdparty", "external", "deps", "node_modules", ".venv", "build", "test-framework", "unity",
 })  # fmt: skip
 
-
 _FREES = re.compile(r"(?i)(?:^|_)(?:free|destroy|delete|release|dispose|cleanup|deinit)(?:_|$)")
+
+
+def names_freeing(name: str) -> bool:
+    """Whether a word of a name says that memory is freed."""
+    return bool(_FREES.search(name))
 
 
 class OpenFunction(msgspec.Struct, frozen=True):
@@ -48,7 +52,7 @@ class OpenFunction(msgspec.Struct, frozen=True):
     def only_frees(self) -> bool:
         """Whether a C function, by its name and type, only frees what another one made: tests pass with its stub as well."""
         returns_nothing = re.match(r"(?:static\s+)?void\b(?!\s*\*)", self.signature)
-        return is_compiled(self.path) and bool(returns_nothing and _FREES.search(self.name))
+        return is_compiled(self.path) and bool(returns_nothing and names_freeing(self.name))
 
 
 class OpenType(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
+from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types, names_freeing
 from agent.coding.replace import symbol_source
 from agent.coding.writing.candidates import Candidate, CheckScore, Compiled, FunctionResult, Score, compile_trouble
 from agent.coding.writing.edit_step import StepOutcome, implement_step
@@ -214,8 +214,10 @@ class StepWorker:
 
     def _own_tests(self, name: str) -> frozenset[str]:
         """The tests that tell of ``name`` alone: they use nothing that is still open, and nothing written before whose own
-        tests fail or do not exist. What only gives memory back does not count: no result depends on it. Blocking."""
+        tests fail or do not exist. What only frees memory does not count, since no result depends on it; as long as it is a
+        stub, tests whose names speak of it tell nothing of others. Blocking."""
         self.found.refresh_open()
+        freed = all(one.name == name or not one.only_frees for one in self.found.functions)
         known = [one for one in self.found.functions if not one.only_frees]
         other = [one.name for one in known if name not in (one.name, _unit(one.name))]
         still_open = {part for one in other for part in (one, _unit(one))}
@@ -228,7 +230,8 @@ class StepWorker:
             return ran and bool(tests) and not tests & failing
 
         written = {_unit(one.name) for one in self._functions.values() if not one.only_frees} - still_open - {name}
-        return self.contract.concerning(name, still_open | {one for one in written if not holds(one)})
+        own = self.contract.concerning(name, still_open | {one for one in written if not holds(one)})
+        return own if freed else frozenset(test for test in own if not names_freeing(test))
 
     async def _type(self, wanted: OpenType) -> FunctionResult:
         return await implement_type(self.ctx, wanted, files=self.tree.files, compile=self.compiler, task=self.found.task)

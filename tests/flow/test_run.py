@@ -69,9 +69,11 @@ ASKING = {"retrieval": {"always_ask": True}}
 
 async def test_a_c_task_ends_complete_with_includes_found_without_a_model(ring: Path) -> None:
     before = subprocess.run(["git", "status", "--porcelain"], cwd=ring, capture_output=True, text=True).stdout
-    async with ScriptedServer(Coder(RING)) as server:
+    coder = Coder(RING)
+    async with ScriptedServer(coder) as server:
         finished, heard, state = await play(ring, server, TASK)
     assert (finished.status, finished.stubs_left, finished.functions_failed) == ("complete", 0, 0), finished.reason
+    assert len(coder.asked) == 8, "ring_create is right, though memory only comes back once ring_destroy is written"
     assert finished.functions == 8 and finished.includes_added >= 3
     assert finished.tests_before is not None and finished.tests_after is not None
     assert finished.tests_after.ok and (finished.tests_before.passed or 0) < (finished.tests_after.passed or 0)
