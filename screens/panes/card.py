@@ -80,7 +80,11 @@ class CardView(LinesView):
         self.rebuild()
         if following:
             self._follow()
-            self.call_after_refresh(self._follow)  # before its first layout a card has no end to go to
+            self.call_after_refresh(self._follow_on)  # before its first layout a card has no end to go to
+
+    def _follow_on(self) -> None:
+        if self.scroll_offset.y == self._followed_to:  # else the person has scrolled since
+            self._follow()
 
     def _follow(self) -> None:
         if self.writing is not None:
