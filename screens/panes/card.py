@@ -74,16 +74,20 @@ class CardView(LinesView):
         self.border_subtitle = Content(writing.facts(now)) if writing is not None else ""
         if writing is None or writing.progress is None or writing.progress is self._heard:
             return
-        here = self.scroll_offset.y
-        following = self._heard is None or here == self._followed_to or here >= self.max_scroll_y - 1
+        following = self._heard is None or self._follows
         self._heard = writing.progress
         self.rebuild()
         if following:
             self._follow()
             self.call_after_refresh(self._follow_on)  # before its first layout a card has no end to go to
 
+    @property
+    def _follows(self) -> bool:
+        """Whether it stands where it went to by itself, or at its end: the person has not scrolled away."""
+        return self.scroll_offset.y == self._followed_to or self.scroll_offset.y >= self.max_scroll_y - 1
+
     def _follow_on(self) -> None:
-        if self.scroll_offset.y == self._followed_to:  # else the person has scrolled since
+        if self._follows:
             self._follow()
 
     def _follow(self) -> None:
@@ -95,10 +99,14 @@ class CardView(LinesView):
         """The texts have been read from the log."""
         if self.call is not None and texts.call_id == self.call.call_id:
             written = self._heard is not None and (self.texts is None or self.texts.raw is None)
+            following = written and self._follows
             self.texts = texts
             self.rebuild()
             if written and texts.raw is not None:  # it stands whole now, above what was asked
                 self.scroll_to(y=0, animate=False, immediate=True)
+            elif following:  # the question has come above what is written
+                self._follow()
+                self.call_after_refresh(self._follow_on)
 
     @property
     def lacks_texts(self) -> bool:
