@@ -20,6 +20,7 @@ from agent.flow.linked_sources import is_part, sources_behind
 from agent.flow.run_parts import RunParts
 from agent.languages import is_module, is_unit, language_of, named
 from agent.scratch import scratch_folder
+from agent.shortening import shortened
 from agent.values import CheckResult
 from agent.workspace.first_failure import stopped_at
 from agent.workspace.protected import is_test_file
@@ -158,32 +159,28 @@ def _how(now: CheckResult) -> str:
     lines = [line.strip() for line in now.output.splitlines() if line.strip()]
     if stop is not None:
         told = next((line for line in reversed(lines) if f"{stop.line}" in line and "ssertion" in line), "")
-        return _short(re.sub(r"^(?:\S*/)?tests: ", "", told).removesuffix("."))
+        return shortened(re.sub(r"^(?:\S*/)?tests: ", "", told).removesuffix("."), _LONGEST)
     if now.exit_code > 128:
-        return f"it crashed with signal {now.exit_code - 128}" + (f": {_short(lines[-1])}" if lines else "")
+        return f"it crashed with signal {now.exit_code - 128}" + (f": {shortened(lines[-1], _LONGEST)}" if lines else "")
     errors = [line for line in lines if re.match(r"E   |\w*(?:Error|Exception)\b", line)]
-    return _short((errors or lines or [f"it ended with exit code {now.exit_code}"])[-1])
+    return shortened((errors or lines or [f"it ended with exit code {now.exit_code}"])[-1], _LONGEST)
 
 
 def _said_of(name: str, output: str) -> str:
     """What a runner of Python tests says of one that fails."""
     summary = re.search(rf"^(?:FAILED|ERROR) \S+::{re.escape(name)}(?:\[.*\])? - (.+)$", output, re.M)
     if summary:
-        return _short(summary[1])
+        return shortened(summary[1], _LONGEST)
     block = re.search(rf"^(?:FAIL|ERROR): {re.escape(name)}\b.*?(?=^={{10,}}|^-{{10,}}\nRan |\Z)", output, re.M | re.S)
     lines = [line.strip() for line in (block[0] if block else "").splitlines() if line.strip()]
     said = [line for line in lines if re.match(r"[\w.]*(?:Error|Exception)\b", line)]
-    return _short((said or lines or ["it fails"])[-1])
+    return shortened((said or lines or ["it fails"])[-1], _LONGEST)
 
 
 def _bare(name: str) -> str:
     """The function's own name in what a runner prints: ``tests/t.py::T::test_x[1]``, ``test_x (tests.t.T.test_x)``."""
     words = re.findall(r"\w+", name.split("[")[0].split(" (")[0])
     return words[-1] if words else name
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _read(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent.shortening import shortened
 from agent.values import CheckResult, PlanStep, RunStatus
 from agent.workspace.checks import compare
 
@@ -172,7 +173,7 @@ def _why(outcome: RunOutcome) -> str:
 def _first_line(text: str, limit: int = 300) -> str:
     """What a sentence can carry of a reason that may go on with a check's whole output."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return shortened(line, limit)
 
 
 def _is(count: int) -> str:

@@ -24,7 +24,7 @@ from agent.flow.outcome import RunOutcome
 from agent.flow.survey import Survey
 from agent.index import Index
 from agent.planning.adjustment.evidence import symbol_evidence
-from agent.planning.adjustment.operators import shown_as
+from agent.planning.adjustment.special_methods import use_pattern
 from agent.planning.signals import signals_from_output
 from agent.task.intent import Intent
 from agent.values import CheckResult, PlanStep
@@ -133,7 +133,7 @@ class _Reader:
             for symbol in self.index.symbols():
                 if symbol.kind in _BODIES:
                     self._bodies.setdefault(symbol.name, []).append((symbol.path, symbol.start, symbol.end))
-            self._special = [(one, use) for one in sorted(self._bodies) if (use := shown_as(one)) is not None]
+            self._special = [(one, use) for one in sorted(self._bodies) if (use := use_pattern(one)) is not None]
         layer = {test_function(name)}
         if not layer & self._bodies.keys():
             return None

@@ -1,4 +1,4 @@
-"""A function that the task names and nobody has: where it goes is a fact, so a step is made for it without a model.
+"""A function that the task names and the repository lacks: where it goes is a fact, so its step needs no model.
 
 C: the header that declares it and the source that goes with it get a declaration and a stub, and the function is written
 from those, as every other. Python: the module, or the class, that the task names gets it.
@@ -73,7 +73,7 @@ def added_steps(task: str, added: Added) -> tuple[PlanStep, ...]:
 
 
 def with_added(plan: Plan, task: str, added: Added) -> Plan:
-    """A model's plan with the new functions in a step of their own before all others, which no longer name them."""
+    """A model's plan with the new functions in a first step of their own; the other steps no longer name them."""
     first = msgspec.structs.replace(added_steps(task, added)[0], id="a1")
     own = {name for target in added.targets for name in (target.symbol, target.symbol.rpartition(".")[2])}
     kept: list[PlanStep] = []
@@ -89,7 +89,7 @@ def with_added(plan: Plan, task: str, added: Added) -> Plan:
 
 
 def _new_names(task: str, around: KnownNames) -> tuple[str, ...]:
-    """Names that must be meant as names and that nothing has yet."""
+    """Names of functions that the task adds and that do not exist yet."""
     found: dict[str, None] = {}
     for run in added_names(task):
         for name, sure in run:

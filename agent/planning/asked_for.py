@@ -1,11 +1,12 @@
-"""Whether a task asks for what is declared and not there yet, and for which of it. Words and names only; no model.
+"""Whether a task asks for what is declared but not written yet, and for which of it. Words and names only; no model.
 
 The rule, in this order:
 
-1. A task that wants something else besides (rename, refactor, remove, port, add a new thing) is not for facts alone.
-2. A task that repairs (fix, bug, wrong, crash) is for facts only if it names an open point. One that repairs and also
-   wants what is declared asks for both: see :func:`declared_besides`.
-3. "Implement NAME" with a name that is not an open point wants something new: not for facts.
+1. A task that wants something else besides (rename, refactor, remove, port, add a new thing) cannot be planned from facts
+   alone.
+2. A task that repairs (fix, bug, wrong, crash) is planned from facts only if it names an open point. One that repairs and
+   also wants what is declared asks for both: see :func:`declared_besides`.
+3. "Implement NAME" with a name that is not an open point wants something new, which facts cannot plan.
 4. With an implementing word (implement, complete, stub, missing functions, declared functions, make the tests pass) the
    open points of the files it names are asked for, or all of them if it names none. Files of tests do not narrow this.
 5. If it does not speak of the whole ("the functions declared", "all", "stubs") and names open points, it is only those.
@@ -18,13 +19,15 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agent.languages import is_compiled
+from agent.planning.paths import ends_with
 from agent.planning.schema import OpenPoint
 from agent.task.intent import read_intent
 from agent.task.mentions import code_names, implemented_names, last_part, looks_like_code, object_names, words_in
 
 
 def asked_for(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
-    """The open points that the task asks to have written, in their order; empty when the rule says it is not for facts."""
+    """The open points that the task asks to have written, in their order; empty where the rule says that facts cannot plan
+    it."""
     intent = read_intent(task)
     if not points or intent.other_work:
         return ()
@@ -54,18 +57,18 @@ def _of_the_declared(task: str, points: Sequence[OpenPoint], named: tuple[OpenPo
 
 
 def named_points(task: str, points: Sequence[OpenPoint]) -> tuple[OpenPoint, ...]:
-    """Open points named in the task. A name that could be an English word counts only where it must be meant: written as
-    code, or a function right after the verb ("implement insert, lookup and size")."""
+    """Open points named in the task. A name that could be an English word counts only where it is certainly a name: written
+    as code, or a function right after the verb ("implement insert, lookup and size")."""
     prose, marked, objects = words_in(task), code_names(task), object_names(task)
     whole = read_intent(task).whole
 
-    def meant(point: OpenPoint) -> bool:
+    def is_named(point: OpenPoint) -> bool:
         name = last_part(point.name)
         if name in marked or (name in prose and looks_like_code(name)):
             return True
         return point.kind == "function" and name in objects and not whole
 
-    return tuple(point for point in points if meant(point))
+    return tuple(point for point in points if is_named(point))
 
 
 def _wants_something_new(task: str, points: Sequence[OpenPoint]) -> bool:
@@ -77,9 +80,7 @@ def _lives_in(point: OpenPoint, path: str) -> bool:
     """Whether ``path``, as a person writes it, names the point's file, its header, or the pair of either."""
     written = PurePosixPath(path)
     for own in (point.path, point.header):
-        real = PurePosixPath(own)
-        same = real.parts[-len(written.parts) :] == written.parts
-        if own and (same or (real.stem == written.stem and is_compiled(str(real)) and is_compiled(str(written)))):
+        same_unit = PurePosixPath(own).stem == written.stem and is_compiled(own) and is_compiled(path)
+        if own and (ends_with(own, path) or same_unit):
             return True
     return False
-

@@ -1,8 +1,8 @@
 """A plan from many small decisions (``decomposed_planning``).
 
 change_point_enum → part_grouping → part_dependency → for each part symbol_targeting → step_design → step_dependency. What
-is a fact is not asked. Policies: no readable change points: as in ``monolithic``, one step over the directly involved
-symbols, or a sentence; an unreadable answer about a pair: apart, no dependency; a cycle is broken at the weaker yes.
+is a fact is not asked. Without readable change points it falls back as ``monolithic`` does. An unreadable answer about a
+pair means that the two are separate and independent. A cycle is broken at the weaker yes.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ import msgspec
 from agent.context import RunContext
 from agent.graph import topological_order
 from agent.judgment.batched import Unreadable
-from agent.models.types import ModelError
 from agent.planning.change_points import STAGE, ChangePoint, change_points
-from agent.planning.monolithic import fallback
+from agent.planning.monolithic import ask_with_code_if_it_fits, fallback
 from agent.planning.part_grouping import group_points, order_parts
 from agent.planning.schema import Edge, OpenPoint, Plan, PlanStep
 from agent.planning.steps import design_steps, target_symbols
 from agent.planning.target_menu import Menu
-from agent.prompts import meta_plan
 
 
 async def decomposed_plan(
@@ -30,12 +28,16 @@ async def decomposed_plan(
     """Parts in order, each with its steps; a step waits for all steps of the parts that its own part waits for.
 
     Raises:
-        PlanError: if no plan could be had and there is nothing to fall back on.
+        PlanError: if no plan could be made and there is nothing to fall back on.
         ModelError: if the model cannot answer.
         Stopped: if the person stopped the run.
     """
+
+    async def ask(task_context: str) -> tuple[ChangePoint, ...]:
+        return await change_points(ctx, task=task, task_context=task_context, menu=menu, open_points=open_points)
+
     try:
-        task_context, points = await _points(ctx, task, package, menu, open_points)
+        task_context, points = await ask_with_code_if_it_fits(ctx, task, package, STAGE, ask)
     except Unreadable as error:
         return fallback(ctx, task, menu, str(error), STAGE)
     groups, notes = await group_points(ctx, task, points)
@@ -53,18 +55,3 @@ async def decomposed_plan(
         made[name] = tuple(step.id for step in own)
         all_notes += more
     return Plan(tuple(steps), "decomposed", tuple(part.description for part in meta.parts), tuple(all_notes))
-
-
-async def _points(
-    ctx: RunContext, task: str, package: str, menu: Menu, open_points: Sequence[OpenPoint]
-) -> tuple[str, tuple[ChangePoint, ...]]:
-    """The beginning that this run's planning calls share, and the change points. Without the code if it does not fit."""
-    shared = meta_plan.task_context(task, package)
-    try:
-        return shared, await change_points(ctx, task=task, task_context=shared, menu=menu, open_points=open_points)
-    except ModelError as error:
-        if error.kind != "context" or not package:
-            raise
-        ctx.notice("warning", f"The plan is made without the code in view, which does not fit: {error}", STAGE)
-        shared = meta_plan.task_context(task, "")
-        return shared, await change_points(ctx, task=task, task_context=shared, menu=menu, open_points=open_points)

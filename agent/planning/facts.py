@@ -58,8 +58,8 @@ def _plan_of(wanted: Sequence[OpenPoint], open_points: Sequence[OpenPoint], edge
 def plan_untold(
     task: str, untold: Sequence[str], open_points: Sequence[OpenPoint], edges: Sequence[Edge] = ()
 ) -> Plan | None:
-    """One scaffold step for a header that does not declare what tests use, when the task wants the code that they test; what
-    is open besides comes after it. ``untold`` are the header and its source."""
+    """One scaffold step for a header that does not declare what tests use, when the task wants the code that they test; the
+    open points that the task asks for come after it. ``untold`` are the header and its source."""
     intent = read_intent(task)
     if not untold or intent.repairs or intent.other_work or not (intent.completes or intent.creates):
         return None

@@ -1,8 +1,8 @@
-"""Test steps of a plan: one for each interface that the plan brings, and those that the task asks for. No model.
+"""Test steps of a plan: one for each interface that the plan adds, and those that the task asks for. No model.
 
-A test is written into a new file, as a step of its own, after everything it tests. What brings an interface is a fact of the
-plan: a scaffold step (new headers), a step that makes a new Python module, a step that writes a public function that is not
-there yet. A test file that exists is nobody's target: the tests asked for go into a file beside it.
+A test is written into a new file, as a step of its own, after everything it tests. Which interfaces a plan adds is a fact:
+the new headers of a scaffold step, a new Python module, a new public function. An existing test file is never a target: the
+tests asked for go into a file beside it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def plan_only_tests(task: str, project: Project | None) -> Plan | None:
     interfaces = list(dict.fromkeys(_interface_of(path, project) for path in named))
     if not interfaces or "" in interfaces or len(interfaces) > MOST:
         return None
-    steps = _steps([_Brought((path,)) for path in interfaces], (), project)
+    steps = _steps([_NewInterface((path,)) for path in interfaces], (), project)
     return Plan(steps, "facts", (), ("The task asks for tests and nothing else.",)) if steps else None
 
 
@@ -71,23 +71,23 @@ def set_tests_apart(plan: Plan, task: str, project: Project | None, enabled: boo
 
 
 def with_test_steps(plan: Plan, task: str, known: Collection[str], project: Project | None, enabled: bool) -> Plan:
-    """``plan`` with a test step at its end for each interface it brings; where the task asks for tests and nothing is new,
+    """``plan`` with a test step at its end for each interface it adds; where the task asks for tests and nothing is new,
     for what the plan changes. ``known`` are the names of what is there or declared."""
     asked = read_intent(task).wants_tests
     if project is None or not (enabled or asked):
         return plan
     covered = {path for step in plan.steps if step.kind == KIND for path in step.interface}
-    brought = [one for one in _brought(plan.steps, known, project) if covered.isdisjoint(one.files)]
-    if not brought and asked and not covered:
-        brought = _changed(plan.steps, project)
+    added = [one for one in _added(plan.steps, known, project) if covered.isdisjoint(one.files)]
+    if not added and asked and not covered:
+        added = _changed(plan.steps, project)
     taken = [path for step in plan.steps for path in step.target_files]
-    steps = _steps(brought[: max(0, MOST - len(covered))], [step.id for step in plan.steps], project, taken)
+    steps = _steps(added[: max(0, MOST - len(covered))], [step.id for step in plan.steps], project, taken)
     return msgspec.structs.replace(plan, steps=(*plan.steps, *steps)) if steps else plan
 
 
 def grown(planned: Sequence[PlanStep], more: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
-    """A plan with the steps that the doing of others brought up (``more``). Tests stay last, and wait for the new steps
-    that come out of what they wait for."""
+    """A plan with the steps that were added while others were carried out (``more``). Tests stay last; they also wait for
+    the new steps that depend on a step they wait for."""
     fresh = [step for step in more if step.id not in {known.id for known in planned}]
     code, tests = [s for s in planned if s.kind != KIND], [s for s in planned if s.kind == KIND]
     return (*code, *fresh, *(_waiting(test, fresh) for test in tests))
@@ -123,15 +123,15 @@ def _as_test(
     )  # fmt: skip
 
 
-class _Brought(NamedTuple):
-    """Files that make an interface, the ids of the steps that make it, and the names that are new in what was there."""
+class _NewInterface(NamedTuple):
+    """An interface that a plan adds: its files, the ids of the steps that make it, and its names that are new."""
 
     files: tuple[str, ...]
     steps: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
 
-def _brought(steps: Sequence[PlanStep], known: Collection[str], project: Project) -> list[_Brought]:
+def _added(steps: Sequence[PlanStep], known: Collection[str], project: Project) -> list[_NewInterface]:
     found: dict[tuple[str, ...], list[PlanStep]] = {}
     for step in steps:
         if step.kind == "scaffold":
@@ -144,13 +144,15 @@ def _brought(steps: Sequence[PlanStep], known: Collection[str], project: Project
         if files:
             found.setdefault(files, []).append(step)
     return [
-        _Brought(files, tuple(step.id for step in made), tuple(n for s in made for n in s.target_symbols if n not in known))
+        _NewInterface(
+            files, tuple(step.id for step in made), tuple(n for s in made for n in s.target_symbols if n not in known)
+        )
         for files, made in found.items()
     ]
 
 
 def _is_new(step: PlanStep, path: str, known: Collection[str], project: Project) -> bool:
-    """Whether a step makes a module of this file, or writes a public function in it that is not there."""
+    """Whether a step makes this file as a new module, or writes a new public function in it."""
     if is_test_file(path) or PurePosixPath(path).name in ("__init__.py", "__main__.py", "setup.py"):
         return False
     if path not in project.paths and not project.exists(path):
@@ -159,20 +161,20 @@ def _is_new(step: PlanStep, path: str, known: Collection[str], project: Project)
     return any(not name.rpartition(".")[2].startswith("_") for name in fresh)
 
 
-def _changed(steps: Sequence[PlanStep], project: Project) -> list[_Brought]:
+def _changed(steps: Sequence[PlanStep], project: Project) -> list[_NewInterface]:
     """What a plan changes, file by file, for a task that asks for tests of it."""
     found: dict[str, list[str]] = {}
     for step in steps:
         for path in _interfaces((p for p in step.target_files if not is_test_file(p)), project):
             found.setdefault(path, []).append(step.id)
-    return [_Brought((path,), tuple(ids)) for path, ids in found.items()]
+    return [_NewInterface((path,), tuple(ids)) for path, ids in found.items()]
 
 
 def _steps(
-    brought: Sequence[_Brought], ids: Sequence[str], project: Project, taken: Sequence[str] = ()
+    added: Sequence[_NewInterface], ids: Sequence[str], project: Project, taken: Sequence[str] = ()
 ) -> tuple[PlanStep, ...]:
     made: list[PlanStep] = []
-    for interface, needs, names in brought:
+    for interface, needs, names in added:
         used = [*taken, *(path for step in made for path in step.target_files)]
         path = place_for_test(interface[0], project, used)
         if path:

@@ -7,7 +7,8 @@ sentence. A part whose own plan cannot be used becomes one step, with a Notice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -19,6 +20,8 @@ from agent.planning.schema import Plan, PlanError, PlanStep
 from agent.planning.target_menu import Menu, Target
 from agent.prompts import meta_plan, part_plan
 
+T = TypeVar("T")
+
 STAGE = "meta_plan"
 PART_STAGE = "part_plan"
 MAX_FALLBACK = 4
@@ -29,19 +32,16 @@ async def monolithic_plan(ctx: RunContext, *, task: str, package: str, menu: Men
     """One ``meta_plan`` call; a ``part_plan`` call for each of several parts that has more than one target.
 
     Raises:
-        PlanError: if no plan could be had and there is nothing to fall back on.
+        PlanError: if no plan could be made and there is nothing to fall back on.
         ModelError: if the model cannot answer.
     """
-    task_context = meta_plan.task_context(task, package)
+
+    async def ask(task_context: str) -> tuple[Draft, ...]:
+        question = meta_plan.prompt(menu_text(menu.targets), menu.open_ended)
+        return merge_same_targets(await ask_drafts(ctx, STAGE, "parts", task_context, question, "plan", menu))
+
     try:
-        try:
-            parts = await _ask_parts(ctx, task_context, menu)
-        except ModelError as error:
-            if error.kind != "context" or not package:
-                raise
-            ctx.notice("warning", f"The plan is made without the code in view, which does not fit: {error}", STAGE)
-            task_context = meta_plan.task_context(task, "")
-            parts = await _ask_parts(ctx, task_context, menu)
+        task_context, parts = await ask_with_code_if_it_fits(ctx, task, package, STAGE, ask)
     except Unreadable as error:
         return fallback(ctx, task, menu, str(error), STAGE)
     if len(parts) == 1:
@@ -49,10 +49,24 @@ async def monolithic_plan(ctx: RunContext, *, task: str, package: str, menu: Men
     return await _plan_parts(ctx, task_context, parts)
 
 
-async def _ask_parts(ctx: RunContext, task_context: str, menu: Menu) -> tuple[Draft, ...]:
-    question = meta_plan.prompt(menu_text(menu.targets), menu.open_ended)
-    found = await ask_drafts(ctx, STAGE, "parts", task_context, question, "plan", menu)
-    return merge_same_targets(found)
+async def ask_with_code_if_it_fits(
+    ctx: RunContext, task: str, package: str, stage: str, ask: Callable[[str], Awaitable[T]]
+) -> tuple[str, T]:
+    """The task context that all planning calls of a run share, and what ``ask`` returns for it. Where the code of
+    ``package`` does not fit in the model's window, both are without it, with a Notice.
+
+    Raises:
+        ModelError: if the model cannot answer, for another reason than the length of the prompt.
+    """
+    shared = meta_plan.task_context(task, package)
+    try:
+        return shared, await ask(shared)
+    except ModelError as error:
+        if error.kind != "context" or not package:
+            raise
+        ctx.notice("warning", f"The plan is made without the code in view, which does not fit: {error}", stage)
+        shared = meta_plan.task_context(task, "")
+        return shared, await ask(shared)
 
 
 async def _plan_parts(ctx: RunContext, task_context: str, parts: Sequence[Draft]) -> Plan:
@@ -105,7 +119,7 @@ async def ask_drafts(
 
 
 def fallback(ctx: RunContext, task: str, menu: Menu, why: str, stage: str) -> Plan:
-    """One step over the directly involved symbols, said aloud.
+    """One step over the directly involved symbols, with a Notice.
 
     Raises:
         PlanError: if there are none.

@@ -21,7 +21,7 @@ def plan_new_c(task: str, files: Sequence[str]) -> Plan | None:
     """
     intent = read_intent(task)
     named = tuple(dict.fromkeys(path.removeprefix("./") for path in intent.files))
-    sources = tuple(path for path in named if _is_c(path) and inside(path) and not is_test_file(path))
+    sources = tuple(path for path in named if is_compiled(path) and inside(path) and not is_test_file(path))
     if not intent.creates or intent.repairs or len(sources) != len([p for p in named if not is_test_file(p)]):
         return None
     if not any(is_interface(path) for path in sources) or any(_exists(path, files) for path in sources):
@@ -60,17 +60,13 @@ def _behind(steps: Sequence[PlanStep], start: set[str]) -> set[str]:
 
 
 def _creates(step: PlanStep, files: Sequence[str]) -> bool:
-    all_c = bool(step.target_files) and all(_is_c(path) for path in step.target_files)
+    all_c = bool(step.target_files) and all(is_compiled(path) for path in step.target_files)
     return all_c and step.kind == "implement" and not all(_exists(path, files) for path in step.target_files)
 
 
 def _redirected(step: PlanStep, gone: set[str], to: str) -> PlanStep:
     needed = dict.fromkeys(to if d in gone else d for d in step.depends_on)
     return msgspec.structs.replace(step, depends_on=tuple(d for d in needed if d != step.id))
-
-
-def _is_c(path: str) -> bool:
-    return is_compiled(path)
 
 
 def _exists(path: str, files: Sequence[str]) -> bool:

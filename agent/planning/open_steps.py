@@ -13,7 +13,7 @@ def split_open(steps: Sequence[PlanStep], open_points: Sequence[OpenPoint]) -> t
     """Give every open point a step of its own kind; what else a step targets stays together behind them.
 
     A model asked for one function at a time is right far more often than when asked for several.
-    Whoever depended on a split step depends on all its pieces. A point that two steps name is written in the first.
+    A step that depended on a split step depends on all its pieces. A point that two steps name is written in the first.
     """
     if not open_points:
         return tuple(steps)

@@ -1,4 +1,4 @@
-"""Yes/no questions about pairs, and what follows from them: who belongs together, who waits for whom."""
+"""Yes/no questions about pairs, and what follows from them: groups, and what waits for what."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def yes_pairs(
     return found
 
 
-async def together(
+async def group_by_questions(
     ctx: RunContext, name: str, ids: Sequence[str], *, system: str, context: str, item: Callable[[Pair], str], cap: int
 ) -> Groups[str]:
     """Groups of at most ``cap`` ids by one yes/no for each unordered pair."""

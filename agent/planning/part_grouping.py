@@ -10,7 +10,7 @@ from msgspec import Meta
 from agent.context import RunContext
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.planning.change_points import ChangePoint
-from agent.planning.pair_questions import together, uses, waits_for
+from agent.planning.pair_questions import group_by_questions, uses, waits_for
 from agent.planning.schema import Edge, MetaPlan, MetaPlanPart
 from agent.prompts import part_dependency, part_grouping
 from agent.values import Value
@@ -59,7 +59,7 @@ async def group_points(
     if not ctx.config.orchestrator.decomposed_part_grouping:
         return await _group_at_once(ctx, task, points)
     by_key = {point.target.key: point for point in points}
-    found = await together(
+    found = await group_by_questions(
         ctx, GROUPING, tuple(by_key), cap=MAX_PART,
         system=part_grouping.SYSTEM, context=part_grouping.context(task),
         item=lambda pair: part_grouping.item(by_key[pair[0]].text, by_key[pair[1]].text),

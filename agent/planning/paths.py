@@ -1,4 +1,4 @@
-"""Paths as people write them: the end of one, or the name of one, and which files go together."""
+"""Paths as people write them: whole, or only the end of one; and which files belong together."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ def ends_with(real: str, written: str) -> bool:
 
 
 def meant(written: str, files: Sequence[str]) -> str:
-    """The file that a person means by ``written``: that very path, or the only one that ends so; "" otherwise."""
+    """The file that a person means by ``written``: that very path, or the only one that ends with it; "" otherwise."""
     found = [path for path in files if ends_with(path, written)]
     return written if written in found else found[0] if len(found) == 1 else ""
 
 
 def pair_of(path: str, files: Iterable[str]) -> str:
-    """The interface that goes with a unit among ``files``, or the unit that goes with an interface, no test; "" without."""
+    """The interface that belongs to a unit, or the unit that belongs to an interface, among ``files`` that are no tests; ""
+    where there is none."""
     language = reader_of(path)
     return language.counterpart(path, [one for one in files if not is_test_file(one)]) if language else ""

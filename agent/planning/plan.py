@@ -41,19 +41,19 @@ async def make_plan(
 ) -> Plan:
     """The checked plan of a task; emits PlanMade.
 
-    Facts first (see ``asked_for``, ``facts``, ``new_c`` and ``added``); a repair with exactly one directly involved symbol
-    is one step, since nothing is left to choose; so is one whose checks fail already (``failing_checks``), since they tell
-    better than a model which of the symbols it is. What remains goes to the model: many small decisions with
+    Facts first (see ``asked_for``, ``facts``, ``new_c``, ``added_functions``); a repair with exactly one directly involved
+    symbol is one step, since nothing is left to choose; so is one whose checks fail already (``failing_checks``), since they
+    tell better than a model which of the symbols it is. What remains goes to the model: many small decisions with
     ``decomposed_planning``, else one call.
 
-    ``repairs`` says that the task is to mend something, where its own words do not (``agent.task.intent``).
-    ``package_text`` is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths),
-    ``edges`` the known uses among symbols and files, ``project`` all files, for the place of new tests (None: no tests are
-    planned; see ``interface_tests``), ``around`` what there is, for functions that the task wants added, ``untold`` the
+    ``repairs`` says that the task is to mend something, where its own words do not (``agent.task.intent``). ``package_text``
+    is the assembled context, ``files`` and ``symbols`` what retrieval found (repository-relative paths), ``edges`` the known
+    uses among symbols and files, ``project`` all files, for the place of new tests (None: no tests are planned; see
+    ``interface_tests``), ``around`` the names and files that exist, for functions that the task wants added, ``untold`` the
     header (and its source) that does not declare what tests use.
 
     Raises:
-        PlanError: if no usable plan could be had; the text says why and what to do.
+        PlanError: if no usable plan could be made; the text says why and what to do.
         ModelError: if the model cannot answer.
         Stopped: if the person stopped the run.
     """

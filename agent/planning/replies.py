@@ -1,4 +1,4 @@
-"""What planning calls are answered with: types made for one menu, so that a grammar can hold the model to it."""
+"""The replies of planning calls: types made for one menu, so that a grammar can hold the model to it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from msgspec import Meta
 
 from agent.planning.schema import PlanStep
 from agent.planning.target_menu import Menu, Target
+from agent.shortening import short_line
 from agent.values import Value
 
 MAX_DRAFTS = 8
-"""Parts of a plan, steps of a part. What needs more is several tasks."""
+"""The most parts of a plan, or steps of a part. Work that needs more is several tasks."""
 
 
 class Draft(Value, frozen=True):
@@ -80,7 +81,7 @@ def merge_same_targets(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
             do = first.do if draft.do in first.do else f"{first.do} {draft.do}"
             merged[home[where]] = msgspec.structs.replace(first, do=do, after=first.after + draft.after)
         moved[number] = home[where] + 1
-    # A merged draft may have come to wait for one that stands later; the order of the list settles that.
+    # A merged draft may now wait for a later one; the order of the list decides.
     return tuple(
         msgspec.structs.replace(d, after=tuple(sorted({moved[n] for n in d.after if moved[n] < number})))
         for number, d in enumerate(merged, 1)
@@ -104,9 +105,4 @@ def to_steps(drafts: Sequence[Draft], *, part: str = "", start: int = 1, before:
 
 def menu_text(targets: Sequence[Target]) -> str:
     """The menu as the prompt shows it: one target a line, with what is known of it."""
-    return "\n".join(f"- {t.key}" + (f"  ({_short(t.note)})" if t.note else "") for t in targets)
-
-
-def _short(text: str, limit: int = 80) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return "\n".join(f"- {t.key}" + (f"  ({short_line(t.note, 80)})" if t.note else "") for t in targets)

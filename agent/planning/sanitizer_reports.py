@@ -1,4 +1,4 @@
-"""What AddressSanitizer and UndefinedBehaviorSanitizer found, with the function and line of the project it was found in."""
+"""The findings of AddressSanitizer and UndefinedBehaviorSanitizer, each with its function and line in the project."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _MEANING = {
 
 
 class SanitizerReport(msgspec.Struct, frozen=True):
-    """One finding. ``path`` is as the project calls the file; ``line`` counts from 1; ``function`` is "" when not told."""
+    """One finding. ``path`` is as the project calls the file; ``line`` counts from 1; ``function`` is "" when the report
+    names none."""
 
     kind: str
     function: str
@@ -49,8 +50,8 @@ def findings(output: str, mine: Callable[[str], str | None]) -> list[SanitizerRe
     """The findings in a program's output, in order, each place once.
 
     Args:
-        mine: gives the project's name of a path in the report, "" for one that is not to blame (a library's), None for a
-            test, whose callers are not to blame either: they run the tests. The innermost frame of the project counts.
+        mine: gives the project's name of a path in the report, "" for one outside the project (a library's), None for a
+            test: its callers only run the tests. The innermost frame of the project counts.
     """
     found: dict[tuple[str, int], SanitizerReport] = {}
     lines = output.splitlines()

@@ -1,4 +1,4 @@
-"""What planning takes in and gives back, and the checks that every plan passes."""
+"""The input and output of planning, and the checks that every plan passes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class PlanError(ValueError):
     """A plan that cannot be used. ``str()`` says what is wrong with which step."""
 
 
-# What planning is told.
+# The input of planning.
 
 
 class OpenPoint(Value, frozen=True):
-    """Something declared that is not there yet: a stub or undefined function, or a type without a body.
+    """Something declared that is not written yet: a stub or undefined function, or a type without a body.
 
-    ``path`` is the file it belongs in, ``header`` the file that declares it ("" when it is the same or there is none),
+    ``path`` is the file it belongs in, ``header`` the file that declares it ("" when that is ``path``, or there is none),
     ``why`` the evidence in a few words (``stub``, ``declared, not defined``). ``aliases`` are the other names of a type, as
     signatures may use them (typedefs).
     """
@@ -45,7 +45,7 @@ class OpenPoint(Value, frozen=True):
 
 
 class KnownSymbol(Value, frozen=True):
-    """A symbol that retrieval found: ``level`` is its class (primary, supporting, type_context)."""
+    """A symbol that retrieval found. ``level`` is its class (:data:`agent.values.DetailLevel`)."""
 
     name: str
     path: str
@@ -68,7 +68,7 @@ class Edge(Value, frozen=True):
     kind: Literal["call", "include"] = "call"
 
 
-# What planning gives back.
+# The output of planning.
 
 
 class Plan(Value, frozen=True):
@@ -98,7 +98,7 @@ class MetaPlan(Value, frozen=True):
 
 
 class StepResult(Value, frozen=True):
-    """What became of a step: built for failures as for successes, so that an adjustment has something to read.
+    """What became of a step, failed or not.
 
     ``error_info`` is the failure's text (diagnostics, failing tests, the edit that did not apply), ``raw_response`` the
     model's last reply. ``signals`` are the failures already extracted from it.
@@ -196,7 +196,7 @@ def ordered(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
 
 
 def repair_ids(steps: Sequence[PlanStep]) -> tuple[tuple[PlanStep, ...], tuple[str, ...]]:
-    """Harmless slips of ids set right: missing and doubled ids get the next free number, a step's dependency on itself goes.
+    """Fix harmless slips in ids: missing and doubled ids get the next free number, a dependency of a step on itself goes.
 
     A doubled id is renamed only while nobody depends on it, since a reference to it could mean either step.
 

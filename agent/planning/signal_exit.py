@@ -1,10 +1,10 @@
-"""What an exit code tells when the output does not."""
+"""What an exit code says where the output says nothing."""
 
 from __future__ import annotations
 
 import re
 
-from agent.planning import signal_patterns as say
+from agent.planning import signal_patterns as patterns
 from agent.planning.signal_text import last_line, window
 from agent.values import FailureCategory
 
@@ -15,7 +15,7 @@ _NOT_BUILT = frozenset({"run", "install", "clean", "lint", "format", "deploy", "
 
 
 def death(exit_code: int) -> str | None:
-    """A sentence when the code tells of a signal or of coreutils' timeout, else None."""
+    """A sentence for the exit code of a signal or of coreutils' timeout, else None."""
     if exit_code == 124:
         return "The command ran out of time (exit code 124)."
     number = -exit_code if exit_code < 0 else exit_code - 128 if 128 < exit_code <= 128 + 64 else None
@@ -25,17 +25,17 @@ def death(exit_code: int) -> str | None:
 
 
 def by_command(text: str, command: str, exit_code: int) -> FailureCategory:
-    """What an exit code means when the output says nothing that is known: the kind of work the command does."""
+    """The category of a failure whose output no pattern knows: by the kind of work that the command does."""
     if exit_code in (126, 127):
         return "unknown"
     last = re.split(r"&&|;|\|\||\|", command)[-1] if command else ""
-    if say.TEST_COMMAND.search(last) and not say.USAGE.search(text):
+    if patterns.TEST_COMMAND.search(last) and not patterns.USAGE.search(text):
         return "test_failure"
-    if not say.BUILD_COMMAND.search(last):
+    if not patterns.BUILD_COMMAND.search(last):
         return "unknown"
     if not re.search(r"\bg?make\b", last):
         return "compile_error"
-    stopped = [match["target"].strip() for line in text.splitlines() if (match := say.MAKE_STOPPED.match(line))]
+    stopped = [match["target"].strip() for line in text.splitlines() if (match := patterns.MAKE_STOPPED.match(line))]
     return "compile_error" if any(target not in _NOT_BUILT for target in stopped) else "unknown"
 
 

@@ -1,11 +1,11 @@
-"""The decisive lines of an output: those by which a tool says that it failed, ranked by category."""
+"""The decisive lines of an output: those in which a tool says that it failed, ranked by category."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from agent.planning import signal_patterns as say
+from agent.planning import signal_patterns as patterns
 from agent.planning.signal_exit import death
 from agent.planning.signal_text import last_line, prepared
 from agent.values import FailureCategory
@@ -51,8 +51,8 @@ def decisive_lines(text: str, command: str, exit_code: int | None) -> list[Hit]:
             hits += _behind_pipe(lines, command)
         return _ranked(hits)
     bare = _BLOCK.sub(lambda match: "\n" * match[0].count("\n"), text).splitlines()
-    if say.PATCH_COMMAND.search(command):
-        hits = _matching(bare, say.PATCH, "patch_failure")
+    if patterns.PATCH_COMMAND.search(command):
+        hits = _matching(bare, patterns.PATCH, "patch_failure")
         return _ranked(hits or [Hit(last_line(text), "patch_failure")] if exit_code else hits)
     tests = _tests(bare, command)
     hits = [*_compile(bare, command), *tests, *_patch(bare), *_runtime(bare, not tests)]
@@ -62,11 +62,13 @@ def decisive_lines(text: str, command: str, exit_code: int | None) -> list[Hit]:
 
 
 def _without_echoes(lines: list[str], hits: list[Hit]) -> list[Hit]:
-    """``hits`` without what a build tool says of a failure that its own tool told: make of a test program that crashed,
-    ninja of a test target whose runner named the failing test."""
+    """``hits`` without what a build tool repeats of a failure that another tool reported: make after a test program that
+    crashed, ninja after a test target whose runner named the failing test."""
 
     def echoes(hit: Hit) -> bool:
-        return hit.key == "make" or (hit.category == "compile_error" and bool(say.COMPILE_SUMMARY.search(lines[hit.line])))
+        return hit.key == "make" or (
+            hit.category == "compile_error" and bool(patterns.COMPILE_SUMMARY.search(lines[hit.line]))
+        )
 
     first_hand = {hit.category for hit in hits if not echoes(hit) and hit.key not in ("traceback", "timeout")}
     return [hit for hit in hits if not echoes(hit) or not first_hand - {hit.category}]
@@ -74,20 +76,20 @@ def _without_echoes(lines: list[str], hits: list[Hit]) -> list[Hit]:
 
 def _compile(lines: list[str], command: str) -> list[Hit]:
     hits = []
-    tested = bool(re.search(r"\b(?:py\.?test|unittest|doctest)\b", command)) and not say.BUILD_COMMAND.search(command)
+    tested = bool(re.search(r"\b(?:py\.?test|unittest|doctest)\b", command)) and not patterns.BUILD_COMMAND.search(command)
     collecting = any(_COLLECTING.match(line) for line in lines)
     report = _pytest_report(lines)
     for number, line in enumerate(lines):
-        if say.COMPILE.search(line) or say.LINK.search(line):
+        if patterns.COMPILE.search(line) or patterns.LINK.search(line):
             if tested or number in report or _is_patch_line(line):
                 continue  # a Python test that failed shows the output of the compiler it ran
             place = _LOCATED.match(line)
             hits.append(Hit(number, "compile_error", place["file"] if place else "link"))
-        elif say.PYTHON_SYNTAX.match(line) and (
+        elif patterns.PYTHON_SYNTAX.match(line) and (
             collecting or not (tested or number in report) or _in_a_file(lines, number)
         ):
             hits.append(Hit(number, "compile_error", "python"))
-    located = [hit for hit in hits if not say.COMPILE_SUMMARY.search(lines[hit.line])]
+    located = [hit for hit in hits if not patterns.COMPILE_SUMMARY.search(lines[hit.line])]
     hits = located or hits[:1]
     if not hits:
         hits = [Hit(n, "compile_error", "make") for n, line in enumerate(lines) if _make_broke(line)]
@@ -95,21 +97,21 @@ def _compile(lines: list[str], command: str) -> list[Hit]:
 
 
 def _pytest_report(lines: list[str]) -> range:
-    """The lines in which pytest tells of each failure, what the tests printed included; empty when there are none."""
+    """The lines of pytest's failure reports, with what the tests printed; empty when there are none."""
     start = next((n for n, line in enumerate(lines) if re.match(r"=+ (?:FAILURES|ERRORS) =+$", line)), len(lines))
     ends = (n for n in range(start + 1, len(lines)) if _PYTEST_END.match(lines[n]))
     return range(start, next(ends, len(lines)))
 
 
 def _is_patch_line(line: str) -> bool:
-    return line.startswith("error: ") and bool(say.PATCH.search(line))
+    return line.startswith("error: ") and bool(patterns.PATCH.search(line))
 
 
 def _make_broke(line: str) -> bool:
     """Whether make gave up on something that is built (an object, a library), or cannot go on at all."""
-    match = say.MAKE_STOPPED.match(line)
+    match = patterns.MAKE_STOPPED.match(line)
     built = match is not None and match["target"].strip().endswith((".o", ".a", ".so", ".lo", ".obj"))
-    return built or bool(say.MAKE_FATAL.search(line))
+    return built or bool(patterns.MAKE_FATAL.search(line))
 
 
 def _tests(lines: list[str], command: str) -> list[Hit]:
@@ -119,10 +121,10 @@ def _tests(lines: list[str], command: str) -> list[Hit]:
     for number, line in enumerate(lines):
         if ninja and line.startswith("FAILED: "):
             continue  # ninja's word for any command, not a runner's
-        if not say.TEST.search(line) or any(p.search(line) for p in (say.PATCH, say.COMPILE, say.USAGE)):
+        if not patterns.TEST.search(line) or any(p.search(line) for p in (patterns.PATCH, patterns.COMPILE, patterns.USAGE)):
             continue
         named = _TEST_NAME.match(line)
-        if say.UNITTEST.match(line):
+        if patterns.UNITTEST.match(line):
             place = _unittest_detail(lines, number)
         else:
             place = _detail(lines, titles, named["name"] if named else "", number)
@@ -130,10 +132,10 @@ def _tests(lines: list[str], command: str) -> list[Hit]:
     if hits:
         return _one_a_test(hits, lines)
     for number, line in enumerate(lines):
-        if say.ASSERTION.search(line):
+        if patterns.ASSERTION.search(line):
             hits.append(Hit(number, "test_failure" if _is_test(command, line) else "runtime_error", "assert"))
     for number, line in enumerate(lines):
-        stopped = say.MAKE_STOPPED.match(line)
+        stopped = patterns.MAKE_STOPPED.match(line)
         if stopped is None or hits or death(int(stopped["code"])) is not None:
             continue
         if _TEST_TARGET.fullmatch(stopped["target"].strip()):
@@ -153,7 +155,7 @@ def _one_a_test(hits: list[Hit], lines: list[str]) -> list[Hit]:
 
 
 def _is_test(command: str, line: str) -> bool:
-    return bool(say.TEST_COMMAND.search(command) or say.TEST_PLACE.search(line)) or "AssertionError" in line
+    return bool(patterns.TEST_COMMAND.search(command) or patterns.TEST_PLACE.search(line)) or "AssertionError" in line
 
 
 def _detail(lines: list[str], titles: dict[str, int], name: str, number: int) -> int:
@@ -172,55 +174,59 @@ def _detail(lines: list[str], titles: dict[str, int], name: str, number: int) ->
 def _unittest_detail(lines: list[str], number: int) -> int:
     """The line of unittest's report, whose title is at ``number``, that names the last exception."""
     end = next((n for n in range(number + 2, len(lines)) if lines[n].startswith(("=====", "Ran "))), len(lines))
-    starts = [n for n in range(number, end) if say.TRACEBACK.match(lines[n])]
+    starts = [n for n in range(number, end) if patterns.TRACEBACK.match(lines[n])]
     raised = _raised(lines, starts[-1] + 1, end) if starts else None
     return number if raised is None else raised
 
 
 def _patch(lines: list[str]) -> list[Hit]:
-    return [hit for hit in _matching(lines, say.PATCH, "patch_failure") if not say.TEST.search(lines[hit.line])]
+    return [hit for hit in _matching(lines, patterns.PATCH, "patch_failure") if not patterns.TEST.search(lines[hit.line])]
 
 
 def _runtime(lines: list[str], tracebacks: bool) -> list[Hit]:
     """A program that died; a traceback only if ``tracebacks``, since a failing test shows one too."""
     hits = _sanitizer(lines)
-    hits += _matching(lines, say.CRASH, "runtime_error") + _matching(lines, say.MAKE_SIGNAL, "runtime_error")
-    stops = ((number, say.MAKE_STOPPED.match(line)) for number, line in enumerate(lines))
+    hits += _matching(lines, patterns.CRASH, "runtime_error") + _matching(lines, patterns.MAKE_SIGNAL, "runtime_error")
+    stops = ((number, patterns.MAKE_STOPPED.match(line)) for number, line in enumerate(lines))
     hits += [Hit(number, "runtime_error") for number, stop in stops if stop and death(int(stop["code"]))]
-    hits += [Hit(number, "runtime_error", "timeout") for number, line in enumerate(lines) if say.TIMEOUT.search(line)]
+    hits += [Hit(number, "runtime_error", "timeout") for number, line in enumerate(lines) if patterns.TIMEOUT.search(line)]
     hits += _unfinished_test(lines)
-    starts = [number for number, line in enumerate(lines) if say.TRACEBACK.match(line)]
+    starts = [number for number, line in enumerate(lines) if patterns.TRACEBACK.match(line)]
     for start in starts[-1:] if tracebacks else ():
         raised = _raised(lines, start + 1, len(lines))
-        if raised is None or not say.PYTHON_SYNTAX.match(lines[raised]):
+        if raised is None or not patterns.PYTHON_SYNTAX.match(lines[raised]):
             hits.append(Hit(start if raised is None else raised, "runtime_error", "traceback"))
     for number, line in enumerate(lines) if tracebacks else ():
-        if say.THROWN.match(line) and any(say.STACK_FRAME.match(after) for after in lines[number + 1 : number + 4]):
+        if patterns.THROWN.match(line) and any(
+            patterns.STACK_FRAME.match(after) for after in lines[number + 1 : number + 4]
+        ):
             hits.append(Hit(number, "runtime_error", "traceback"))
     return hits
 
 
 def _unfinished_test(lines: list[str]) -> list[Hit]:
-    """The last test that a runner began, when nothing after it speaks of a test: the runner died within it. So it did where
-    fewer tests reported than its plan promised (Test Anything Protocol 14, "The Plan")."""
-    promised = next((int(plan[1]) for line in lines if (plan := say.TAP_PLAN.match(line))), 0)
-    reported = [number for number, line in enumerate(lines) if say.TAP_RESULT.match(line)]
+    """The last test that a runner began, when no later line is about a test: the runner died within it. It also died where
+    fewer tests reported than its plan announced (Test Anything Protocol 14, "The Plan")."""
+    promised = next((int(plan[1]) for line in lines if (plan := patterns.TAP_PLAN.match(line))), 0)
+    reported = [number for number, line in enumerate(lines) if patterns.TAP_RESULT.match(line)]
     if len(reported) < promised and not any(line.startswith("Bail out!") for line in lines):
         return [Hit(reported[-1] if reported else 0, "runtime_error", "unfinished")]
-    begun = [(number, match) for number, line in enumerate(lines) if (match := say.TEST_BEGINS.match(line))]
+    begun = [(number, match) for number, line in enumerate(lines) if (match := patterns.TEST_BEGINS.match(line))]
     if not begun:
         return []
     number, match = begun[-1]
     name = next(filter(None, match.groups()))
     after = lines[number + 1 :]
-    if any(name in line or say.TEST.search(line) or say.PASSED.search(line) or _VERDICT.match(line) for line in after):
+    if any(
+        name in line or patterns.TEST.search(line) or patterns.PASSED.search(line) or _VERDICT.match(line) for line in after
+    ):
         return []
     return [Hit(number, "runtime_error", "unfinished")]
 
 
 def _raised(lines: list[str], start: int, end: int) -> int | None:
     """The line that names the exception of the traceback that begins before ``start``, None when it is cut off."""
-    return next((n for n in range(start, end) if say.TRACEBACK_END.match(lines[n])), None)
+    return next((n for n in range(start, end) if patterns.TRACEBACK_END.match(lines[n])), None)
 
 
 def _in_a_file(lines: list[str], number: int) -> bool:
@@ -230,7 +236,7 @@ def _in_a_file(lines: list[str], number: int) -> bool:
 
 
 def _sanitizer(lines: list[str]) -> list[Hit]:
-    return _matching(lines, say.SANITIZER, "runtime_error")[:1]
+    return _matching(lines, patterns.SANITIZER, "runtime_error")[:1]
 
 
 def _behind_pipe(lines: list[str], command: str) -> list[Hit]:
@@ -241,7 +247,7 @@ def _behind_pipe(lines: list[str], command: str) -> list[Hit]:
 
 def _passed_after(lines: list[str], hits: list[Hit]) -> bool:
     last = max((hit.line for hit in hits), default=len(lines))
-    return any(say.PASSED.search(line) for line in lines[last + 1 :])
+    return any(patterns.PASSED.search(line) for line in lines[last + 1 :])
 
 
 def _matching(lines: list[str], pattern: re.Pattern[str], category: FailureCategory) -> list[Hit]:
@@ -263,5 +269,3 @@ def _ranked(hits: list[Hit]) -> list[Hit]:
 def _decisive(hit: Hit) -> tuple[int, int]:
     """Located errors come before the linker's last words."""
     return (int(hit.key == "link"), hit.line)
-
-

@@ -1,14 +1,14 @@
-"""The words by which compilers, linkers, build tools, test runners, patch tools and dying programs say that they failed.
+"""The words with which compilers, linkers, build tools, test runners, patch tools and crashed programs report failure.
 
 Only lines that a tool itself writes are listed: a summary, a located error, a verdict. The bare words *fail*, *error* and
-*gcc* prove nothing, since passing runs say them as well.
+*gcc* prove nothing, since passing runs print them as well.
 """
 
 from __future__ import annotations
 
 import re
 
-from agent.planning import tool_languages as tongue
+from agent.planning import tool_languages
 
 _NOT_A_COMPILER = r"(?!.*\b(?:Failure!|check .* (?:has )?failed|is NOT correct))"
 # The located lines of cmocka, Boost.Test and doctest look like a compiler's but for these words.
@@ -23,8 +23,8 @@ def _caseless(*patterns: str) -> str:
 
 
 COMPILE = _any(
-    rf"^(?:In file included from )?[^\s:()][^:()]*:\d+(?:[:.]\d+)?(?:-\d+)?:\s*{tongue.ERROR_WORD}{tongue.COLON}"
-    rf"{_NOT_A_COMPILER}",
+    rf"^(?:In file included from )?[^\s:()][^:()]*:\d+(?:[:.]\d+)?(?:-\d+)?:\s*"
+    rf"{tool_languages.ERROR_WORD}{tool_languages.COLON}{_NOT_A_COMPILER}",
     r"\{\"kind\": ?\"(?:fatal )?error\"",
     r"^[^\s:()][^:()]*\(\d+(?:,\d+)?\)\s?: (?:fatal )?error(?: [A-Z]+\d+)?: (?!in \")",
     r"^(?:.*[/\\])?(?:[\w-]+-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cc1|cc1plus|lto1|tcc|emcc)(?:-[\d.]+)?(?:\.exe)?:"
@@ -46,8 +46,8 @@ COMPILE = _any(
 """A compiler, an assembler, or the tool that calls them."""
 
 LINK = _any(
-    tongue.UNDEFINED,
-    tongue.MULTIPLE,
+    tool_languages.UNDEFINED,
+    tool_languages.MULTIPLE,
     r"undefined symbol(?!: \w+$)|Undefined symbols for architecture|ld: symbol\(s\) not found",
     r"(?:^|/)(?:ld|ld\.\w+|lld|gold|mold)(?:-[\d.]+)?: (?:error:|cannot find|can't find|library not found|unknown option"
     r"|.*: file not recognized)",
@@ -58,7 +58,7 @@ LINK = _any(
 COMPILE_SUMMARY = re.compile(
     r"^cc1\w*: (?:all|some) warnings|^collect2: |linker command failed|^ninja: build stopped|could not compile"
 )
-"""What follows upon an error that was told before."""
+"""What follows an error that was reported before."""
 
 PYTHON_SYNTAX = re.compile(
     r"^(?:E\s+)?(?:\*\*\* )?(?:Sorry: )?(?:SyntaxError|IndentationError|TabError)\b(?!.*\b(?:raised|expected exception))"
@@ -162,7 +162,7 @@ PATCH = _any(
     r"|^(?:The next patch|File \S+ is not empty after patch|Ignoring potentially dangerous file name)\b.*",
     r"^Patch \S+ (?:does not apply|can be reverse-applied)|^abort: patch failed to apply|^unable to find '.+' for patching"
     r"|^apply_patch verification failed|^Invalid (?:patch|context)\b",
-    tongue.PATCH,
+    tool_languages.PATCH,
     r"^CONFLICT \(|^Automatic merge failed",
     r"^Hunk #\d+ (?:FAILED|failed) |\d+ out of \d+ hunks? (?:FAILED|failed|ignored)",
     r"can't find file to patch at input line|malformed patch at line|Only garbage was found in the patch input",
@@ -194,10 +194,10 @@ SANITIZER = _any(
     r"^(?:Program|Thread \d.*) received signal SIG(?:SEGV|ABRT|BUS|FPE|ILL)\b",
     r"^\*\*\* GWP-ASan detected a memory error|^mimalloc: (?:error|assertion failed): |^Scudo ERROR: ",
 )
-"""Sanitizers, hardened allocators, valgrind and debuggers; these speak up even when the exit code is 0, as UBSan's does."""
+"""Sanitizers, hardened allocators, valgrind and debuggers. They can report with exit code 0, as UBSan does."""
 
 _SHELL = r"(?:\S+: (?:(?:line )?\d+: ?)?)?(?:\[\d+\]\s*[-+]?\s+)?(?:\d+:? +)?"
-"""What a shell puts in front: its own or the script's name and the line, the number of the job, that of the process."""
+"""What a shell prints first: its own name or the script's with the line, the job number, the process number."""
 _DIED = (
     r"(?:[Aa]bort(?:ed)?(?: trap)?|[Kk]illed|[Tt]erminated|[Hh]angup|[Qq]uit|[Aa]larm clock|[Bb]ad system call"
     r"|[Ii]nvalid system call"
@@ -213,7 +213,7 @@ _ENDED_BY += r" (?i:by|with|from|on|due to|because of)"
 CRASH = _any(
     r"\b(?:Segmentation fault|Bus error|Floating point exception|Illegal instruction|Trace/(?:breakpoint|BPT) trap"
     r"|Abort trap)\b",
-    tongue.DIED,
+    tool_languages.DIED,
     rf"^{_SHELL}{_DIED}(?:: \d+)?(?:\s*\((?:core dumped|coredump)\))?(?:\s{{2,}}\S.*|\s*$|\s+\./.*)",
     r"^\S+: (?:\S+ \d+: +|\d+ 行: +|第 \d+ 行： +)\d+ [^\d:]+ {2,}\S",
     rf"{_ENDED_BY} (?:an? |the )?(?:unhandled |fatal )?(?:signal:? ?(?:\d+\b|{_SIGNAL_NAME})|{_SIGNAL_NAME})",
@@ -245,7 +245,7 @@ TEST_BEGINS = re.compile(
 
 TAP_PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#|$)")
 TAP_RESULT = re.compile(r"^(?:not )?ok\b")
-"""How many tests a TAP producer promises, and the line of each."""
+"""The number of tests that a TAP producer announces, and the line of each."""
 
 TIMEOUT = _any(
     _caseless(r"\btimed out\b|\btime(?:out| limit)(?: of \S+ \w+)? (?:expired|exceeded|reached)|^timeout: (?!\s*\d)"),
@@ -273,10 +273,11 @@ MAKE_SIGNAL = re.compile(_MAKE_TARGET + r"(?P<what>[^\d'\"‘’“”„«»`�
 """make, in any language: the command for a target died of a signal. A file that make deletes is quoted."""
 
 MAKE_FATAL = re.compile(_MAKE + r"(?!\[)(?!.*(?:\.{3,}|…)$)|^\S*[Mm]akefile\S*:\d+: \*\*\* ")
-"""make, in any language, cannot go on: no rule, no makefile, a makefile that does not parse. Waiting for jobs is not it."""
+"""make, in any language, cannot go on: no rule, no makefile, a makefile that does not parse. Waiting for jobs does not
+count."""
 
 USAGE = re.compile(r"(?m)^(?:ERROR: )?usage: |unrecognized arguments|unrecognized option")
-"""A command that was called wrongly: that says nothing about the code."""
+"""A command line that is wrong: this says nothing about the code."""
 
 PASSED = re.compile(
     r"(?i)^(?!.*\b[1-9]\d* (?:failed|failures?|errors?)\b)(?:.*\b0 (?:failed|failures?)\b|OK$"

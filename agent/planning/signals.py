@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from agent.planning import signal_patterns as say
+from agent.planning import signal_patterns as patterns
 from agent.planning.schema import StepResult
 from agent.planning.signal_exit import by_command, death, fallback_message
 from agent.planning.signal_lines import PYTEST_TITLE, Hit, decisive_lines
@@ -34,7 +34,7 @@ def as_shown(signals: Sequence[FailureSignal]) -> str:
 def extract_failure_signals(prior_results: Iterable[StepResult] | None) -> list[FailureSignal]:
     """The failures of steps, in step order; [] when there are no results or all steps succeeded.
 
-    A failed step's ``error_info`` is read, its ``raw_response`` only when the former tells nothing. A successful step
+    A failed step's ``error_info`` is read, its ``raw_response`` only when the former is empty. A successful step
     counts only by what it already carries in ``signals``. A step that failed and says nothing is "unknown".
     """
     signals: list[FailureSignal] = []
@@ -67,7 +67,7 @@ def signal_of(kind: FailureCategory, text: str) -> FailureSignal:
 def signals_from_output(
     text: str, command: str = "", exit_code: int | None = None, *, source: str = "error_info"
 ) -> list[FailureSignal]:
-    """The failures that the output of one command tells of, strongest category first; [] when it passed.
+    """The failures that the output of one command reports, strongest category first; [] when it passed.
 
     ``exit_code`` is a shell's or negative for a signal; None when it is not known, and then the text alone decides.
     With exit code 0 only sanitizers count, and what a pipe behind the command may have hidden.
@@ -77,7 +77,7 @@ def signals_from_output(
     signals = _signals(text, found, source)
     if not exit_code:
         return signals
-    died = None if say.PATCH_COMMAND.search(command) or say.USAGE.search(text) else death(exit_code)
+    died = None if patterns.PATCH_COMMAND.search(command) or patterns.USAGE.search(text) else death(exit_code)
     if died is not None and not any(hit.category == "runtime_error" for hit in found):
         shown = window(text.splitlines(), last_line(text), MESSAGE_CAP - len(died) - 1)
         signals.append(FailureSignal("runtime_error", f"{died}\n{shown}".strip(), source))

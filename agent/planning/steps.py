@@ -25,7 +25,8 @@ DEPENDENCY = "step_dependency"
 
 
 async def target_symbols(ctx: RunContext, task_context: str, part: Part, menu: Menu) -> tuple[ChangePoint, ...]:
-    """The part's points with their symbols. A point that names one is settled; one that names a file is asked about."""
+    """The part's points with their symbols. A point that names a symbol stays; for one that names a file the model is
+    asked."""
     settled: dict[str, ChangePoint] = {}
     for point in part.points:
         for found in await _symbols_of(ctx, task_context, point, menu):
@@ -55,7 +56,12 @@ async def _symbols_of(ctx: RunContext, task_context: str, point: ChangePoint, me
 
 
 async def design_steps(
-    ctx: RunContext, task_context: str, task: str, part: Part, points: Sequence[ChangePoint], edges: Sequence[Edge],
+    ctx: RunContext,
+    task_context: str,
+    task: str,
+    part: Part,
+    points: Sequence[ChangePoint],
+    edges: Sequence[Edge],
     start: int,
 ) -> tuple[tuple[PlanStep, ...], tuple[str, ...]]:
     """The part's steps, numbered from ``start``, with their dependencies on each other.

@@ -1,4 +1,4 @@
-"""Where a new test file belongs and what it is called, by the project's own convention. Never a file that is there."""
+"""Where a new test file belongs and what it is called, by the project's own convention. Never an existing file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Project:
 
 
 def place_for_test(source: str, project: Project, also_taken: Iterable[str] = ()) -> str:
-    """A path for a new test of ``source`` (code of any language that is read); "" when it is of no such kind.
+    """A path for a new test of ``source`` (code of any language that is read); "" for any other file.
 
     The folder and the style of the name are those of most tests of the same language; without any, ``test/`` if there is
     one, else ``tests/``, and ``test_NAME``. A name that some test has already gets a number, since pytest cannot tell two

@@ -1,4 +1,4 @@
-"""How gcc, the GNU linker, make and git say in other languages that they failed (their own message catalogues)."""
+"""The failure messages of gcc, the GNU linker, make and git in other languages (from their message catalogues)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERROR_WORD = "(?:" + "|".join((*_FATAL, *_ERROR)) + ")"
 """The word of a located error, in front of its colon."""
 
 COLON = "(?:\\s?:(?=\\s|$)|：)"
-"""A colon as languages set it: after a space in French, full width in Chinese."""
+"""A colon as each language writes it: after a space in French, full width in Chinese."""
 
 UNDEFINED = (
     r"undefined reference to\b|référence indéfinie|[Nn]icht definierter Verweis|referencia a .* sin definir"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.languages import parser_for
 from agent.prompts import enrichment as words
+from agent.shortening import short_line
 from agent.values import Value
 
 if TYPE_CHECKING:
@@ -62,16 +63,11 @@ async def _describe(ctx: RunContext, index: Index, entry: FileEntry) -> bool:
         except Unreadable as problem:
             ctx.notice("warning", f"{entry.path}: {problem} Its own first comment describes it.", "enrichment")
             return False
-    concepts = [_short(concept, MAX_WORD) for concept in reply.concepts if concept.strip()][:MAX_CONCEPTS]
-    purpose, domain = _short(reply.purpose, MAX_PURPOSE), _short(reply.domain, MAX_WORD)
+    concepts = [short_line(concept, MAX_WORD) for concept in reply.concepts if concept.strip()][:MAX_CONCEPTS]
+    purpose, domain = short_line(reply.purpose, MAX_PURPOSE), short_line(reply.domain, MAX_WORD)
     return await asyncio.to_thread(index.set_enrichment, entry.path, purpose, domain, concepts)
 
 
 def _check(reply: Described) -> None:
     if not reply.purpose.strip():
         raise ValueError("purpose is empty")
-
-
-def _short(text: str, limit: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -3,7 +3,7 @@
 Points, added up: 4 for a step's symbol as a call in the text (``ring_push(...)``), 3 for the symbol as a word, 2 for a test
 whose name holds the symbol or the part of it that tells it from its siblings (``test_push`` for ``ring_push``) or the
 operator that a special method of Python stands for (``a @ b`` for ``__matmul__``), 2 for one of the step's files with a
-line number, 1 for a file's name alone, 1 for the step whose own result told of the failure.
+line number, 1 for a file's name alone, 1 for the step whose own result reported the failure.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from agent.planning.adjustment.failures import Failure
-from agent.planning.adjustment.operators import shown_as
+from agent.planning.adjustment.special_methods import use_pattern
 from agent.planning.schema import PlanStep
 
 _TEST = re.compile(r"\btest\w*", re.I)
@@ -40,7 +40,7 @@ def symbol_evidence(text: str, symbol: str, others: Sequence[str]) -> int:
         return 4
     if re.search(rf"(?<![\w/]){name}(?!\w|\.(?:c|h|py)\b)", text):
         return 3
-    operator = shown_as(symbol)
+    operator = use_pattern(symbol)
     if operator is not None and operator.search(text):
         return 2
     words = {word for test in _TEST.findall(text) for word in test.lower().split("_")}

@@ -1,4 +1,4 @@
-"""The failures of an adjustment: extracted without a model, each once, with the step whose result told of it."""
+"""The failures of an adjustment: extracted without a model, each once, with the step whose result reported it."""
 
 from __future__ import annotations
 

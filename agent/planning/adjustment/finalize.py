@@ -14,6 +14,7 @@ from agent.planning.adjustment import replies
 from agent.planning.adjustment.failures import Failure
 from agent.planning.schema import AdjustmentVerdicts, PlanAdjustment, PlanError, PlanStep, check_steps, ordered
 from agent.prompts import adjustment_finalize
+from agent.shortening import short_line
 
 STAGE = "adjustment_finalize"
 
@@ -80,7 +81,7 @@ async def finalize(ctx: RunContext, task: str, case: Case, diff: str) -> PlanAdj
 
 
 def agree(case: Case, written: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
-    """The steps of a reply if they follow the verdicts. Kept steps keep what the reply has no business to change.
+    """The steps of a reply if they follow the verdicts. A reply cannot change the targets or the kind of a kept step.
 
     Raises:
         PlanError: naming the first contradiction: a dropped or finished step that came back, a kept one that is missing,
@@ -121,17 +122,18 @@ def _settled(case: Case, step: PlanStep) -> PlanStep:
 
 
 def deterministic(case: Case) -> PlanAdjustment:
-    """The revised steps from the verdicts alone: kept as they are, blamed ones told of their failures, a step per gap."""
+    """The revised steps from the verdicts alone: kept as they are, blamed ones with their failures noted, one new step for
+    each failure that needs one."""
     gone = {other.id for other in case.remaining} - set(case.kept)
     steps = []
     for step in case.kept.values():
-        notes = "".join(f" Avoid this failure: {_first_line(failure.text)}" for failure in case.blamed(step.id))
+        notes = "".join(f" Avoid this failure: {_short(failure.text)}" for failure in case.blamed(step.id))
         needed = tuple(d for d in step.depends_on if d not in gone)
         steps.append(msgspec.structs.replace(step, description=step.description + notes, depends_on=needed))
     for name, number in case.new.items():
         suspect = _place_of(case, number)
         files = suspect.target_files if suspect else ()
-        shown = _first_line(case.failures[number].signal.message)
+        shown = _short(case.failures[number].signal.message)
         steps.append(PlanStep(name, f"Repair what this failure shows: {shown}", files))
     check_steps(steps, known=case.done)
     changes = changes_of(case)
@@ -149,8 +151,8 @@ def changes_of(case: Case) -> tuple[str, ...]:
     """What the verdicts change, a sentence each."""
     dropped = [f"{step.id} is dropped" for step in case.remaining if step.id not in case.kept]
     blamed = {step: case.blamed(step) for step in case.kept}
-    revised = [f"{step} is revised: it caused {_first_line(found[0].text)}" for step, found in blamed.items() if found]
-    added = [f"{name} is new, for {_first_line(case.failures[number].signal.message)}" for name, number in case.new.items()]
+    revised = [f"{step} is revised: it caused {_short(found[0].text)}" for step, found in blamed.items() if found]
+    added = [f"{name} is new, for {_short(case.failures[number].signal.message)}" for name, number in case.new.items()]
     return (*dropped, *revised, *added)
 
 
@@ -173,6 +175,5 @@ def verdicts_text(case: Case) -> str:
     return "\n".join(lines)
 
 
-def _first_line(text: str, limit: int = 200) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def _short(failure: str) -> str:
+    return short_line(failure, 200)

@@ -31,7 +31,7 @@ def reply_type(ids: Iterable[str], steps: Sequence[PlanStep], done: Iterable[str
             ("depends_on", list[_one_of([*own, *done])], msgspec.field(default_factory=list)),  # type: ignore[misc]
         ],
     )
-    # The limit stands in the schema alone: a reply that goes past it lists a step it should not, and is told which.
+    # The limit is only in the schema: a longer reply lists a step that it should not, and its re-ask names that step.
     limit = Meta(extra_json_schema={"maxItems": max(1, len(own))})
     return msgspec.defstruct(
         "Reply",

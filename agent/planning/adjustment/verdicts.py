@@ -1,4 +1,4 @@
-"""The three binary stages of an adjustment. Every verdict is an event as it falls."""
+"""The three binary stages of an adjustment. Every verdict is emitted as an event at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Cause(Value, frozen=True):
 async def step_viability(
     ctx: RunContext, task: str, failures: Sequence[Failure], remaining: Sequence[PlanStep]
 ) -> dict[str, bool]:
-    """Whether each remaining step stays. What cannot be read is dropped; no failures, no calls: all stay.
+    """Whether each remaining step stays. A step whose answer cannot be read is dropped. Without failures all stay, and no
+    call is made.
 
     Raises:
         PlanError: if no answer could be read at all.
@@ -68,7 +69,7 @@ async def step_viability(
 async def root_causes(
     ctx: RunContext, task: str, failures: Sequence[Failure], steps: Sequence[PlanStep], diff: str
 ) -> tuple[Cause, ...]:
-    """Which of ``steps`` caused which failure, one call a pair; what cannot be read is not attributed.
+    """Which of ``steps`` caused which failure, one call a pair; an unreadable answer means that it did not.
 
     For each failure the steps that its own text points at are asked first, and that place is the rank of the judgment.
     """
@@ -109,7 +110,7 @@ async def root_causes(
 async def new_steps(
     ctx: RunContext, task: str, unattributed: Mapping[int, Failure], remaining: Sequence[PlanStep]
 ) -> tuple[int, ...]:
-    """Which of the failures that no step caused need a step of their own; what cannot be read needs none."""
+    """Which of the failures that no step caused need a step of their own; an unreadable answer means that none is needed."""
     if not unattributed:
         return ()
     needed: list[int] = []

@@ -24,7 +24,7 @@ def is_special(name: str) -> bool:
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
-def shown_as(name: str) -> re.Pattern[str] | None:
+def use_pattern(name: str) -> re.Pattern[str] | None:
     """What a use of the special method ``name`` looks like in code; None when it cannot be told."""
     if not is_special(name):
         return None

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.planning.adjustment.evidence import symbol_evidence
-from agent.planning.adjustment.operators import shown_as
+from agent.planning.adjustment.special_methods import use_pattern
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from agent.planning.adjustment.operators import shown_as
     ],
 )
 def test_a_use_is_recognised(method: str, code: str) -> None:
-    use = shown_as(method)
+    use = use_pattern(method)
     assert use is not None and use.search(code)
     assert symbol_evidence(code, method, [method]) >= 2
 
@@ -41,9 +41,9 @@ def test_a_use_is_recognised(method: str, code: str) -> None:
     ],
 )
 def test_what_only_looks_like_it_is_not(method: str, code: str) -> None:
-    use = shown_as(method)
+    use = use_pattern(method)
     assert use is not None and not use.search(code)
 
 
 def test_other_names_have_no_operator() -> None:
-    assert shown_as("transpose") is None and shown_as("__call__") is None
+    assert use_pattern("transpose") is None and use_pattern("__call__") is None
