@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.audit.history import list_runs
 from agent.audit.log import log_path
 from agent.audit.reader import CallTexts, LogReader
 from agent.events import Envelope, RunStarted
@@ -25,7 +26,7 @@ RECORDINGS = Path(__file__).with_name("recordings")
 def write(repo: Path, out: Path, name: str = "") -> int:
     """Write the newest run of a repository, which is called ``name`` in it. Returns how many events it has."""
     reader = LogReader(log_path(repo))
-    run = reader.runs()[0]
+    run = list_runs(reader)[0]
     envelopes = list(reader.events(run.run_id))
     calls = [row[0] for row in reader.select("select id from calls where run_id = ? order by id", run.run_id)]
     texts = [text for text in map(reader.call_texts, calls) if text is not None]

@@ -10,11 +10,11 @@ from agent.audit.reader import LogReader
 from agent.events import DiffReady, DiffResolved, decode_event
 
 _TAIL = 60
-"""Events looked at from the end; behind the diff come only its choice, the run's end and refusals to apply it."""
+"""Events read from the end of a run: after its diff come only the choice, the run's end and refusals to apply it."""
 
 
 class Fate(msgspec.Struct, frozen=True):
-    """``choice`` is "" while nobody has decided; the counts are those of the last diff, 0 when nothing was changed."""
+    """``choice`` is "" until a person has decided; the counts are those of the last diff, 0 when nothing was changed."""
 
     choice: Literal["", "applied", "kept", "discarded", "undone"] = ""
     files: int = 0
@@ -23,7 +23,7 @@ class Fate(msgspec.Struct, frozen=True):
 
 
 def fate_of(reader: LogReader, run_id: str) -> Fate:
-    """What the run's last diff held and what was decided on it; what was decided before it was resumed is past.
+    """The size of the run's last diff and what was decided on it. Decisions from before the run was resumed do not count.
 
     Raises:
         LogError: if the log cannot be read.

@@ -26,9 +26,10 @@ T = TypeVar("T")
 
 
 class RunSummary(msgspec.Struct, frozen=True):
-    """A run as the list shows it. ``status`` is empty while it goes on, or when it was killed; ``place`` says that its
-    worktree is still there, so that it may be resumed. ``seconds`` of a run without an end are those of its last event.
-    ``fate`` is what its change was and what became of it; ``busy`` says that somebody works on the run right now."""
+    """A run as the list shows it. ``status`` is empty while it goes on, or when it was killed; ``calls`` counts the calls
+    that were asked, without reused answers. ``seconds`` of a run without an end are those of its last event. ``place``: its
+    worktree still exists, so that it may be resumed. ``fate`` is what its change was and what became of it. ``busy``: a
+    process works on the run right now."""
 
     run_id: str
     task: str
@@ -47,7 +48,7 @@ class RunSummary(msgspec.Struct, frozen=True):
 
     @property
     def unfinished(self) -> bool:
-        """Whether it never said how it ended."""
+        """Whether it has no end in the log."""
         return not self.status
 
     @property
@@ -112,7 +113,7 @@ def fold(envelopes: Iterable[Envelope], state: RunState | None = None) -> RunSta
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Hundreds of thousands of events are all kept: looking for garbage among them takes a quarter of the time."""
+    """Without garbage collection, which takes a quarter of the time among hundreds of thousands of events that are kept."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -214,7 +215,7 @@ _TABLES = ("compile_attempts", "classifications", "adjustments", "checks", "even
 async def delete_run(repo: Path, run_id: str) -> str:
     """Delete a run: its worktree and branch if they are still there, its calls with their labels, its events, its row.
 
-    Files of the person are not touched, a change that was applied stays applied. Returns a sentence.
+    The person's files are not touched; a change that was applied stays applied. Returns a sentence.
 
     Raises:
         LogError: the log cannot be written, or holds no such run.

@@ -44,7 +44,7 @@ def now_text() -> str:
 
 
 def log_path(repo: Path) -> Path:
-    """Where a repository's log is written; its folder is made, and ignores itself.
+    """Where a repository's log is written. Its folder is made, with a ``.gitignore`` that covers it.
 
     Raises:
         WorkspaceError: the folder cannot be made, or is not ours.
@@ -53,12 +53,12 @@ def log_path(repo: Path) -> Path:
 
 
 def known_log(repo: Path) -> Path:
-    """Where a repository's log is read. Nothing is made. Raises as :func:`log_path`."""
+    """Where a repository's log is read; no folder is made. Raises as :func:`log_path`."""
     return private_file(repo, "raw.sqlite")
 
 
 def open_database(path: Path | str) -> Database:
-    """A connection with the schema brought up to date: WAL, five seconds of patience with other writers.
+    """A connection with the schema brought up to date, in WAL mode; it waits up to five seconds for other writers.
 
     Raises:
         LogError: if the file is not a database or cannot be written.
@@ -77,7 +77,7 @@ def open_database(path: Path | str) -> Database:
 
 
 def _make_private(path: Path) -> None:
-    """The log holds prompts, and so source code: it is its owner's alone. SQLite gives its other files the same mode."""
+    """Only the owner may read the log, since prompts hold source code. SQLite gives its other files the same mode."""
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.chmod(path, 0o600)
@@ -88,7 +88,8 @@ class LogError(Exception):
 
 
 class Mark(NamedTuple):
-    """How far a run had come: its last event's and call's number, its seconds, and the calls it asked and reused."""
+    """How far a run had come: the numbers of its last event and call, its seconds, and how many calls it asked and
+    reused."""
 
     seq: int = 0
     call_seq: int = 0
@@ -119,7 +120,7 @@ class AuditLog:
         self._insert("runs", row)
 
     def reopen_run(self, run_id: str) -> Mark:
-        """Take a run up again that did not end, or was stopped: its row counts as going on. Returns where it was.
+        """Continue a run that was killed or stopped: its row has no end any more. Returns how far the run had come.
 
         Raises:
             LogError: if there is no such run.
@@ -145,13 +146,11 @@ class AuditLog:
 
     def first_checks(self, run_id: str) -> CheckResult | None:
         """The baseline that a run measured before its first change."""
-        row = self._execute(
-            "select baseline from checks where run_id = ? order by event_seq limit 1", (run_id,)
-        ).fetchone()
+        row = self._execute("select baseline from checks where run_id = ? order by event_seq limit 1", (run_id,)).fetchone()
         return None if row is None else msgspec.json.decode(row[0], type=CheckResult)
 
     def append(self, envelope: Envelope, listeners: tuple[Listener, ...] = ()) -> None:
-        """Log an event; ``listeners`` hear of it after the commit."""
+        """Log an event; ``listeners`` are called with it after the commit."""
         self._write()
         event = envelope.event
         self._execute(
@@ -191,7 +190,7 @@ class AuditLog:
         self._update_call(call_id, msgspec.structs.asdict(verdict))
 
     def add_label(self, call_id: int, label: bool | None, source: LabelSource, note: str = "", guideline: str = "") -> int:
-        """Append a label (None takes the earlier ones back). Returns its id."""
+        """Append a label (None withdraws the earlier ones). Returns its id."""
         self._write()
         value = None if label is None else int(label)
         row = {"call_id": call_id, "label": value, "source": source, "note": note, "guideline": guideline}
@@ -207,7 +206,7 @@ class AuditLog:
         return None if row is None else (row[0], Completion(row[1], row[2], row[3] or "", row[4] or ""))
 
     def label_of(self, judgment: str) -> bool | None:
-        """A person's last word on a judgment, whichever model was asked and however it was decoded; None for none."""
+        """The last label of a person on a judgment, for any model and decoding options; None where there is none."""
         row = self._execute(
             "select label from labels join calls on calls.id = labels.call_id"
             " where calls.judgment = ? and labels.source != 'outcome' order by labels.id desc limit 1",
@@ -219,7 +218,7 @@ class AuditLog:
         """Return once everything written so far is committed.
 
         Raises:
-            LogError: if it could not be; nothing is written from then on.
+            LogError: if it could not be committed; nothing is written from then on.
         """
         if self._failure is not None:
             raise self._failure
@@ -230,7 +229,7 @@ class AuditLog:
         await waiter
 
     def flush(self) -> None:
-        """Commit now and tell the listeners. Only those who wait for it hear of what cannot be committed."""
+        """Commit now and call the listeners. A failed commit is raised in :meth:`durable`, not here."""
         self._scheduled = False
         if self._in_transaction:
             self._in_transaction = False
@@ -260,11 +259,11 @@ class AuditLog:
         try:
             try:
                 return self._connection.execute(statement, values)
-            except UnicodeEncodeError:  # half a character, as a model or a file name may hold it
+            except UnicodeEncodeError:  # a lone surrogate, as a model or a file name may hold it
                 return self._connection.execute(statement, tuple(map(whole_characters, values)))
         except sqlite3.Error as error:
             self._failure = LogError(
-                f"The audit log {self.path} cannot be written ({error}), so the run was broken off. Free some space or "
+                f"The audit log {self.path} cannot be written ({error}), so the run was ended. Free some space or "
                 "fix the folder's permissions; what was committed before is kept, and the run can be resumed."
             )
             raise self._failure from error
@@ -315,7 +314,7 @@ class AuditLog:
                 now = None if event.now is None else as_json(event.now)
                 row = {"step_id": event.step_id, "baseline": as_json(event.baseline), "now": now}
                 self._insert("checks", {**place, **row})
-            case RunFinished():  # calls that were asked, as the event counts them: what was reused is not among them
+            case RunFinished():  # the event counts calls that were asked, without reused answers
                 self._execute(
                     "update runs set finished_at = ?, status = ?, reason = ?, seconds = ?,"
                     " calls = max(?, (select count(*) from calls where run_id = runs.id and cached = 0)) where id = ?",
@@ -333,7 +332,7 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def _tell(listener: Listener, envelope: Envelope) -> None:
-    """One listener's fault is reported and costs the others nothing."""
+    """Call a listener. An error in it is reported, and the other listeners are still called."""
     try:
         listener(envelope)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Reading the audit log while somebody else writes it: a connection of its own, read-only."""
+"""Reading the audit log while another connection writes it: a connection of its own, read-only."""
 
 from __future__ import annotations
 
@@ -55,32 +55,11 @@ class CallTexts(msgspec.Struct, frozen=True):
     judgment: str = ""
 
 
-class RunRow(msgspec.Struct, frozen=True):
-    """One run of the log; ``started_at`` is ISO 8601 in UTC, ``status`` empty while it goes on (or was killed)."""
-
-    run_id: str
-    task: str
-    repo: str
-    started_at: str
-    finished_at: str = ""
-    status: str = ""
-    reason: str = ""
-    model: str = ""
-    branch: str = ""
-    calls: int = 0
-    seconds: float = 0.0
-
-
 _TEXTS = (
     "id, run_id, seq, stage, item, system, task_context, question, raw, options, model, provider, verdict, p_yes, score,"
     " threshold, source, defaulted, cached, cached_from, overruled, explanation, finish, prompt_tokens, cached_tokens,"
     " completion_tokens, ms, error, attempt, binary, rank, facts, examples, adapter, judgment"
 )
-_RUN = "id, task, repo, started_at, finished_at, status, reason, model, branch, calls, seconds"
-_COUNTED = _RUN.replace(
-    "calls,", "coalesce(nullif(calls, 0), (select count(*) from calls where calls.run_id = runs.id)) as calls,"
-)
-"""A run that goes on or was killed has written no count of its own yet."""
 
 
 class LogReader:
@@ -102,13 +81,9 @@ class LogReader:
                 raise LogError(f"There is no audit log at {self.path}. Run a task there first.") from error
             raise LogError(f"The audit log {self.path} cannot be read ({error}).") from error
 
-    def runs(self, limit: int = 50) -> list[RunRow]:
-        """The newest runs first."""
-        rows = self._all(f"select {_COUNTED} from runs order by started_at desc, rowid desc limit ?", limit)
-        return [RunRow(*(_or_default(field, value) for field, value in zip(_RUN_FIELDS, row, strict=True))) for row in rows]
-
     def events(self, run_id: str, after: int = 0) -> Iterator[Envelope]:
-        """A run's events in order, those after sequence number ``after``; what this version does not know is left out."""
+        """A run's events in order, those after sequence number ``after``; events that this version does not know are left
+        out."""
         cursor = self._execute("select seq, t, data from events where run_id = ? and seq > ? order by seq", run_id, after)
         decode, wrap = decode_event, Envelope
         for seq, t, data in cursor:
@@ -120,7 +95,7 @@ class LogReader:
 
     def call_texts(self, call_id: int) -> CallTexts | None:
         """One call with its texts."""
-        rows = self._all(f"select {_TEXTS} from call_texts where id = ?", call_id)
+        rows = self.select(f"select {_TEXTS} from call_texts where id = ?", call_id)
         return _texts(rows[0]) if rows else None
 
     def calls(self, run_id: str) -> Iterator[CallTexts]:
@@ -129,15 +104,18 @@ class LogReader:
             yield _texts(row)
 
     def select(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a query of one's own.
+        """The rows of a query.
 
         Raises:
             LogError: if the log cannot be read.
         """
-        return self._all(sql, *values)
+        try:
+            return self._execute(sql, *values).fetchall()
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
 
     def each(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query one by one, for those that are many.
+        """The rows of a query one by one, for queries with many rows.
 
         Raises:
             LogError: if the log cannot be read.
@@ -151,14 +129,8 @@ class LogReader:
         """Close the connection."""
         self._connection.close()
 
-    def _all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        try:
-            return self._execute(sql, *values).fetchall()
-        except sqlite3.Error as error:
-            raise self._unreadable(error) from error
-
     def _execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
-        """A run that begins brings an older log up to date under its readers."""
+        """Run a query, again if it failed because a run has just migrated an older log."""
         try:
             return self._connection.execute(sql, values)
         except sqlite3.OperationalError:
@@ -171,7 +143,6 @@ class LogReader:
 
 
 _TEXT_FIELDS = msgspec.structs.fields(CallTexts)
-_RUN_FIELDS = msgspec.structs.fields(RunRow)
 
 
 def _or_default(field: msgspec.structs.FieldInfo, value: Any) -> Any:

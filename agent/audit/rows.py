@@ -1,4 +1,4 @@
-"""What is asked of a model, and the call as the log takes it down before it is answered."""
+"""A question to a model, and its call as the log records it before the answer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import msgspec
 from agent.verdict.identity import judgment_of, question_version
 
 LabelSource = Literal["person", "overrule", "outcome"]
-"""Who gave a label: a person at the labels, a person who overruled a verdict in a run, or what became of the change."""
+"""Where a label comes from: a person who labelled, a person who overruled a verdict in a run, or the applied change."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked. The prompt is ``examples + task_context + question``: what all tasks share, what all items share, the
-    item. ``rank`` and ``facts`` are what the search knows of the item, which the model does not see. ``gap`` is the text
-    before and after a gap that the model fills; the prompt is then only what the log shows of it. With ``no_circles`` an
-    answer that goes round in circles ends early."""
+    """A question to a model. The prompt is ``examples + task_context + question``: what all tasks share, what all items
+    share, the item. ``rank`` and ``facts`` are what the search knows of the item; the model does not see them. ``gap`` is
+    the text before and after a gap that the model fills; the prompt is then only shown in the log. With ``no_circles`` an
+    answer that repeats itself without end is cut off."""
 
     system: str
     task_context: str
@@ -41,7 +41,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class CallDraft(msgspec.Struct):
-    """A question with what else is known of its call before it is answered."""
+    """A call before it is answered: the question, its place in the run, and the model that is asked."""
 
     asked: Question
     run_id: str

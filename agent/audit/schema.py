@@ -1,4 +1,4 @@
-"""Tables of ``raw.sqlite``, as numbered migrations. What a run wrote is never rewritten but by a migration."""
+"""Tables of ``raw.sqlite``, as numbered migrations. Only a migration rewrites what a run has written."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ _NEW_COLUMNS = {
     "rank": "integer", "facts": "text", "judgment": "text", "question_version": "text", "examples_sha": "text",
     "adapter": "text not null default ''",
 }  # fmt: skip
-"""What ``calls`` gained: the place in the search's order (from 1), numbers known of the item (JSON), the identity of the
-judgment and the version of its question (``agent/verdict/identity.py``), the labelled examples shown, the adapter."""
+"""The new columns of ``calls``: the place in the search's order (from 1), numbers known of the item (JSON), the identity of
+the judgment and the version of its question (``agent/verdict/identity.py``), the labelled examples shown, the adapter."""
 
 _TEXTS_VIEW = """
 create view call_texts as
@@ -88,7 +88,7 @@ create view call_texts as
 
 @migrations()
 def evidence(db: Database) -> None:
-    """What a verdict rested on, and which judgment a label belongs to; rows written before are given their judgment."""
+    """What a verdict rests on, and which judgment a label belongs to; earlier rows get their judgment."""
     db.execute("drop view call_texts")
     for name, kind in _NEW_COLUMNS.items():
         db.execute(f"alter table calls add column {name} {kind}")
@@ -120,12 +120,12 @@ _STANDING_IN = {
     "judgment": "case when old.binary then judgment_of(old.stage, old.system_sha, old.state_sha, old.question) end",
     "question_version": "substr(old.system_sha, 1, 10)", "examples_sha": "null", "adapter": "''",
 }  # fmt: skip
-"""What stands for a column that an older table of calls lacks."""
+"""The value of each column that an older table of calls lacks."""
 _SOURCE = "replace(old.source, 'override', 'overrule')"
 
 
 def older_columns(connection: Any) -> None:
-    """Let a log that no run has brought up to date be read as it is: temporary views stand in for what it lacks."""
+    """Make a log of an older schema readable without changing it: temporary views have the columns that it lacks."""
     there = {row[1] for row in connection.execute("pragma table_info(calls)")}
     if "task_context_sha" in there:
         return
@@ -140,8 +140,8 @@ def older_columns(connection: Any) -> None:
 
 
 def brought_up_to_date(connection: Any) -> bool:
-    """Whether a log was older when it was opened and somebody has brought it up to date since; what stood in for its missing
-    columns is gone then."""
+    """Whether a log had an older schema when it was opened and another connection has migrated it since. The temporary views
+    are then removed."""
     views = [row[0] for row in connection.execute("select name from temp.sqlite_master where type = 'view'")]
     for name in views:
         connection.execute(f"drop view temp.{name}")

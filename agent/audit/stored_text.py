@@ -1,4 +1,4 @@
-"""Texts as a database and a JSON file can hold them: without the lone surrogates that a model or a file name may bring."""
+"""Texts that a database and a JSON file can hold: without the lone surrogates of a model's answer or a file name."""
 
 from __future__ import annotations
 

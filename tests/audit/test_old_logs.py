@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent import events as ev
+from agent.audit.history import list_runs
 from agent.audit.log import log_path
 from agent.audit.reader import LogReader
 from agent.labels.book import LabelBook
@@ -64,7 +65,7 @@ def told(event: CompileEvent) -> list[Any]:
 
 def test_it_replays_as_it_did(old: tuple[LogReader, dict[str, Any]]) -> None:
     reader, expected = old
-    (run,) = reader.runs()
+    (run,) = list_runs(reader)
     state = RunState()
     for envelope in reader.events(run.run_id):
         state.apply(envelope)
@@ -81,7 +82,7 @@ def test_its_labels_are_exported_as_they_were(old: tuple[LogReader, dict[str, An
 def test_a_reader_follows_when_a_run_brings_the_log_up_to_date(old: tuple[LogReader, dict[str, Any]]) -> None:
     """Home and History keep theirs open; so does an evaluation, which then writes to the same log."""
     reader, _ = old
-    run = reader.runs(1)[0].run_id
+    run = list_runs(reader)[0].run_id
     before = [len(load_items(reader)), len(list(reader.calls(run))), len(list(reader.events(run)))]
     LabelBook(reader.path).close()
     assert [len(load_items(reader)), len(list(reader.calls(run))), len(list(reader.events(run)))] == before

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.audit.history import list_runs
 from agent.audit.log import AuditLog, LogError
 from agent.audit.reader import LogReader
 from agent.audit.rows import CallDraft, Question
@@ -58,7 +59,7 @@ def test_events_calls_and_runs(tmp_path: Path) -> None:
     assert [envelope.seq for envelope in reader.events("r1")] == [1, 2, 3, 4], "an event of another version is left out"
     assert [envelope.seq for envelope in reader.events("r1", after=2)] == [3, 4]
     assert [call.item for call in reader.calls("r1")] == ["f1.c", "f2.c", "f3.c"]
-    (run,) = reader.runs()
+    (run,) = list_runs(reader)
     assert (run.run_id, run.task, run.status, run.calls) == ("r1", "a [task]", "", 3), "counted while the run goes on"
     reader.close()
     log.close()
