@@ -1,4 +1,4 @@
-"""Thresholds from labels: for each stage, model and wording of the question a fitted rule, what it is worth, and whether to
+"""Thresholds from labels: for each stage, model and version of the question a fitted rule, what it is worth, and whether to
 use it."""
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from pathlib import Path
 import msgspec
 
 from agent.labels.items import Item
-from agent.learning.fit import Estimate, Point, best_cut, estimate, fit_rule
+from agent.learning.fit import Estimate, Point, estimate, fit_rule, score_of
 from agent.learning.scores import Confusion, confusion, labelled
 from agent.stages import Aim, stage_of
-from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, save_thresholds, thresholds_path
+from agent.verdict.threshold import Threshold, Thresholds, load_thresholds, save_thresholds
 
 MIN_LABELS = 20
 MIN_EACH = 4
 MIN_TASKS = 5
-"""What a fit needs: so many labels, of each answer, from so many tasks. With fewer tasks no interval over them holds."""
+"""What a fit needs: labels in all, labels of each answer, tasks they come from. With fewer tasks an interval over tasks
+means nothing."""
 
 
 class Fit(msgspec.Struct, frozen=True):
@@ -70,8 +71,8 @@ def fit_all(items: Iterable[Item], in_force: Thresholds, *, outcomes: bool = Fal
 
 
 def _fit(stage: str, model: str, question: str, items: list[Item], current: Threshold | None, prior: Threshold) -> Fit:
-    """``prior`` ships with the model or is its bare answer. A rule in force that was fitted to these labels would bring
-    each of them in twice, and into the tasks that the fit is measured on."""
+    """``prior`` ships with the model or is its bare answer. It is not the rule in force: where that was fitted to these
+    labels, each would count twice, also in the tasks that the fit is measured on."""
     points = [
         Point(item.task, bool(item.label), item.p_yes, item.rank, item.facts, bool(item.decided(current).verdict))
         for item in items
@@ -87,7 +88,7 @@ def _fit(stage: str, model: str, question: str, items: list[Item], current: Thre
         return msgspec.structs.replace(base, problem=problem, missing=missing, known=tuple((p.p, p.label) for p in points))
     prior, recall, worth = estimate(points, aim, prior)
     rule = fit_rule(points, aim, prior, recall)
-    scored = [(_score(rule, point), point.label) for point in points]
+    scored = [(score_of(rule, point), point.label) for point in points]
     then = confusion((label, score >= rule.threshold) for score, label in scored)
     rule = msgspec.structs.replace(
         rule, stage=stage, model=model, question=question, threshold=round(rule.threshold, 4), n=len(points), tasks=tasks,
@@ -101,11 +102,6 @@ def _alike(points: list[Point]) -> list[Point]:
     """Points that can be fitted together: where some have a rank and some do not, those with one."""
     ranked = [point for point in points if point.rank is not None]
     return ranked if ranked and len(ranked) * 2 >= len(points) else [msgspec.structs.replace(p, rank=None) for p in points]
-
-
-def _score(rule: Threshold, point: Point) -> float:
-    score = rule.score(point.p, point.rank, point.facts)
-    return point.p if score is None else score
 
 
 def _rounded(value: float | None) -> float | None:
@@ -130,8 +126,8 @@ def refusal(worth: Estimate, aim: Aim) -> str:
 
 
 def still_missing(items: Iterable[Item], stage: str, model: str, question: str) -> str:
-    """What the labels of a stage, model and question version are worth so far, in a line: what is missing for a fit, or that
-    one can be made."""
+    """How far the labels of a stage, model and question version are from a fit, in a line: what is missing, or that it can
+    be made."""
     mine = [
         item for item in items
         if (item.stage, item.model, item.question) == (stage, model, question) and item.p_yes is not None
@@ -198,6 +194,3 @@ def apply_fits(path: Path, fits: Iterable[Fit]) -> Path:
         entries[fit.stage, fit.model] = fit.rule
     save_thresholds(path, [entries[key] for key in sorted(entries)])
     return path
-
-
-__all__ = ["Fit", "apply_fits", "best_cut", "curve", "fit_all", "refusal", "thresholds_path"]

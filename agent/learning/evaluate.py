@@ -1,8 +1,7 @@
-"""Asking the labelled set of a model: which model answers a stage best is measured, not guessed.
+"""Ask models the labelled questions again, to measure which model answers a stage best.
 
-The questions are asked in a run of their own. Its calls neither use nor feed the cache of verdicts, so that no answer is
-taken over and no time measured that was not spent. Verdicts are reached as in a run: by the thresholds in force, with the
-rank and the facts that the labelled call had.
+The questions are asked in a run of their own. Its calls do not use the cache of answers, so that every answer and every time
+is measured. Verdicts are made as in a run: by the thresholds in force, with the rank and the facts of the labelled call.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from agent.verdict.in_force import thresholds_of
 from agent.verdict.threshold import Thresholds
 
 Progress = Callable[[int, int], None]
-"""(answered, of)."""
+"""(questions answered, questions in all)."""
 
 
 class EvaluationError(Exception):
@@ -47,7 +46,8 @@ class EvaluationError(Exception):
 def labelled_set(
     reader: LogReader, stages: Sequence[str] = (), judgments: frozenset[str] = frozenset(), *, outcomes: bool = False
 ) -> list[Pair]:
-    """The questions to ask: one a labelled judgment, contradicting labels left out; of ``judgments`` only, if given.
+    """The questions to ask, one for each labelled judgment (if given, only those in ``judgments``). Judgments with
+    contradicting labels are left out.
 
     Labels from outcomes count only with ``outcomes``.
 
@@ -66,10 +66,10 @@ def labelled_set(
 
 
 async def evaluate(ctx: RunContext, pairs: Sequence[Pair], progress: Progress | None = None, repo: str = "") -> RunFinished:
-    """Ask every question of ``pairs`` of the models that ``ctx`` routes to, as a run: all of it is in the log.
+    """Ask the models that ``ctx`` routes to every question of ``pairs``, as a run with all its calls in the log.
 
-    The run's row must be there (``AuditLog.start_run``). Up to ``models.concurrency`` calls are in flight; an answer that a
-    model cannot give for one item is unreadable, a model that cannot answer at all ends the run.
+    The run must be in the log (``AuditLog.start_run``). Up to ``models.concurrency`` calls are in flight. An item that a
+    model cannot answer counts as unreadable; a model that cannot answer at all ends the run.
 
     Raises:
         ModelError: the model cannot be asked; the run has ended as failed.
@@ -117,7 +117,13 @@ async def _ask(ctx: RunContext, pair: Pair) -> None:
     llm = ctx.llm(pair.stage)
     asked = await llm.ask(
         Question(
-            pair.system, pair.task_context, pair.question, pair.item, binary=True, rank=pair.rank, facts=pair.facts,
+            pair.system,
+            pair.task_context,
+            pair.question,
+            pair.item,
+            binary=True,
+            rank=pair.rank,
+            facts=pair.facts,
             examples=ctx.examples(pair.stage, pair.system),
         ),
         reuse=False,
@@ -128,7 +134,7 @@ async def _ask(ctx: RunContext, pair: Pair) -> None:
 
 class Comparison(msgspec.Struct, frozen=True):
     """Scores side by side: of the models that were just asked, and of every other model in the log on the same judgments;
-    how far they agree; and sentences on what the figures do not show."""
+    how far they agree; and sentences about the limits of the figures."""
 
     asked: tuple[StageScore, ...]
     others: tuple[StageScore, ...]
@@ -139,8 +145,8 @@ class Comparison(msgspec.Struct, frozen=True):
 def compare(
     items: Sequence[Item], run_ids: Sequence[str], thresholds: Sequence[Thresholds] = (), *, held_out: bool = False
 ) -> Comparison:
-    """The scores of evaluation runs among ``items``, all calls of their logs. ``thresholds`` are those that decided;
-    ``held_out``: the questions were kept out of whatever was fitted or trained."""
+    """The scores of evaluation runs. ``items`` are all calls of their logs, ``thresholds`` those that decided; ``held_out``:
+    no threshold was fitted and no model trained on the questions."""
     asked = [item for item in items if item.run_id in run_ids]
     judgments = {item.judgment for item in asked}
     pairs = {(item.stage, item.model) for item in asked}
@@ -156,12 +162,12 @@ def _in_sample(scores: Sequence[StageScore], thresholds: Sequence[Thresholds]) -
     fitted, notes = list(dict.fromkeys(named)), []
     if fitted:
         notes.append(
-            f"In-sample: the threshold of {', '.join(fitted)} was fitted to labels that are measured here. What to expect "
-            "on new tasks is what calibration measured on tasks left out."
+            f"In-sample: the threshold of {', '.join(fitted)} was fitted to labels that are measured here. Calibration "
+            "shows what to expect on new tasks: it measures on tasks left out of the fit."
         )
     notes.append(
-        "A model that was trained on these labels is measured here on its own rows. Ask only the rows that an export held "
-        "out to see what it does on others."
+        "A model that was trained on these labels is measured here on its own training rows. Ask only the rows that an "
+        "export held out to measure it on others."
     )
     return tuple(notes)
 
@@ -179,10 +185,10 @@ async def run_evaluation(
     judgments: frozenset[str] = frozenset(),
     outcomes: bool = False,
 ) -> tuple[RunFinished, Comparison]:
-    """Ask the labelled set, or the ``judgments`` of it, of the configured models, from opening the log to the scores; the
-    repository's log, if no other is named.
+    """Ask the configured models the labelled questions (or those in ``judgments``) of ``log``, by default the repository's,
+    and score the answers.
 
-    Not while a run goes on in this process: both would write to the log from one thread.
+    Not during a run in this process: both would write to the log from one thread.
 
     Raises:
         EvaluationError: nothing is labelled.
@@ -235,10 +241,10 @@ async def evaluate_models(
     judgments: frozenset[str] = frozenset(), outcomes: bool = False,
     gate: Gate | None = None, progress: Callable[[int, int, int], None] | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Ask the labelled sets of one model after another, and compare them on all of them together. The questions of a log are
-    asked as a run of its own in that log, so that no prompt of a repository gets into another. The first run that does not
-    come to its end is the last; what was answered until then is kept. ``progress`` hears the place of the model (from 0),
-    the questions answered and how many there are.
+    """Ask one model after another the labelled questions of all logs, and compare the models on all of them together. The
+    questions of a log are asked as a run in that log, so that no prompt of one repository gets into another's log. After a
+    run that does not complete no more are started; its answers are kept. ``progress`` is called with the place of the model
+    (from 0), the number of questions answered and the number of all.
 
     Raises:
         ModelError: a model cannot be asked, and no question was answered before.
@@ -272,7 +278,7 @@ async def evaluate_models(
 def _counts(
     places: Sequence[LabelledLog], stages: Sequence[str], judgments: frozenset[str], *, outcomes: bool
 ) -> dict[LabelledLog, int]:
-    """The logs that have something to ask, with how many questions that is."""
+    """The logs with labelled questions, and the number of those in each."""
     counts: dict[LabelledLog, int] = {}
     missing: EvaluationError | None = None
     for place in places:

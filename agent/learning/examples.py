@@ -51,7 +51,7 @@ class LabelledExamples:
         except LogError:
             return []
         try:
-            pairs, _ = load_pairs(reader, Choice(stages=(stage,), sources=("person", "overrule")))
+            pairs, _ = load_pairs(reader, Choice(stages=(stage,)))
         finally:
             reader.close()
         version = question_version(system)
@@ -65,9 +65,9 @@ def example_of(pair: Pair) -> Example:
 
 
 def choose(examples: Iterable[Example], count: int, own_task: str) -> list[Example]:
-    """As many yes as no, from other tasks than the run's own, those the model is surest of and right about first, one a task
-    before a second of any. Fewer than ``count`` of a kind give fewer of both. The order alternates and is always the same.
-    """
+    """As many yes as no, from other tasks than the run's own. Those come first that the model answers right and with the
+    greatest certainty; no task gives a second one before every task gave one. Where one answer has too few, both are fewer.
+    Yes and no alternate; the same examples give the same choice."""
     usable = [e for e in examples if e.task != own_task and len(e.context) + len(e.item) <= LONGEST]
     sides = {value: _spread([e for e in usable if e.label is value]) for value in (True, False)}
     each = min(count // 2, len(sides[True]), len(sides[False]))

@@ -3,23 +3,22 @@
 The score is a logistic regression on the log odds of P(yes), the reciprocal of the search's rank, and the facts known of an
 item (``agent/verdict/threshold.py``). A filter's threshold keeps nine tenths of what matters in as few items as it can;
 the others are cut where balanced accuracy is highest. Every figure is measured with whole tasks left out of the fit, since
-items of one task are alike; intervals are percentiles of 1,000 bootstrap samples of tasks (Efron 1979).
+items of one task are alike; intervals are percentiles of bootstrap samples of tasks (``agent/learning/bootstrap.py``).
 
 There is no isotonic regression on top (Zadrozny and Elkan, *Transforming classifier scores into accurate multiclass
-probability estimates*, 2002): it maps a score to a probability without changing the order, so that every verdict it could
-give, a threshold on the score itself gives too.
+probability estimates*, 2002): it maps a score to a probability without changing the order, so a threshold on the score
+gives the same verdicts.
 """
 
 from __future__ import annotations
 
-import random
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TypeVar
 
 import msgspec
 
+from agent.learning.bootstrap import Interval, bootstrap_interval
 from agent.learning.logistic import fit_weights
 from agent.stages import Aim
 from agent.verdict.threshold import Threshold, logit
@@ -34,22 +33,15 @@ _AIMS = (0.9, 0.925, 0.95, 0.975, 1.0)
 """Recall asked of the labels at hand; the first that gives ``RECALL`` on the tasks left out is taken."""
 
 _FREE, _KNOWN, _DOUBTED, _FIXED = 0.01, 0.2, 8.0, 1e6
-"""Precisions of the prior where it rests on no labels: of the bias, of the weights of P(yes) and rank, of those of other
-facts, and of what is not there. Chosen on the development answers of ``benchmarks/learning.py``: facts of the default
-model's stages helped nobody there, so it takes many labels to believe one."""
+"""Precisions of a prior that rests on no labels: of the bias, of the weights of P(yes) and rank, of the weights of facts,
+and of a weight that is not used. Chosen on the development answers of ``benchmarks/learning.py``: facts did not help the
+default model's stages there, so it takes many labels to give one a weight."""
 
 _FOLDS = 20
-_SAMPLES = 1000
-_TAIL = 0.025
-
-T = TypeVar("T")
-
-Interval = tuple[float, float]
-"""The 95 % interval, lower and upper end."""
 
 
 class Point(msgspec.Struct, frozen=True, gc=False):
-    """A labelled answer. ``now`` is the verdict under the rule in force, ``now_score`` what it compared, if it did."""
+    """A labelled answer. ``now`` is the verdict under the rule in force."""
 
     task: str
     label: bool
@@ -71,7 +63,7 @@ class Estimate(msgspec.Struct, frozen=True):
     """What a fit is worth, on tasks left out of it.
 
     ``then`` is the new rule, ``now`` the one in force, ``rank`` as many best-ranked items as ``then`` keeps. ``within`` is
-    the chance that a yes scores above a no of the same task, with its interval (0.5: the answers know at most the task).
+    the chance that a yes scores above a no of the same task, with its interval (0.5: inside a task the answers say nothing).
     ``gain`` is the interval of the new rule's worth less that of the one in force, ``over_rank`` that of the recall gained
     over rank alone, ``over_chance`` of recall less the share kept.
     """
@@ -88,8 +80,8 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 def fit_rule(points: Sequence[Point], aim: Aim, prior: Threshold, recall: float = RECALL) -> Threshold:
-    """A rule and its threshold for some labelled answers. ``prior`` was fitted to other labels or uses P(yes) alone; its
-    weights and its share of yes count as much as the labels that it rests on, so that few labels move it little.
+    """A rule and its threshold for some labelled answers. ``prior`` was fitted to other labels or uses P(yes) alone. Its
+    weights and its share of yes count as much as its number of labels, so that few new labels change it little.
 
     Both labels must occur.
     """
@@ -97,15 +89,16 @@ def fit_rule(points: Sequence[Point], aim: Aim, prior: Threshold, recall: float 
     return msgspec.structs.replace(rule, threshold=_cut(points, rule, aim, prior, recall))
 
 
-def _score(rule: Threshold, point: Point) -> float:
+def score_of(rule: Threshold, point: Point) -> float:
+    """The score that a rule gives an answer; P(yes) where the rule cannot use it."""
     score = rule.score(point.p, point.rank, point.facts)
     return point.p if score is None else score
 
 
 def _weighted(points: Sequence[Point], prior: Threshold) -> Threshold:
-    """The weights, with an intercept for each task: some tasks have more to find than others and some move every P(yes), and
-    neither says how an item compares with its neighbours. A slope below zero, which would read yes as no, is put at zero:
-    then the answers are not used."""
+    """The weights, with an intercept for each task: tasks differ in their share of yes and in their general level of P(yes),
+    and neither says how an item compares with others of its task. A slope below zero would read yes as no; it becomes zero,
+    and the answers are then not used."""
     ranked = all(point.rank for point in points)
     names = sorted({name for point in points for name in point.facts})
     means = [prior.bias, prior.slope, prior.rank_weight, *(prior.facts.get(name, 0.0) for name in names)]
@@ -131,21 +124,21 @@ def _weighted(points: Sequence[Point], prior: Threshold) -> Threshold:
 
 
 def _information(rows: Sequence[Sequence[float]], labels: Sequence[bool], n: int) -> list[float]:
-    """What ``n`` labelled answers like these tell of each weight: the diagonal of Fisher's information, at the share of yes
-    (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, 2009, section 4.4)."""
+    """How much ``n`` labelled answers like these say about each weight: the diagonal of Fisher's information, at the share
+    of yes (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, 2009, section 4.4)."""
     share = sum(labels) / len(labels)
     return [n * share * (1 - share) * statistics.pvariance(column) for column in zip(*rows, strict=True)]
 
 
 def _cut(points: Sequence[Point], rule: Threshold, aim: Aim, prior: Threshold, recall: float) -> float:
-    """The threshold of a weighted rule: the share of yes lies between what these labels want and what the prior says of the
-    same answers, by the number of labels that each rests on."""
-    scored = [(point.task, point.label, _score(rule, point)) for point in points]
+    """The threshold of a weighted rule. Its share of yes lies between that of the threshold which fits these labels best and
+    that of the prior on the same answers, weighted by the number of labels that each rests on."""
+    scored = [(point.task, point.label, score_of(rule, point)) for point in points]
     wanted = _recall_cut(scored, recall) if aim == "recall" else best_cut([(s, label) for _, label, s in scored])[0]
     if not prior.n:
         return wanted
     scores = sorted((score for _, _, score in scored), reverse=True)
-    before = sum(_score(prior, point) >= prior.threshold for point in points)
+    before = sum(score_of(prior, point) >= prior.threshold for point in points)
     now = sum(score >= wanted for score in scores)
     place = round((prior.n * before + len(points) * now) / (prior.n + len(points)))
     edges = [scores[0] + 1e-6, *((above + below) / 2 for above, below in pairwise(scores)), scores[-1] - 1e-6]
@@ -193,14 +186,14 @@ def best_cut(known: Sequence[tuple[float, bool]]) -> tuple[float, float]:
 def estimate(points: Sequence[Point], aim: Aim, prior: Threshold) -> tuple[Threshold, float, Estimate]:
     """(the prior to begin at, the recall to ask of all the labels, what the fit is worth on tasks left out of it).
 
-    A prior is kept unless these labels alone are better on tasks left out, at the lower end of the interval: then they come
-    from elsewhere than those that it rests on, and what is returned rests on none. Needs at least two tasks.
+    A prior is kept unless these labels alone do better on tasks left out, at the lower end of the interval: its labels are
+    then unlike these, and the prior that is returned rests on none. Needs at least two tasks.
     """
     asked, tasks = _left_out(points, aim, prior)
     if prior.n:
         alone = msgspec.structs.replace(prior, n=0)
         asked_alone, tasks_alone = _left_out(points, aim, alone)
-        better = _interval(list(zip(tasks_alone, tasks, strict=True)), lambda some: _gain(some, aim))
+        better = bootstrap_interval(list(zip(tasks_alone, tasks, strict=True)), lambda some: _gain(some, aim))
         if better is not None and better[0] > 0:
             prior, asked, tasks = alone, asked_alone, tasks_alone
     return prior, asked, _estimated(tasks, aim)
@@ -256,7 +249,7 @@ def _under(by_task: dict[str, list[Point]], fold: set[str], rule: Threshold, cut
     found = []
     for name in sorted(fold & by_task.keys()):
         inside = by_task[name]
-        scores = tuple(_score(rule, point) for point in inside)
+        scores = tuple(score_of(rule, point) for point in inside)
         then = tuple(score >= cut for score in scores)
         verdicts = [then, tuple(point.now for point in inside)]
         if all(point.rank for point in inside):
@@ -269,15 +262,15 @@ def _under(by_task: dict[str, list[Point]], fold: set[str], rule: Threshold, cut
 def _estimated(tasks: list[_Task], aim: Aim) -> Estimate:
     ranked = all(len(task.verdicts) > _RANK for task in tasks)
     worth = _worth if aim == "recall" else _balance
-    gain = _interval(tasks, lambda some: _less(worth(_measure(some, _THEN)), worth(_measure(some, _NOW))))
+    gain = bootstrap_interval(tasks, lambda some: _less(worth(_measure(some, _THEN)), worth(_measure(some, _NOW))))
     over_rank = over_chance = None
     if aim == "recall":
-        over_chance = _interval(tasks, lambda some: _less(_measure(some, _THEN).recall, _measure(some, _THEN).kept))
+        over_chance = bootstrap_interval(tasks, lambda some: _less(_measure(some, _THEN).recall, _measure(some, _THEN).kept))
     if ranked and aim == "recall":
-        over_rank = _interval(tasks, lambda some: _less(_measure(some, _THEN).recall, _measure(some, _RANK).recall))
+        over_rank = bootstrap_interval(tasks, lambda some: _less(_measure(some, _THEN).recall, _measure(some, _RANK).recall))
     return Estimate(
         _measure(tasks, _THEN), _measure(tasks, _NOW), _measure(tasks, _RANK) if ranked else None, _within(tasks),
-        _interval(tasks, _within), gain or (0.0, 0.0), over_rank, over_chance,
+        bootstrap_interval(tasks, _within), gain or (0.0, 0.0), over_rank, over_chance,
         tuple((s, label) for task in tasks for s, label in zip(task.scores, task.labels, strict=True)),
     )  # fmt: skip
 
@@ -325,18 +318,3 @@ def _wins(task: _Task) -> tuple[float, int]:
     good = [score for score, label in zip(task.scores, task.labels, strict=True) if label]
     bad = [score for score, label in zip(task.scores, task.labels, strict=True) if not label]
     return sum((g > b) + 0.5 * (g == b) for g in good for b in bad), len(good) * len(bad)
-
-
-def _interval(tasks: Sequence[T], figure: Callable[[Sequence[T]], float | None]) -> Interval | None:
-    """The percentile interval of a figure over bootstrap samples of tasks, or of what belongs to each; None where it is not
-    defined in most of them."""
-    dice = random.Random(1)
-    values = []
-    for _ in range(_SAMPLES):
-        value = figure(dice.choices(tasks, k=len(tasks)))
-        if value is not None:
-            values.append(value)
-    if len(values) < _SAMPLES / 2:
-        return None
-    values.sort()
-    return values[int(_TAIL * len(values))], values[min(len(values) - 1, int((1 - _TAIL) * len(values)))]

@@ -1,9 +1,9 @@
-"""Logistic regression with a Gaussian prior and an intercept of its own for each group, by Newton's method. A handful of
-weights and some hundred labels: no more is needed than what stands here, and it works in every installation.
+"""Logistic regression with a Gaussian prior and an intercept of its own for each group, by Newton's method. It is fast
+enough for a few weights and some hundred labels, and needs no library.
 
 The weights are pulled towards given means (maximum a posteriori), so that few labels change little. The groups' intercepts
 are random effects with mean zero (Gelman and Hill, *Data Analysis Using Regression and Multilevel/Hierarchical Models*,
-2007, chapter 14): what sets one group apart as a whole is laid to the group and not to the weights.
+2007, chapter 14): a difference of a whole group goes to its intercept, not to the weights.
 """
 
 from __future__ import annotations

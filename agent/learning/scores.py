@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 
@@ -10,6 +9,7 @@ import msgspec
 
 from agent.labels.items import Item
 from agent.labels.queue import kappa
+from agent.learning.bootstrap import Interval, bootstrap_interval
 
 BINS = 10
 """Bins of the calibration error, equally wide over P(yes)."""
@@ -25,7 +25,7 @@ class Confusion(msgspec.Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """All of them."""
+        """The number of prompts."""
         return self.true_yes + self.false_yes + self.true_no + self.false_no
 
     @property
@@ -40,7 +40,7 @@ class Confusion(msgspec.Struct, frozen=True):
 
     @property
     def recall(self) -> float | None:
-        """Share of right answers yes that were found."""
+        """Share of the prompts labelled yes that got a yes."""
         return _ratio(self.true_yes, self.true_yes + self.false_no)
 
     @property
@@ -50,7 +50,7 @@ class Confusion(msgspec.Struct, frozen=True):
 
     @property
     def balanced(self) -> float | None:
-        """Mean of the shares of yes and of no that were found: 0.5 is chance, whatever the mix."""
+        """Balanced accuracy, the mean of recall and specificity: 0.5 is chance, whatever the share of yes."""
         specificity = _ratio(self.true_no, self.true_no + self.false_yes)
         if self.recall is None or specificity is None:
             return None
@@ -81,9 +81,9 @@ class StageScore(msgspec.Struct, frozen=True):
     tokens: float | None = None
     kappa: float | None = None
     tasks: int = 0
-    f1_interval: tuple[float, float] | None = None
-    ece_interval: tuple[float, float] | None = None
-    brier_interval: tuple[float, float] | None = None
+    f1_interval: Interval | None = None
+    ece_interval: Interval | None = None
+    brier_interval: Interval | None = None
 
 
 class Agreeing(msgspec.Struct, frozen=True):
@@ -97,9 +97,9 @@ class Agreeing(msgspec.Struct, frozen=True):
 
 
 def labelled(items: Iterable[Item], *, outcomes: bool = False) -> list[Item]:
-    """Items that have a person's label to measure by: their own, or that of the same judgment if all who labelled it agree.
+    """Items with a person's label: their own, or that of another call of the same judgment if its labels agree.
 
-    Labels from outcomes are weak: they count only with ``outcomes``.
+    Labels from outcomes are weak, so they count only with ``outcomes``.
     """
     return [
         item for item in items
@@ -117,7 +117,7 @@ def score_models(items: Iterable[Item]) -> list[StageScore]:
 
 
 def agreements(items: Iterable[Item]) -> list[Agreeing]:
-    """Each two models of a stage on the labelled judgments that both answered."""
+    """Each pair of models of a stage, compared on the labelled judgments that both answered."""
     found = []
     newest = sorted(_newest(items).items())
     for place, ((stage, one), mine) in enumerate(newest):
@@ -162,23 +162,19 @@ def _ece(items: Sequence[Item]) -> float | None:
 
 def over_tasks(
     items: Sequence[Item], figure: Callable[[Sequence[Item]], float | None], samples: int = 300
-) -> tuple[float, float] | None:
+) -> Interval | None:
     """The 95 % percentile interval of a figure over bootstrap samples of tasks; None with fewer than five tasks."""
     by_task: dict[str, list[Item]] = {}
     for item in items:
         by_task.setdefault(item.task, []).append(item)
     if len(by_task) < 5:
         return None
-    dice, tasks = random.Random(1), [by_task[name] for name in sorted(by_task)]
-    drawn = (figure([item for task in dice.choices(tasks, k=len(tasks)) for item in task]) for _ in range(samples))
-    values = sorted(value for value in drawn if value is not None)
-    if len(values) < samples / 2:
-        return None
-    return values[int(0.025 * len(values))], values[min(len(values) - 1, int(0.975 * len(values)))]
+    tasks = [by_task[name] for name in sorted(by_task)]
+    return bootstrap_interval(tasks, lambda drawn: figure([item for task in drawn for item in task]), samples)
 
 
 def calibration_error(known: list[tuple[float, bool]]) -> float | None:
-    """Expected calibration error over equally wide bins: by how much P(yes) misses the share of yes, on average (0 to 1)."""
+    """Expected calibration error over equally wide bins: the mean distance of P(yes) from the share of yes (0 to 1)."""
     if not known:
         return None
     bins: dict[int, list[tuple[float, bool]]] = {}

@@ -1,4 +1,4 @@
-"""What an evaluation can ask: which models, which questions, and whether only rows that were held out."""
+"""What an evaluation can choose from: models, stages with labelled questions, and test rows of exports."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class HeldOut(msgspec.Struct, frozen=True):
 
 
 class Subjects(msgspec.Struct, frozen=True):
-    """What there is to choose from. ``models`` begins with ``AS_CONFIGURED``."""
+    """The choices. ``models`` begins with ``AS_CONFIGURED``."""
 
     models: tuple[str, ...]
     stages: tuple[LabelledStage, ...]
     exports: tuple[HeldOut, ...] = ()
 
     def seconds(self, models: int, stages: Sequence[str]) -> float | None:
-        """About how long it takes to ask the labelled questions of some stages of so many models, one call at a time; None
-        where no call was timed yet."""
+        """An estimate of the seconds it takes to ask ``models`` models the labelled questions of ``stages``, one call at a
+        time; None where a stage has no timed call yet."""
         chosen = [one for one in self.stages if one.stage in stages]
         if not chosen or not all(one.ms for one in chosen):
             return None
@@ -53,8 +53,8 @@ class Subjects(msgspec.Struct, frozen=True):
 
 
 def subjects(reader: LogReader, repo: Path, config: Config) -> Subjects:
-    """The models that are named in the configuration, lie here or stand in the log; the stages with labels; the exports
-    in the repository's own folder that hold something out.
+    """The models of the configuration, of the local store and of the log; the stages with labels; the exports with test
+    rows in the repository's own folder.
 
     Raises:
         LogError: the log cannot be read.
@@ -64,7 +64,7 @@ def subjects(reader: LogReader, repo: Path, config: Config) -> Subjects:
 
 
 def aimed(config: Config, name: str, provider: str = "", base_url: str = "", concurrency: int = 0) -> Config:
-    """The configuration with every stage on one model, an adapter after a plus; its overrides would send some elsewhere.
+    """The configuration with every stage on one model (``MODEL+ADAPTER`` names an adapter) and without overrides.
     ``AS_CONFIGURED`` leaves it as it is."""
     models = config.models
     if name:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
+from agent.learning.bootstrap import Interval
 from agent.learning.calibrate import Fit, curve
-from agent.learning.fit import Interval
 from agent.learning.scores import Confusion, StageScore
 from agent.verdict.threshold import Threshold
 from screens.learning.score_lines import score_table
@@ -119,4 +119,3 @@ def _matrix(table: Confusion) -> list[Content]:
         line(f"  {'right: no':<12}", (f"{table.false_yes:>{wide + 6}}", WARN), (f"{table.true_no:>{wide + 6}}", GOOD)),
         line((f"  {said}", MUTED)),
     ]
-
