@@ -1,4 +1,4 @@
-"""Labels: append-only, the last one wins, taking back is a row. Written by persons, by overrules and from outcomes."""
+"""Labels: append-only, the last one wins, withdrawing one is a row. They come from persons, overrules and outcomes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from agent.events import (
 
 
 class LabelRow(msgspec.Struct, frozen=True):
-    """One row of ``labels``; ``label`` None takes back what came before."""
+    """One row of ``labels``; ``label`` None withdraws the labels before it."""
 
     label_id: int
     call_id: int
@@ -37,9 +37,9 @@ class LabelRow(msgspec.Struct, frozen=True):
 
 
 class LabelBook:
-    """Writes a person's labels beside a run that may be going on: each label is committed at once, on its own connection.
+    """Writes a person's labels, also during a run: each label is committed at once, on a connection of its own.
 
-    Its methods wait up to five seconds for another writer. Call them in a thread where a run lives on the event loop.
+    Its methods wait up to five seconds for another writer. Call them in a thread where the event loop carries a run.
 
     Raises:
         LogError: if the log cannot be opened or written.
@@ -67,7 +67,7 @@ class LabelBook:
             raise LogError(f"The label could not be written to {self.path} ({error}). Try again.") from error
 
     def current(self, call_id: int) -> LabelRow | None:
-        """The label that holds for a call, None for none."""
+        """The label in force for a call, None where there is none."""
         rows = self.history(call_id)
         return rows[-1] if rows and rows[-1].label is not None else None
 
@@ -106,7 +106,7 @@ _SYMBOL_STAGES = ("precision_pass1", "precision_pass2")
 
 
 def outcomes_wanted(log: AuditLog, run_id: str) -> bool:
-    """Whether a run's configuration has outcomes labelled (``judgment.outcome_labels``)."""
+    """Whether a run's configuration labels outcomes (``judgment.outcome_labels``)."""
     row = log.db.conn.execute("select config from runs where id = ?", (run_id,)).fetchone()
     try:
         config = msgspec.json.decode(row[0]) if row is not None and row[0] else {}
@@ -116,10 +116,10 @@ def outcomes_wanted(log: AuditLog, run_id: str) -> bool:
 
 
 def label_outcomes(log: AuditLog, run_id: str) -> int:
-    """Label a run's own judgments by what came of it: files and symbols that its applied diff changed mattered; those that
-    were shown to the model that writes and were left alone probably did not, which is weak.
+    """Label a run's own judgments by its applied diff: files and symbols that it changed were relevant (yes). Those that the
+    coding model was shown and did not change were probably not (no), which is weak evidence.
 
-    Only for a diff that was applied, and never over a label that is there. Returns how many were added.
+    Only where a diff was applied, and only calls without a label. Returns how many labels were added.
     """
     log.flush()
     files, symbols = _changed(log, run_id)

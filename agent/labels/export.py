@@ -82,7 +82,7 @@ def export(reader: LogReader, out: Path, options: ExportOptions | None = None, *
     """Write the labels of a log into the folder ``out``, whole or not at all. The same labels give the same bytes.
 
     Raises:
-        ExportError: no label fits, or ``out`` holds something already and ``replace`` is not given, or is not a folder.
+        ExportError: no label fits; ``out`` is not a folder; it holds other files, or an export without ``replace``.
         LogError: if the log cannot be read.
     """
     _tidy(out)
@@ -170,7 +170,9 @@ def _report(
 ) -> ExportReport:  # fmt: skip
     notes = []
     if options.test_fraction and not held:
-        notes.append("Nothing is held out for testing: one group of runs (same task or shared prompts) holds the labels.")
+        notes.append(
+            "Nothing is held out for testing: one group of runs (same task or shared prompts) has nearly all labels."
+        )
     if conflicts:
         fate = "left out" if options.on_conflict == "skip" else "settled by the last label"
         notes.append(f"Contradicting labels on {len(conflicts)} prompts were {fate}; they are listed in {CONFLICTS}.")
@@ -180,7 +182,7 @@ def _report(
         notes.append(_kto_weights(pairs))
     labels = {word: sum(pair.label is value for pair in pairs) for word, value in (("yes", True), ("no", False))}
     if not all(labels.values()):
-        notes.append("All labels are the same, so a model trained on them learns to give that answer always.")
+        notes.append("All labels are the same, so a model that is trained on them learns to give always that answer.")
     sources = dict(sorted(Counter(str(pair.source) for pair in pairs).items()))
     counts = {name: len(rows) for name, rows in files.items()}
     reasons = {reason: count for reason, count in left_out.items() if count}
@@ -202,17 +204,17 @@ def _kto_weights(pairs: list[Pair]) -> str:
 def _nothing(total: int, conflicts: list[Conflict], options: ExportOptions, unbalanced: int) -> str:
     if unbalanced:
         return (
-            f"No question has labels of both answers ({unbalanced} prompts in all), so nothing is left when they are "
-            "balanced. Label some of the other answer, or export without balancing."
+            f"No question has labels of both answers ({unbalanced} prompts in all), so balancing leaves "
+            "nothing. Label some with the other answer, or export without balancing."
         )
     if total:
         return f"None of the {total} labelled prompts fits the format {options.format}. Choose another format."
     if conflicts:
         return (
-            f"All {len(conflicts)} labelled prompts carry contradicting labels. Look at them again, or take the last label "
+            f"All {len(conflicts)} labelled prompts carry contradicting labels. Label them again, or use the last label "
             "of each (--on-conflict last)."
         )
-    return "No label fits this choice. Label some calls first: in the application, r on any call."
+    return "No label fits this choice. Label some calls first: press r on any call in the application."
 
 
 def _refuse_used(out: Path, replace: bool) -> None:
@@ -227,7 +229,8 @@ def _refuse_used(out: Path, replace: bool) -> None:
 
 
 def _tidy(out: Path) -> None:
-    """After an export that was killed: the folder that it had put aside has its name again, what was half made goes."""
+    """After an export that was killed: give the folder that it had moved aside its name back, and remove unfinished
+    files."""
     out = out.absolute()
     aside = sorted(out.parent.glob(f".{glob.escape(out.name)}.*.old"), key=lambda path: path.stat().st_mtime)
     if aside and not os.path.lexists(out):
@@ -237,7 +240,7 @@ def _tidy(out: Path) -> None:
 
 
 def _write_folder(out: Path, contents: dict[str, bytes]) -> None:
-    """Everything into a folder beside, which then takes the place of ``out``."""
+    """Write everything into a folder beside ``out``, which then replaces it."""
     out = out.absolute()
     building = out.parent / f".{out.name}.{secrets.token_hex(4)}.tmp"
     old = building.with_suffix(".old")

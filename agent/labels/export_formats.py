@@ -1,8 +1,8 @@
-"""A training pair as one row of each format, with exactly the keys that its consumers read.
+"""A training pair as a row of each export format, with exactly the keys that the format's trainers read.
 
 Sources of the shapes: the OpenAI fine-tuning guide (``messages``), TRL's dataset formats (prompt and completion; chosen and
 rejected; unpaired preference), LLaMA-Factory's ``data/README.md`` (alpaca rows and their entry in ``dataset_info.json``),
-and the ``sysone`` trainer (state, questions, expected), which speaks of the same questions as ``POST /v1/systemone``.
+and the ``sysone`` trainer (state, questions, expected), which takes the same questions as ``POST /v1/systemone``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 def word(answer: bool) -> str:
-    """The answer as the model is to write it."""
+    """The word that the model should answer."""
     return "yes" if answer else "no"
 
 
@@ -40,7 +40,7 @@ def uses(pair: Pair, format: Format) -> bool:
 
 
 def is_synthetic(pair: Pair, format: Format) -> bool:
-    """Whether the rejected side of a preference pair is made up: the model did not say it."""
+    """Whether the rejected side of a preference pair is synthetic: the model did not give that answer."""
     return format in PREFERENCES and pair.word is not (not pair.label)
 
 
@@ -137,7 +137,7 @@ _SHAPES: dict[Format, _Shape] = {
 
 
 def about(format: Format) -> str:
-    """What a format is for, in a line."""
+    """What a format is for, in one line."""
     return _SHAPES[format].about
 
 
@@ -154,13 +154,13 @@ def encode_rows(rows: Sequence[Row], format: Format) -> bytes:
 
 
 def _as_cell(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula gets an apostrophe in front, which spreadsheets take for a mark of
-    text (OWASP, "CSV Injection"); numbers stay as they are."""
+    """A text that a spreadsheet would read as a formula gets a leading apostrophe, which marks it as text (OWASP, "CSV
+    Injection"). Numbers stay as they are."""
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 _SEPARATORS = {char.encode(): rf"\u{ord(char):04x}".encode() for char in "\x85\u2028\u2029"}
-"""Line ends to Python's ``splitlines`` and to JavaScript, though not to JSON Lines: written as escapes they are none."""
+"""Characters that end a line for Python's ``splitlines`` and for JavaScript, but not in JSON Lines; they are escaped."""
 
 
 def json_lines(rows: Sequence[Row]) -> bytes:

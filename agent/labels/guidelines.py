@@ -1,4 +1,4 @@
-"""What yes and no mean in each stage, for the person who labels: a text with a version, theirs to change."""
+"""What yes and no mean in each stage, for the person who labels: a versioned text that they can replace by their own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def guidelines_folder(repo: Path) -> Path:
 
 
 def guideline(repo: Path, stage: str) -> Guideline:
-    """The repository's text for a stage, else ours. A file that cannot be read counts as not there."""
+    """The repository's text for a stage, else the product's. A file that cannot be read counts as missing."""
     path = guidelines_folder(repo) / f"{stage}.md"
     try:
         text, own = path.read_text(encoding="utf-8"), True

@@ -1,4 +1,4 @@
-"""Labels made elsewhere, brought back: a spreadsheet, Argilla, or any tool that writes the exported CSV with its answers."""
+"""Import labels that were made in a spreadsheet, in Argilla, or in any tool that fills in the exported CSV."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from agent.audit.log import known_log
 from agent.audit.reader import LogReader
 from agent.labels.book import LabelBook
+from agent.labels.export_formats import word
 from agent.labels.items import Item, load_items
 
 _YES = frozenset({"yes", "y", "1", "1.0", "true", "t"})
@@ -18,11 +19,11 @@ _NO = frozenset({"no", "n", "0", "0.0", "false", "f"})
 
 
 class ImportFailure(Exception):
-    """The file cannot be read as labels; the text says why and what it takes. Nothing was written."""
+    """The file cannot be read as labels; the text says why and what to do. Nothing was written."""
 
 
 class ImportedLabel(msgspec.Struct, frozen=True):
-    """One label of the file; ``line`` counts from 1, the head included."""
+    """One label of the file; ``line`` counts from 1, the header line included."""
 
     line: int
     call_id: int
@@ -32,7 +33,7 @@ class ImportedLabel(msgspec.Struct, frozen=True):
 
 
 class ImportReport(msgspec.Struct, frozen=True):
-    """What came of it. ``conflicts`` and ``unusable`` are sentences, one a row; neither kind of row was written."""
+    """What an import did. ``conflicts`` and ``unusable`` are sentences, one a row; neither kind of row was written."""
 
     added: int
     same: int
@@ -43,8 +44,8 @@ class ImportReport(msgspec.Struct, frozen=True):
 def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportReport:
     """Add the labels of a CSV file to a repository's log, as a person's.
 
-    The file has the columns ``id`` (the call, as exported) and ``label`` (yes or no, 1 or 0, true or false; empty rows are
-    passed over); ``note`` is kept. Where it has the column ``judgment``, that says which call is meant: numbers of calls
+    The file has the columns ``id`` (the call, as exported) and ``label`` (yes or no, 1 or 0, true or false; rows without
+    one are skipped); ``note`` is kept. The column ``judgment``, if there, decides which call is meant, since call numbers
     differ between logs. A row that differs from the person's label in the log is a conflict, and is written only
     with ``replace``.
 
@@ -76,7 +77,7 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
         elif _own_label(item) is row.label:
             same += 1
         elif _own_label(item) is not None and not replace:
-            conflicts.append(f"line {row.line}: {_about(item)} is labelled {_word(not row.label)} in the log")
+            conflicts.append(f"line {row.line}: {_about(item)} is labelled {word(not row.label)} in the log")
         else:
             wanted.append(msgspec.structs.replace(row, call_id=item.call_id))
     _write(path, wanted, f"imported from {file.name}")
@@ -84,7 +85,7 @@ def import_labels(repo: Path, file: Path, *, replace: bool = False) -> ImportRep
 
 
 def _own_label(item: Item) -> bool | None:
-    """A person's label; one from an outcome gives way to any."""
+    """A person's label; a label from an outcome does not count, since any label replaces it."""
     return None if item.source == "outcome" else item.label
 
 
@@ -120,7 +121,7 @@ def _read(file: Path) -> tuple[list[ImportedLabel], list[str]]:
 
 
 def _dialect(text: str) -> type[csv.Dialect] | str:
-    """Comma, semicolon or tab, by what the head holds: spreadsheets write what their country reads."""
+    """Comma, semicolon or tab, by the header line: spreadsheets use the separator of their locale."""
     head = text.splitlines()[0] if text else ""
     if "," in head or not any(mark in head for mark in ";\t"):
         return "excel"
@@ -132,20 +133,16 @@ class _Semicolon(csv.excel):
 
 
 def _take(line: int, cells: dict[str, str], rows: list[ImportedLabel], unusable: list[str]) -> None:
-    word, number = cells["label"].lower(), cells["id"].removesuffix(".0")
-    if not word:
+    answer, number = cells["label"].lower(), cells["id"].removesuffix(".0")
+    if not answer:
         return
     if not number.isdecimal():
         unusable.append(f"line {line}: {cells['id']!r} is not the number of a call")
-    elif word not in _YES | _NO:
+    elif answer not in _YES | _NO:
         unusable.append(f"line {line}: {cells['label']!r} is neither yes nor no")
     else:
-        rows.append(ImportedLabel(line, int(number), word in _YES, cells["note"], cells["judgment"]))
+        rows.append(ImportedLabel(line, int(number), answer in _YES, cells["note"], cells["judgment"]))
 
 
 def _about(item: Item) -> str:
     return f"call {item.call_id} ({item.stage}, {item.item})"
-
-
-def _word(value: bool) -> str:
-    return "yes" if value else "no"

@@ -1,4 +1,4 @@
-"""The yes/no calls of a log as things to label: what the model said, what the right answer is and who says so."""
+"""The yes/no calls of a log as items to label: the model's answer, the right answer and where it comes from."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LabelState = Literal["", "unlabelled", "labelled", "agrees", "disagrees", "perso
 
 
 class Item(msgspec.Struct, gc=False):
-    """One yes/no call. ``word`` is the model's own answer as it is written, None if unreadable; ``model_verdict`` what came
-    of it by the threshold that was in force then, whoever overruled it.
+    """One yes/no call. ``word`` is the model's own answer as it is written, None if unreadable; ``model_verdict`` the
+    verdict that the threshold in force made of it, before any overrule.
 
     ``judgment`` identifies what was judged (``agent/verdict/identity.py``), ``task`` the repository and request of the run
-    that asked first, ``question`` the version of the question. ``label`` is the last word on this call or, failing that,
-    on another call of the same judgment (``own`` tells which). ``contested``: calls of this judgment carry different
+    that asked first, ``question`` the version of the question. ``label`` is the last label of this call or, without one,
+    of another call of the same judgment (``own`` tells which). ``contested``: calls of this judgment carry different
     labels.
     """
 
@@ -161,7 +161,7 @@ def _mark_labels(items: list[Item], labels: Iterable[tuple[Any, ...]]) -> None:
 
 
 def _mark_splits(items: list[Item]) -> None:
-    """The same question, answered yes here and no there: by another model, or in another run."""
+    """Mark the judgments that got a yes in one call and a no in another: of another model, or in another run."""
     first: dict[str, bool] = {}
     split: set[str] = set()
     for item in items:
@@ -181,8 +181,8 @@ def _mark_tasks(items: list[Item], tasks: dict[str, str]) -> None:
 
 
 def one_each(items: Iterable[Item]) -> list[Item]:
-    """One call for each judgment, at the place of its first: the one whose label it is, else one that was really asked, else
-    the first. Calls that answer a judgment differently stand beside each other."""
+    """One call for each judgment, in the order of their first calls: the call that carries the label, else one that was
+    asked (not reused), else the first. Of a judgment with both answers one call of each is kept."""
     best: dict[tuple[str, bool | None], Item] = {}
     for item in items:
         key = (item.judgment, item.model_verdict if item.split else None)
@@ -197,7 +197,7 @@ def _stands_for(item: Item) -> tuple[bool, bool]:
 
 
 def searched(item: Item) -> str:
-    """What the words of a filter are looked for in."""
+    """The text in which a filter's words are searched."""
     return f"{item.stage} {item.item} {item.raw}".lower()
 
 

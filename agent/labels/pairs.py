@@ -1,4 +1,4 @@
-"""Labelled calls as training pairs: one a prompt, conflicts set aside, split so that no prompt stands on both sides."""
+"""Labelled calls as training pairs: one for each prompt, conflicts apart, split so that no prompt is on both sides."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from agent.labels.items import Item, load_items
 
 SOURCES: tuple[LabelSource, ...] = ("person", "overrule", "outcome")
 BY_PERSONS: tuple[LabelSource, ...] = ("person", "overrule")
-"""What is used unless outcomes are asked for: they are weak, and mostly of one kind."""
+"""The default: labels from outcomes are weak, and mostly of one kind."""
 
 OnConflict = Literal["skip", "last"]
 
 
 class Pair(msgspec.Struct):
-    """A judgment and its right answer. ``word`` is what the model itself wrote, None if that could not be read, whatever a
-    threshold or a person made of it; ``rank`` and ``facts`` are what the search knew of the item;
+    """A judgment and its right answer. ``word`` is the model's own answer as written (no threshold, no overrule), None if
+    it could not be read; ``rank`` and ``facts`` are what the search knew of the item;
     ``duplicates`` are other labelled calls with the same prompt, ``also_in`` their runs, ``split`` is train or test."""
 
     call_id: int
@@ -137,7 +137,7 @@ def _texts(reader: LogReader, call_ids: Sequence[int]) -> dict[int, tuple[str, s
 def group_runs(pairs: Iterable[Pair], runs: dict[str, tuple[str, str]]) -> None:
     """Set ``group`` on each pair: runs of the same task on the same repository, or with a prompt in common, are one group.
 
-    ``runs`` gives (repository, task) by run. A group bears the name of its first run.
+    ``runs`` gives (repository, task) by run. A group has the name of its first run.
     """
     pairs = list(pairs)
     parent: dict[str, str] = {}

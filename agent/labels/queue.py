@@ -1,4 +1,4 @@
-"""The queue of calls to label: filtered, ordered, and nothing ever left out silently."""
+"""The queue of calls to label, filtered and ordered."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Filter(msgspec.Struct, frozen=True):
         return all(check(item) for check in self.checks())
 
     def checks(self) -> list[Callable[[Item], object]]:
-        """One question an item has to answer with something true for every field that is set, the cheap ones first."""
+        """One predicate for each field that is set, the cheap ones first; an item passes if all are true."""
         found: list[Callable[[Item], object]] = []
         if self.disputed:
             found.append(attrgetter("split"))
@@ -69,7 +69,7 @@ def passing(items: Iterable[Item], wanted: Filter) -> list[Item]:
 
 
 def uncertainty(item: Item) -> tuple[float, str]:
-    """How unsure the answer is (0 sure, 1 a toss-up, more than 1 unreadable) and, in words, what that rests on.
+    """How uncertain the answer is (0 certain, 1 a toss-up, more than 1 unreadable) and the reason, in words.
 
     In order: an answer that could not be read; the distance of the score from its threshold, or of P(yes) from 0.5;
     different answers of models or runs; words that are not plain yes or no.
@@ -79,7 +79,7 @@ def uncertainty(item: Item) -> tuple[float, str]:
 
 
 def _doubt(item: Item) -> tuple[float, str]:
-    """The number and the words, with places for the item's own figures: a queue is ordered by the number alone."""
+    """The number, and the words with placeholders for the item's figures: a queue is ordered by the number alone."""
     if item.defaulted or (item.model_verdict is None and not item.overruled):
         return 1.5, "the answer could not be read"
     if item.score is not None and item.threshold is not None:
@@ -128,7 +128,7 @@ class Agreement(msgspec.Struct, frozen=True):
 
 
 def agreement(items: list[Item]) -> list[Agreement]:
-    """Per stage and model, sorted by both. The newest call of a model on a prompt stands for the others."""
+    """Per stage and model, sorted by both. Of several calls of a model on a prompt the newest counts."""
     newest: dict[tuple[str, str], dict[str, Item]] = {}
     totals: dict[tuple[str, str], int] = {}
     for item in items:

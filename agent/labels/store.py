@@ -1,8 +1,8 @@
-"""The person's own store of labels over all their repositories: a log like a repository's, to which labelled calls are
-copied with their prompts. What reads a log reads the store (``cra labels``, ``cra calibrate``, ``cra evaluate``).
+"""The person's store of labels from all their repositories: a log like a repository's, into which labelled calls are copied
+with their prompts. What reads a log reads the store too (``cra labels``, ``cra calibrate``, ``cra evaluate``).
 
-It is kept only where ``judgment.pool`` is on. It holds prompts, and so source code: it lies in the state directory, and is
-its owner's alone.
+It exists only where ``judgment.pool`` is on. Its prompts hold source code, so it is in the state directory, readable only by
+its owner.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LABELLED_CALLS = (
 _LABELLED_RUNS = f"select run_id from source.calls where id in ({_LABELLED_CALLS})"
 _SAME_CALL = "c.run_id = s.run_id and c.seq = s.seq and c.judgment is s.judgment"
 _NOT_COPIED = frozenset({"id", "cached_from", "cache_key"})
-"""Columns of a call that mean something only in its own log: an answer of another repository is not reused."""
+"""Columns of a call that have a meaning only in its own log; an answer of another repository is never reused."""
 
 
 class StoreFacts(msgspec.Struct, frozen=True):
@@ -40,13 +40,13 @@ class StoreFacts(msgspec.Struct, frozen=True):
 
 
 def store_path() -> Path:
-    """Where the store is, whether or not there is one."""
+    """The path of the store, which need not exist."""
     return state_directory() / "labels" / "raw.sqlite"
 
 
 def gather(logs: Iterable[Path], store: Path) -> int:
-    """Copy what is labelled in some logs and not yet in the store; labels taken back are taken back there too. The copy of
-    each log is whole or not at all. Returns how many labels were new.
+    """Copy the labelled calls of some logs that are not yet in the store, and withdraw there what was withdrawn. Each log is
+    copied as a whole or not at all. Returns how many labels were new.
 
     Raises:
         LogError: a log or the store cannot be read or written.
@@ -96,7 +96,7 @@ def _copy(connection: sqlite3.Connection, log: Path) -> int:
 
 
 def gather_if_pooled(log: Path, config: Config) -> int:
-    """Copy the labels of a log into the person's store, where they want one (``judgment.pool``). Returns how many were new.
+    """Copy the labels of a log into the person's store where ``judgment.pool`` is on. Returns how many were new.
 
     Raises:
         LogError: as :func:`gather`.
@@ -106,8 +106,9 @@ def gather_if_pooled(log: Path, config: Config) -> int:
 
 @contextmanager
 def labelled_log(repos: Sequence[Path], *, shared: bool = False) -> Iterator[LogReader]:
-    """A reader of the labels of some repositories together, or of the person's store with what ``repos`` add to it. Of
-    several the labelled calls are copied to a log for the time being, so that call ids are not those of any repository.
+    """A reader of the labels of some repositories together, or (``shared``) of the person's store after the labels of
+    ``repos`` were added to it. The labelled calls of several repositories are copied to a temporary log, whose call ids are
+    its own.
 
     Raises:
         LogError: a log cannot be read.
