@@ -17,7 +17,7 @@ from agent.audit.history import events_of
 from agent.audit.reader import LogReader
 from agent.context import RunContext
 from agent.events import (
-    IncludeAdded,
+    Event,
     PlanAdjusted,
     PlanMade,
     RepairFinished,
@@ -30,6 +30,7 @@ from agent.events import (
 from agent.flow.outcome import RunOutcome
 from agent.planning.interface_tests import KIND as TESTS
 from agent.planning.schema import HowPlanned
+from agent.state.includes import StandingIncludes
 from agent.values import PlanStep
 
 _ROUNDS = ("repair", "adjustment")
@@ -58,7 +59,7 @@ class EarlierProgress:
     again: tuple[str, ...] = ()
     commit: str = ""
     rounds: int = 0
-    includes: int = 0
+    includes: StandingIncludes = field(default_factory=StandingIncludes)
     searched: bool = False
     mended: FoundEdit | None = None
 
@@ -99,12 +100,13 @@ def progress_of(ctx: RunContext) -> EarlierProgress | None:
         reader.close()
 
 
-def read_progress(events: Iterable[object]) -> EarlierProgress | None:
+def read_progress(events: Iterable[Event]) -> EarlierProgress | None:
     """The progress that a run's events tell of; None when it had neither a plan nor an edit."""
     found, failed, planned_done = EarlierProgress(), "", False
     outcome = RunOutcome()
     edit: FoundEdit | None = None
     for event in events:
+        found.includes.hear(event)
         match event:
             case PlanMade() if event.how == "search":
                 edit = FoundEdit(event.steps[-1])
@@ -135,10 +137,9 @@ def read_progress(events: Iterable[object]) -> EarlierProgress | None:
                 failed, planned_done = "", True
             case RunFinished() if event.status != "stopped":
                 found.rounds = 0
-            case IncludeAdded():
-                found.includes += 1 if event.kept else -1
     if not outcome.planned and found.mended is None:
         return None
+    found.includes.break_off()
     found.planned, found.dropped = outcome.planned, outcome.dropped
     if failed:  # whether the plan was to be adjusted after it is not known: it fails once more
         found.results.pop(failed, None)

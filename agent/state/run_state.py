@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from agent import events as ev
 from agent.stages import activity_of
+from agent.state.includes import StandingIncludes
 from agent.state.records import (
     Activity,
     Adjustment,
@@ -66,6 +67,7 @@ class RunState:
     functions: dict[str, FunctionState] = field(default_factory=dict)
     compiles: list[CompileEvent] = field(default_factory=list)
     """Everything about compiling, in order."""
+    includes: StandingIncludes = field(default_factory=StandingIncludes)
     compile_incidents: list[CompileIncident] = field(default_factory=list)
     """The same, by failed compile."""
     incidents: list[Incident] = field(default_factory=list)
@@ -107,6 +109,7 @@ class RunState:
             self.t = envelope.t
         if kind is not ev.CallFinished and kind is not ev.CallStarted:
             self.log.append((envelope.t, event))
+            self.includes.hear(event)
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, event)
@@ -130,11 +133,6 @@ class RunState:
     def status(self) -> RunStatus | None:
         """How it ended; None while it goes on."""
         return None if self.finished is None else self.finished.status
-
-    @property
-    def includes(self) -> int:
-        """Includes that were put in and stayed."""
-        return sum(isinstance(event, ev.IncludeAdded) and event.kept for event in self.compiles)
 
     @property
     def checks(self) -> CheckResult | None:

@@ -146,7 +146,7 @@ def _summary(state: RunState) -> Content:
     good = sum(event.ok for event in compiles)
     used = [event.attempt_consumed for event in state.compiles if isinstance(event, RecoveryDone)]
     spent, free = used.count(True), used.count(False)
-    text = f"{plural(len(compiles), 'compile')}, {good} clean · {plural(state.includes, 'include')} inserted"
+    text = f"{plural(len(compiles), 'compile')}, {good} clean · {plural(len(state.includes), 'include')} inserted"
     if spent or free:
         text += f" · tries: {spent} used, {free} saved"
     return Content.styled(text, MUTED)

@@ -84,7 +84,7 @@ def _facts(state: RunState, end: RunFinished) -> list[str]:
     if wanted:
         facts.append(f"{max(len(written), end.functions)} of {plural(len(wanted), 'function')} written")
     if state.includes:
-        facts.append(f"{plural(state.includes, 'include')} added")
+        facts.append(f"{plural(len(state.includes), 'include')} added")
     if end.stubs_left:
         facts.append(f"{plural(end.stubs_left, 'stub')} left")
     calls = max(end.calls, sum(call.done and not call.answer.cached for call in state.calls))

@@ -42,7 +42,7 @@ async def test_missing_includes_are_put_in_without_another_call(tmp_path: Path) 
         await ctx.log.durable()
         assert result.ok and result.attempts == 1 and len(server.calls) == 1
         assert {event.header for event in ctx.of(IncludeAdded) if event.kept} == {"stdlib.h", "string.h"}
-        assert ctx.includes_added == 2
+        assert len(ctx.includes) == 2
     text = (root / "w.c").read_text()
     assert "#include <stdlib.h>" in text and "#include <string.h>" in text and BODY in text
 
@@ -61,5 +61,5 @@ async def test_includes_of_a_failed_candidate_are_gone_and_come_again_with_the_n
             result = await implement_function(ctx, wanted, files=FolderFiles(root), compile=Recovery(build).compile)
         finally:
             build.close()
-        assert result.ok and result.attempts == 2 and ctx.includes_added == 2
+        assert result.ok and result.attempts == 2 and len(ctx.includes) == 2
     assert "mode" in server.calls[1].prompt and (root / "w.c").read_text().count("#include <") == 2
