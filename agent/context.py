@@ -16,7 +16,6 @@ from agent.events import (
     CallStarted,
     Envelope,
     Event,
-    IncludeAdded,
     Notice,
     StageFinished,
     StageStarted,
@@ -26,6 +25,7 @@ from agent.judgment.asking import StageLlm
 from agent.judgment.host import Examples, Router
 from agent.judgment.live import LiveText, Onlooker
 from agent.models.types import ProgressCallback
+from agent.state.includes import StandingIncludes
 from agent.verdict.threshold import Thresholds
 
 
@@ -72,7 +72,7 @@ class RunContext:
         self.onlookers: list[Onlooker] = []
         self.calls = mark.calls
         self.cached_calls = mark.cached_calls
-        self.includes_added = 0
+        self.includes = StandingIncludes()
         self._seq = mark.seq
         self._call_seq = mark.call_seq
 
@@ -83,13 +83,14 @@ class RunContext:
         envelope = Envelope(self.run_id, self._seq, round(self.seconds(), 4), event)  # type: ignore[arg-type]
         self.log.append(envelope, tuple(self.listeners))
 
-    def count_earlier(self, *, includes: int) -> None:
-        """Go on counting where a run was broken off: ``includes`` were added and kept by then."""
-        self.includes_added = includes
+    def count_earlier(self, *, includes: StandingIncludes) -> None:
+        """Go on counting where a run was broken off, with the ``includes`` that stand."""
+        self.includes = includes
 
-    def live(self, call_id: int) -> ProgressCallback | None:
-        """What hears a call's answer while it is written; None when nobody watches, so that nothing is streamed."""
-        return LiveText(call_id, self._show, self.clock) if self.onlookers else None
+    def live(self, call_id: int) -> ProgressCallback:
+        """What hears a call's answer while it is written. Texts are streamed when nobody watches, too: a server that writes
+        is told from one that is silent, and the requests do not depend on who looks on."""
+        return LiveText(call_id, self._show, self.clock)
 
     def _show(self, progress: CallProgress) -> None:
         for onlooker in self.onlookers:
@@ -135,5 +136,4 @@ class RunContext:
         elif isinstance(event, CallFinished) and event.cached and not event.revised:
             self.calls -= 1
             self.cached_calls += 1
-        elif isinstance(event, IncludeAdded):
-            self.includes_added += 1 if event.kept else -1
+        self.includes.hear(event)

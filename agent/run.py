@@ -183,9 +183,10 @@ class Run:
         return self.edits is not None
 
     def _announce(self) -> None:
-        workspace, target = self.workspace, self.ctx.router.target("function_implement")
+        workspace = self.workspace
+        model = self.ctx.router.target("function_implement").model if self.with_model else ""
         places = (str(workspace.repo), workspace.branch, workspace.base, str(workspace.root))
-        self.ctx.emit(RunStarted(self.task, *places, target.model, self.ctx.run_id if self.resumed else ""))
+        self.ctx.emit(RunStarted(self.task, *places, model, self.ctx.run_id if self.resumed else ""))
         for note in workspace.notes:
             self.ctx.notice("info", note)
 
@@ -201,7 +202,7 @@ class Run:
         applied = status == "complete" and self.apply_when_complete and (await self.apply())[0]
         finished = RunFinished(
             status, reason, ctx.calls, ctx.cached_calls, round(ctx.seconds(), 1), len(outcome.functions_done),
-            len(outcome.functions_failed), outcome.stubs_left, ctx.includes_added, outcome.baseline, outcome.final,
+            len(outcome.functions_failed), outcome.stubs_left, len(ctx.includes), outcome.baseline, outcome.final,
             self.workspace.branch if diff else "", applied,
         )  # fmt: skip
         ctx.emit(finished)
@@ -224,7 +225,6 @@ class Run:
 
     def _broken_off(self, error: Exception) -> tuple[RunStatus, str]:
         text = f"{error} {getattr(error, 'hint', '')}".strip() or type(error).__name__
-        self.ctx.notice("error", text)
         return ("partial" if self.outcome.steps_done else "failed"), text
 
     async def apply(self) -> tuple[bool, str]:

@@ -43,13 +43,14 @@ async def test_onlookers_hear_the_text_at_a_bounded_rate_and_the_log_holds_it_on
         reader.close()
 
 
-async def test_nothing_is_streamed_when_nobody_looks_on_nor_for_a_yes_or_no(tmp_path: Path) -> None:
+async def test_a_text_is_streamed_whoever_looks_on_and_a_yes_or_no_never(tmp_path: Path) -> None:
     async with ScriptedServer("yes") as server, run_context(tmp_path, server) as ctx:
         await write(ctx)
         ctx.onlookers.append(lambda progress: None)
+        await write(ctx)
         keys: dict[str, Any] = {"format_item": str, "item_key": str, "stage_name": "scope"}
         await run_binary_judgment(["a"], system_prompt="s", task_context="t", llm=ctx.llm("scope"), **keys)
-    assert [call.body["stream"] for call in server.calls] == [False, False]
+    assert [call.body["stream"] for call in server.calls] == [True, True, False]
 
 
 async def test_an_onlooker_s_fault_costs_the_call_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,15 @@ from tests.fakes import Answer, ScriptedServer, cut, failing, garbage, huge, res
 from tests.models.asking import openai, target_of, text, yes_no
 
 
+class Written:
+    """A reply that has begun."""
+
+    tokens = 1
+
+    def so_far(self) -> str:
+        return "int"
+
+
 async def test_a_yes_with_its_probability_and_tokens() -> None:
     answer = Answer("yes", p_yes=0.7, cached_tokens=5, prompt_tokens=9, completion_tokens=1)
     async with ScriptedServer(answer) as server, openai(server) as provider:
@@ -206,6 +215,21 @@ async def test_a_silent_server_is_named_with_the_seconds(monkeypatch: pytest.Mon
         await provider.complete(yes_no("Is it?", target_of(server)))
     assert told[0] == ("waiting", f"waiting for the server, 0 s ({server.base_url})")
     assert told[1][0] == "ready" and [what for what, _ in told].count("waiting") == 1
+
+
+@pytest.mark.parametrize("writes", [True, False])
+async def test_a_server_that_writes_is_not_waited_for(writes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "SILENT_SECONDS", 0.0)
+    told: list[str] = []
+    heard = asyncio.Event()
+    request = text("Go", ModelTarget("openai", "m"), progress=lambda written: heard.set())
+    patience = waiting.Patience(request, lambda what, _: told.append(what))
+    async with patience.watched():
+        if writes and patience.request.progress is not None:
+            patience.request.progress(Written())
+        for _ in range(5):
+            await asyncio.sleep(0)
+    assert (told, heard.is_set()) == (([], True) if writes else (["waiting", "ready"], False))
 
 
 async def test_nobody_there_names_the_address() -> None:
