@@ -9,6 +9,7 @@ from agent.context import RunContext
 from agent.events import CallFinished, CandidateJudged, CandidatesCompared, RepairChosen
 from agent.judgment.binary import run_binary_judgment
 from agent.prompts import fitting
+from agent.repair.edit_words import edit_words
 from agent.repair.edits import Candidate, texts_of, unified
 from agent.repair.functions import functions_of
 from agent.repair.passing import PassingEdit, edit_of, label_pick
@@ -149,4 +150,4 @@ def _only(edits: int, odd: int, inputs: int) -> str:
 
 
 def _title(number: int, candidate: Candidate) -> str:
-    return f"{number} {candidate.operator}, {Path(candidate.path).name}:{candidate.line}"
+    return f"{number} {edit_words(candidate.operator)}, {Path(candidate.path).name}:{candidate.line}"

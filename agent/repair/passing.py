@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import msgspec
 
 from agent.audit.log import AuditLog
+from agent.repair.edit_words import edit_words
 from agent.repair.edits import Candidate, texts_of
 
 
 class PassingEdit(msgspec.Struct, frozen=True):
-    """An edit that makes all checks pass, or a part of them. ``texts`` are whole files after it, ``before`` the same files
-    without it; ``kind`` is the number of the first edit that does the same with other inputs, ``call_id`` the question
-    whether it fits."""
+    """An edit that makes all checks pass, or a part of them. ``what`` is its kind in words. ``texts`` are whole files after
+    it, ``before`` the same files without it; ``kind`` is the number of the first edit that does the same with other inputs,
+    ``call_id`` the question whether it fits."""
 
     number: int
     path: str
@@ -31,7 +32,7 @@ def edit_of(
     """A candidate with its whole files, after and before."""
     texts = texts_of(one, sources)
     before = {path: sources[path] for path in texts}
-    return PassingEdit(number, one.path, one.function, one.operator, texts, before, kind, call_id)
+    return PassingEdit(number, one.path, one.function, edit_words(one.operator), texts, before, kind, call_id)
 
 
 def label_pick(log: AuditLog, old: PassingEdit, new: PassingEdit) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 import msgspec
 
 from agent.context import RunContext, StageReport
+from agent.counts import plural
 from agent.events import (
     CallFinished,
     CandidatePassed,
@@ -381,8 +382,8 @@ class RepairPhase:
         counts = self._counts
         where = ", ".join(one.function.name for one in suspects[:3])
         over = "The time is used up" if self._left() <= 0 else "No edit is left to try"
-        partial = f" {counts.partial} of them mend some of the failing checks." if counts.partial else ""
-        return f"{over}: {counts.tried} edits in {where} were tried and none makes all checks pass.{partial}"
+        partial = f" Some of the failing checks are mended by {counts.partial} of them." if counts.partial else ""
+        return f"{over}: {plural(counts.tried, 'edit')} tried in {where}, none makes all checks pass.{partial}"
 
     def _finished(self, done: Mended) -> Mended:
         seconds = round(time.monotonic() - self._began, 1)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from agent.repair.edit_words import AND
 from agent.repair.edits import Candidate, Edit, apply_edits, normal_text
 from agent.repair.functions import parses
 from agent.repair.localize import Suspect
@@ -223,7 +224,7 @@ class EditSearch:
                 together = len(one.trial.fixed | other.trial.fixed)
                 first, second = one.candidate, other.candidate
                 rank = together + (first.rank + second.rank) / 10
-                name = f"{first.operator} and {second.operator}"
+                name = f"{first.operator}{AND}{second.operator}"
                 edits = (*first.edits, *second.edits)
                 found.append(Candidate(edits, name, first.path, first.function, first.line, "combined", rank))
         return [*self._all_at_once(best), *sorted(found, key=lambda one: -one.rank)]
@@ -240,7 +241,7 @@ class EditSearch:
                 mended |= one.trial.fixed
         if len(taken) < 3:
             return []
-        first, names = taken[0].candidate, " and ".join(one.candidate.operator for one in taken)
+        first, names = taken[0].candidate, AND.join(one.candidate.operator for one in taken)
         edits = [edit for one in taken for edit in one.candidate.edits]
         return [Candidate(tuple(edits), names, first.path, first.function, first.line, "combined", float(len(mended)))]
 
@@ -268,5 +269,5 @@ def _together(first: Candidate, second: Candidate) -> Candidate | None:
     """Two edits as one candidate of the second one's rank; None where they are in different files or overlap."""
     if first.path != second.path or not _apart(first, second):
         return None
-    edits, name = (*first.edits, *second.edits), f"{first.operator} and {second.operator}"
+    edits, name = (*first.edits, *second.edits), f"{first.operator}{AND}{second.operator}"
     return Candidate(edits, name, first.path, first.function, first.line, "combined", second.rank)

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from agent.events import CandidatePassed, RepairChosen, RepairStarted, SuspectsRanked
+from agent.repair.edit_words import edit_words
 from agent.state.records import CandidateState, RepairState, SuspectState
 from agent.state.run_state import RunState
 from screens.panes.base import Pane
@@ -53,7 +54,7 @@ def headline(repair: RepairState) -> Content:
     failing = short_test(checks[0]) if checks else "the checks"
     more = f" and {len(checks) - 1} more" if len(checks) > 1 else ""
     parts: list[tuple[str, str] | str] = [("✗ ", f"bold {BAD}"), f"{failing} fails", (more, MUTED), (" → ", MUTED)]
-    tried = f"{repair.tried:,} {'edit' if repair.tried == 1 else 'edits'} tried"
+    tried = f"{plural(repair.tried, 'edit')} tried"
     parts.append(tried if repair.tried else plural(len(repair.suspects), "suspect"))
     if repair.mended is not None:
         parts += [(" → ", MUTED), ("✓ mended", GOOD) if repair.mended else ("✗ not mended", BAD)]
@@ -164,8 +165,8 @@ def candidate_row(one: CandidateState, chosen: bool) -> Content:
     elif chosen:
         mark = ("  not asked", MUTED)
     passed = one.passed
-    place = f"{passed.function}, line {passed.line}"
-    return line(("» " if chosen else "  ", GOOD), (f"{passed.number:<3}", MUTED), (one_line(passed.operator), STRONG),
+    kind, place = one_line(edit_words(passed.operator)), f"{passed.function}, line {passed.line}"
+    return line(("» " if chosen else "  ", GOOD), (f"{passed.number:<3}", MUTED), (kind, STRONG),
                 f"  {one_line(place)}", mark)  # fmt: skip
 
 

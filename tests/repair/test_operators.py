@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.repair.edit_words import edit_words
 from agent.repair.edits import Edit, apply_edits, normal_text
 from agent.repair.functions import functions_of, parses
 from agent.repair.operators import OPERATORS, Site, Told
@@ -300,3 +301,11 @@ def test_no_number_of_the_contract_moves_a_pointer() -> None:
     before = "int f(char *text, int n) { return g(text, n); }"
     found = b"".join(proposals("a.c", before, "told-operand"))
     assert b"n + 255" in found and b"text + 255" not in found
+
+
+def test_every_kind_of_edit_is_said_in_a_few_words_and_none_twice() -> None:
+    said = [edit_words(name) for name in OPERATORS]
+    assert all(len(words) <= 36 and "-" not in words for words in said)
+    assert len(set(said)) == len(said), "two kinds of edits that look the same in a row"
+    assert edit_words("connective and off-by-one and off-by-one") == "and / or exchanged + one more or less"
+    assert edit_words("a line added") == "a line added"

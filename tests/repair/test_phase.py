@@ -148,7 +148,7 @@ async def test_a_search_that_finds_nothing_says_how_far_it_came(tmp_path: Path) 
     async with ScriptedServer("no") as server:
         finished, heard = await play(repo, server, with_model=False, repair={"budget_s": 4})
     assert finished.status == "failed"
-    assert "edits in tax were tried" in of(heard, ev.RepairFinished)[0].reason
+    assert "edits tried in tax" in of(heard, ev.RepairFinished)[0].reason
     assert of(heard, ev.DiffReady)[0].diff == ""
 
 
