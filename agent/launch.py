@@ -18,6 +18,7 @@ from agent.config.authority import is_loopback
 from agent.config.schema import Config, load, load_with_notes
 from agent.context import RunContext
 from agent.events import ModelStatus
+from agent.folders import WHAT_TO_DO, no_folder
 from agent.gate import Gate
 from agent.index.scan import list_files
 from agent.languages import EITHER, LANGUAGES, language_of, named
@@ -89,8 +90,8 @@ async def open_run(
     if not task.strip():
         raise PreflightError("The task is empty.", "Describe in a sentence or two what to do.")
     repo = repo.expanduser().resolve()
-    if not repo.is_dir():
-        raise PreflightError(f"There is no folder {repo}.", "Give the path of the repository to work on.")
+    if why := no_folder(repo):
+        raise PreflightError(why, WHAT_TO_DO)
     given = config
     config = config or load(repo, extra)
     _require_room(task, config.models.context_window)

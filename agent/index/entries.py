@@ -50,8 +50,8 @@ class LibrarySymbol(msgspec.Struct, frozen=True, omit_defaults=True):
 class RefreshReport(msgspec.Struct, frozen=True):
     """What a refresh found: totals after it, files re-read (``changed``), skipped files by reason, time in ms.
 
-    ``unread`` names the sources among the skipped, each with its reason; ``encodings`` the files that are not UTF-8, by the
-    encoding they were read in.
+    ``unread`` names the sources among the skipped, by reason; ``encodings`` the files that are not UTF-8, by the encoding
+    they were read in.
     """
 
     files: int
@@ -62,5 +62,5 @@ class RefreshReport(msgspec.Struct, frozen=True):
     ms: int = 0
     languages: dict[str, int] = {}
     submodules: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
+    unread: dict[str, tuple[str, ...]] = {}
     encodings: dict[str, tuple[str, ...]] = {}

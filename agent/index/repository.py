@@ -13,6 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from agent.folders import WHAT_TO_DO, no_folder
 from agent.index import history, scan, search
 from agent.index.entries import FileEntry, IndexedSymbol, LibrarySymbol, RefreshReport
 from agent.index.references import References
@@ -69,8 +70,8 @@ class Index:
         folder or the place not writable.
         """
         root = Path(os.path.abspath(root))
-        if not root.is_dir():
-            raise IndexUnavailable(f"{root} is not a folder. Name the repository to index.")
+        if why := no_folder(root):
+            raise IndexUnavailable(f"{why} {WHAT_TO_DO}")
         try:
             discover(root)  # refuses a bare repository and one that git does not trust, with what to do
             store = Store(Path(db_path) if db_path else claim(root).folder / "index.sqlite")
@@ -169,10 +170,9 @@ class Index:
         [(files,)] = self._store.rows("SELECT count(*) FROM files WHERE skipped = ''")
         [(symbols,)] = self._store.rows("SELECT coalesce(sum(symbols), 0) FROM files")
         ms = round((time.monotonic() - began) * 1000)
-        left_out = self._store.rows("SELECT path, skipped FROM files WHERE skipped <> '' ORDER BY path")
-        unread = tuple(f"{path}: {reason}" for path, reason in left_out if parser_for(language_of(path)) is not None)
-        other = self._store.rows("SELECT encoding, path FROM files WHERE encoding <> '' ORDER BY 1, 2")
-        encodings = {name: tuple(path for _, path in rows) for name, rows in groupby(other, key=itemgetter(0))}
+        left_out = self._store.rows("SELECT skipped, path FROM files WHERE skipped <> '' ORDER BY 1, 2")
+        unread = _paths_by((reason, path) for reason, path in left_out if parser_for(language_of(path)) is not None)
+        encodings = _paths_by(self._store.rows("SELECT encoding, path FROM files WHERE encoding <> '' ORDER BY 1, 2"))
         return RefreshReport(
             files, symbols, changed, gone, dict(skipped), ms, languages, tuple(listing.submodules), unread, encodings
         )
@@ -294,3 +294,8 @@ class Index:
         """Source files by each kind of evidence for a task in plain words, best first, with scores that only compare within
         one kind. ``tests``: False without test files, True only those, None all."""
         return search.rankings(self._store, query, tests)
+
+
+def _paths_by(rows: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """(Name, path), sorted by name, as the paths of each name."""
+    return {name: tuple(path for _, path in group) for name, group in groupby(rows, key=itemgetter(0))}

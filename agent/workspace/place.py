@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from agent.folders import WHAT_TO_DO, no_folder
 from agent.workspace import copying, record, submodules, sweeping, uncommitted
 from agent.workspace.clean_room import untold, work_folder
 from agent.workspace.git import (
@@ -127,10 +128,8 @@ def _has_branch(repo: Path, branch: str) -> bool:
 
 
 def _checked_repo(repo: Path) -> Path:
-    if not repo.exists():
-        raise WorkspaceError(f"There is no folder {repo}. Give the path of the repository to work on.")
-    if not repo.is_dir():
-        raise WorkspaceError(f"{repo} is a file. Give the path of the repository to work on.")
+    if why := no_folder(repo):
+        raise WorkspaceError(f"{why} {WHAT_TO_DO}")
     real = repo.resolve()
     try:
         str(real).encode()

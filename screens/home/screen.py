@@ -19,6 +19,7 @@ from textual.widgets import Button, Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFinished
+from agent.folders import WHAT_TO_DO, no_folder
 from agent.languages import EITHER
 from screens import STYLES
 from screens.actions import bindings
@@ -270,7 +271,7 @@ class HomeScreen(KeyedScreen[None]):
             self.app.notify("Name the folder of the repository first.", severity="warning", markup=False)
             self.query_one("#repo").focus()
         elif not self.repo_path.is_dir():
-            self.app.notify(_no_folder(self.repo_path), severity="warning", markup=False)
+            self.app.notify(f"{no_folder(self.repo_path)} {WHAT_TO_DO}", severity="warning", markup=False)
             self.query_one("#repo").focus()
         else:
             self._begin(self.task_text, self.repo_path.resolve())
@@ -373,12 +374,6 @@ class HomeScreen(KeyedScreen[None]):
             with contextlib.suppress(Exception):
                 count = await self.services.predicted_calls(self.task_text, self.repo_path)
         self.query_one("#prediction", Static).update(Content(prediction(count, self.recent)))
-
-
-def _no_folder(path: Path) -> str:
-    if path.exists():
-        return f"{path} is a file; name the folder of the repository."
-    return f"There is no folder {path}. Correct the path."
 
 
 def _refill(view: OptionList, entries: list[Content]) -> None:

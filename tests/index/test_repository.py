@@ -154,7 +154,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     (root / "half.c").write_bytes(b"\xff\xfe\x00")
     (root / "data.c").write_bytes(b"int a;\0")
     (root / "picture.png").write_bytes(b"\0\0")
-    assert Index.open(root).refresh().unread == ("data.c: binary", "half.c: binary")
+    assert Index.open(root).refresh().unread == {"binary": ("data.c", "half.c")}
 
 
 @pytest.mark.parametrize("kind", ["no git", "no commit", "no files", "detached", "subfolder"])
@@ -238,7 +238,7 @@ def test_damage_in_the_middle_is_rebuilt_at_the_next_refresh(tmp_path: Path) -> 
 
 
 def test_no_folder_and_no_room_are_said_plainly(tmp_path: Path) -> None:
-    with pytest.raises(IndexUnavailable, match="not a folder"):
+    with pytest.raises(IndexUnavailable, match="There is no folder"):
         Index.open(tmp_path / "nowhere")
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / ".clean_room").write_text("in the way")

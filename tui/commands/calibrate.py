@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tui.commands.tables import REPOS, SHARED, STAGES, between, folders, share
-from tui.report import counted
+from agent.counts import counted
+from tui.commands.places import REPOS
+from tui.commands.tables import SHARED, STAGES, between, share
 from tui.say import say, say_data
 
 if TYPE_CHECKING:
@@ -37,15 +38,14 @@ def calibrate(
     from agent.verdict.in_force import own_thresholds_path, thresholds_of
     from agent.verdict.threshold import thresholds_path
 
-    places = folders(repos)
-    with labelled_log(places, shared=shared) as reader:
+    with labelled_log(repos, shared=shared) as reader:
         items = [item for item in load_items(reader) if not stages or item.stage in stages]
-    fits = fit_all(items, thresholds_of(places[0], load(places[0])), outcomes=outcomes)
+    fits = fit_all(items, thresholds_of(repos[0], load(repos[0])), outcomes=outcomes)
     offered = [fit for fit in fits if fit.offered]
     paths = []
     if use and offered:
         own = everywhere or shared
-        targets = [own_thresholds_path()] if own else [thresholds_path(place) for place in places]
+        targets = [own_thresholds_path()] if own else [thresholds_path(place) for place in repos]
         paths = [str(apply_fits(path, offered)) for path in targets]
     if as_json:
         rows = [{**msgspec.to_builtins(fit), "offered": fit.offered} for fit in fits]

@@ -10,6 +10,7 @@ import tomli_w
 
 from agent.config import schema as cfg
 from agent.config.template import template
+from tui.commands.places import REPO, REPO_IF_ANY
 from tui.commands.settings import settings_of
 from tui.say import say, say_data
 
@@ -20,17 +21,13 @@ def config() -> None:
 
 
 @config.command()
-@click.option(
-    "--repo", type=click.Path(file_okay=False, path_type=Path), help="Write the repository's file instead of yours."
-)
+@REPO_IF_ANY
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 def init(repo: Path | None, force: bool) -> None:
     """Write a commented template whose values run as they are."""
     path = cfg.repo_config_path(repo) if repo else cfg.user_config_path()
     if path.exists() and not force:
         raise click.UsageError(f"{path} exists already; nothing was changed. Use --force to replace it.")
-    if repo is not None and not repo.is_dir():
-        raise click.UsageError(f"{repo} is not a folder.")
     if repo is not None:
         from agent.audit.log import log_path
 
@@ -43,7 +40,7 @@ def init(repo: Path | None, force: bool) -> None:
 
 
 @config.command()
-@click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
+@REPO
 def show(repo: Path) -> None:
     """Print the configuration in force, defaults included."""
     values = msgspec.to_builtins(settings_of(repo))
@@ -51,8 +48,8 @@ def show(repo: Path) -> None:
 
 
 @config.command()
-@click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
+@REPO
 def path(repo: Path) -> None:
     """Print where configuration is looked for; the later file wins."""
-    for file in (cfg.user_config_path(), cfg.repo_config_path(repo.resolve())):
+    for file in (cfg.user_config_path(), cfg.repo_config_path(repo)):
         say(f"{file}{'' if file.is_file() else '  (not there)'}")

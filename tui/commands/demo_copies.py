@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from agent.counts import plural
 from agent.flow.demo_copies import DemoCopy, demo_copies, remove_copy
 from agent.workspace.demo import list_demos
 from agent.workspace.git import WorkspaceError
@@ -32,7 +33,7 @@ def clean_copies(yes: bool) -> None:
     if not going:
         say("There is nothing to delete." if copies else "There are no copies of demos.")
         return
-    if not yes and not click.confirm(f"Delete {len(going)} of {len(copies)} copies?", default=False):
+    if not yes and not click.confirm(f"Delete {len(going)} of {plural(len(copies), 'copy', 'copies')}?", default=False):
         say("Nothing was deleted.")
         return
     gone = 0
@@ -42,9 +43,9 @@ def clean_copies(yes: bool) -> None:
             gone += 1
         except WorkspaceError as error:
             say(f"cra: {error}", err=True)
-    say(f"Deleted {gone} {'copy' if gone == 1 else 'copies'}.")
+    say(f"Deleted {plural(gone, 'copy', 'copies')}.")
 
 
 def _about(copy: DemoCopy) -> str:
-    runs = "untouched" if copy.untouched else f"{copy.runs} run{'' if copy.runs == 1 else 's'}"
+    runs = "untouched" if copy.untouched else plural(copy.runs, "run")
     return f"({runs}{'; holds ' if copy.kept_for else ''}{', '.join(copy.kept_for)})"

@@ -13,7 +13,8 @@ import click
 
 from agent.config.schema import PROVIDERS
 from tui import exit_codes
-from tui.commands.tables import REPOS, SHARED, STAGES, between, folders, print_table, share
+from tui.commands.places import REPOS
+from tui.commands.tables import SHARED, STAGES, between, print_table, share
 from tui.say import say, say_data, say_progress
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ def evaluate(
     from agent.learning.evaluate import LabelledLog
     from agent.learning.subjects import aimed
 
-    named = folders(repos)
-    places = [LabelledLog(named[0], store_path())] if shared else [LabelledLog(repo, known_log(repo)) for repo in named]
+    places = [LabelledLog(repos[0], store_path())] if shared else [LabelledLog(repo, known_log(repo)) for repo in repos]
     for place in places:
         LogReader(place.log).close()
     try:
@@ -58,7 +58,7 @@ def evaluate(
     except ExportError as error:
         say(f"cra: {error}", err=True)
         sys.exit(exit_codes.USAGE)
-    config = load(named[0])
+    config = load(repos[0])
     configs = [aimed(config, model, provider or "", base_url, concurrency or 0) for model in models or ("",)]
     sys.exit(asyncio.run(_evaluate(places, configs, stages, judgments, outcomes, as_json)))
 

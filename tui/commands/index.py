@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.counts import plural
+from tui.commands.places import REPO_ARGUMENT
 from tui.commands.settings import settings_of
 from tui.say import say, say_progress
 
@@ -22,7 +25,7 @@ _NAMED = 10
 
 
 @click.command()
-@click.argument("repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@REPO_ARGUMENT
 @click.option(
     "--enrich", is_flag=True, help="Have the model name each file's purpose, domain and concepts."
 )
@@ -31,7 +34,7 @@ def index(repo: Path, enrich: bool) -> None:
     from agent.launch import PreflightError
 
     try:
-        asyncio.run(_index(repo.resolve(), enrich))
+        asyncio.run(_index(repo, enrich))
     except PreflightError as error:
         say(f"cra: {error} {error.hint}".rstrip(), err=True)
         sys.exit(error.exit_code)
@@ -39,7 +42,6 @@ def index(repo: Path, enrich: bool) -> None:
 
 async def _index(repo: Path, enrich: bool) -> None:
     from agent.index import Index
-    from agent.workspace.git import shown
 
     limits = settings_of(repo).index
     opened = Index.open(repo, max_file_bytes=limits.max_file_kib * 1024, max_commits=limits.max_commits)
@@ -47,17 +49,14 @@ async def _index(repo: Path, enrich: bool) -> None:
         report = await asyncio.to_thread(opened.refresh, _progress if sys.stderr.isatty() else None)
         languages = ", ".join(f"{count} {name}" for name, count in sorted(report.languages.items()))
         say(
-            f"{report.files} file{'s' * (report.files != 1)}{f' ({languages})' if languages else ''}, "
-            f"{report.symbols} symbol{'s' * (report.symbols != 1)}; "
+            f"{plural(report.files, 'file')}{f' ({languages})' if languages else ''}, {plural(report.symbols, 'symbol')}; "
             f"{report.changed} read, {report.removed} gone, {report.ms} ms"
         )
         for reason, count in sorted(report.skipped.items()):
-            say(f"  skipped: {count} {reason}")
-        for line in report.unread:
-            say(f"  not read: {shown(line)}")
+            names = report.unread.get(reason, ())
+            say(f"  skipped, {reason}: {count}{f' ({_listed(names)})' if names else ''}")
         for encoding, names in report.encodings.items():
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            say(f"  read as {encoding}: {', '.join(map(shown, names[:_NAMED]))}{more}")
+            say(f"  read as {encoding}: {_listed(names)}")
         if enrich:
             await _enrich(opened, repo)
     finally:
@@ -72,7 +71,15 @@ async def _enrich(opened: Index, repo: Path) -> None:
     async with asking_session("enrich", repo, load(repo)) as ctx:
         ctx.listeners.append(_tell)
         count = await enrich(ctx, opened)
-    say(f"{count} file{'s' * (count != 1)} enriched")
+    say(f"{plural(count, 'file')} enriched")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    from agent.workspace.git import shown
+
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(map(shown, names[:_NAMED]))}{more}"
 
 
 def _progress(done: int, total: int, path: str) -> None:

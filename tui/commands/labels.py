@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.counts import plural
 from agent.labels.export_formats import FORMATS
 from tui import exit_codes
-from tui.commands.tables import REPO, REPOS, SHARED, STAGES, folders, print_table, share
+from tui.commands.places import REPO, REPOS
+from tui.commands.tables import SHARED, STAGES, print_table, share
 from tui.say import say, say_data
 
 if TYPE_CHECKING:
     from agent.labels.export import ExportReport
+    from agent.labels.store import StoreFacts
 
 
 @click.group()
@@ -34,7 +37,7 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
     from agent.labels.queue import agreement
     from agent.labels.store import labelled_log, store_facts, store_path
 
-    with labelled_log(folders(repos), shared=shared) as reader:
+    with labelled_log(repos, shared=shared) as reader:
         items = load_items(reader)
     store = store_facts(store_path())
     own = [item for item in items if item.own]
@@ -46,9 +49,9 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
         say_data(msgspec.json.encode(document, enc_hook=str).decode())
         return
     given = ", ".join(f"{count} {name}" for name, count in sources.items())
-    say(f"{len(items)} yes/no calls, {len(own)} labelled ({given})")
+    say(f"{plural(len(items), 'yes/no call')}, {len(own)} labelled ({given})")
     if conflicts:
-        say(f"{conflicts} prompts carry contradicting labels")
+        say(f"{plural(conflicts, 'prompt')} with contradicting labels")
     if rows:
         table = [("stage", "model", "calls", "labelled", "agree", "unreadable", "kappa")]
         for row in rows:
@@ -58,7 +61,7 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
             table.append((row.stage, row.model or "-", *counts))
         print_table(table)
     if store.labelled:
-        say(f"your own store: {store.labelled} labels of {len(store.repositories)} repositories, {store.path}")
+        say(f"your own store: {_held(store)}, {store.path}")
 
 
 @labels.command("export")
@@ -96,7 +99,7 @@ def export_(
         format_, Choice(**chosen), on_conflict, balance, test_fraction, seed, per_stage, strings, not natural_only
     )
     try:
-        with labelled_log(folders(repos), shared=shared) as reader:
+        with labelled_log(repos, shared=shared) as reader:
             report = preview(reader, out, options) if dry_run else export(reader, out, options, replace=force)
     except ExportError as error:
         say(f"cra: {error}", err=True)
@@ -121,14 +124,14 @@ def import_(file: Path, repo: Path, replace: bool) -> None:
     from agent.labels.imported import ImportFailure, import_labels
 
     try:
-        report = import_labels(repo.expanduser().resolve(), file, replace=replace)
+        report = import_labels(repo, file, replace=replace)
     except ImportFailure as error:
         say(f"cra: {error}", err=True)
         sys.exit(exit_codes.USAGE)
-    say(f"{report.added} labels added, {report.same} were there already")
+    say(f"{plural(report.added, 'label')} added, {report.same} there already")
     for name, rows in (("in conflict", report.conflicts), ("not usable", report.unusable)):
         if rows:
-            say(f"{len(rows)} rows {name}, not written:", err=True)
+            say(f"{plural(len(rows), 'row')} {name}, not written:", err=True)
         for row in rows:
             say(f"  {row}", err=True)
 
@@ -141,16 +144,20 @@ def gather_(repos: tuple[Path, ...]) -> None:
     from agent.audit.log import known_log
     from agent.labels.store import gather, store_facts, store_path
 
-    new = gather([known_log(repo) for repo in folders(repos)], store_path())
+    new = gather([known_log(repo) for repo in repos], store_path())
     store = store_facts(store_path())
-    say(f"{new} new labels; {store.labelled} of {len(store.repositories)} repositories in {store.path}")
+    say(f"{plural(new, 'new label')}; {_held(store)} in {store.path}")
     for repository in store.repositories:
         say(f"  {repository}")
 
 
+def _held(store: StoreFacts) -> str:
+    return f"{plural(store.labelled, 'label')} of {plural(len(store.repositories), 'repository', 'repositories')}"
+
+
 def _print_report(report: ExportReport) -> None:
     for name, count in report.files.items():
-        say(f"{report.out / name}  {count} rows")
+        say(f"{report.out / name}  {plural(count, 'row')}")
     answers = ", ".join(f"{count} {name}" for name, count in report.labels.items())
     origins = ", ".join(f"{count} {name}" for name, count in report.sources.items())
     say(f"{answers}; {origins}", err=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from tui import exit_codes
+from tui.commands.places import REPO
 from tui.say import say, say_progress
 
 
@@ -48,9 +49,7 @@ def pull(name: str) -> None:
 
 
 @models.command()
-@click.option(
-    "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository whose configuration counts."
-)
+@REPO
 def check(repo: Path) -> None:
     """Look whether every model in use can be reached and is there."""
     from agent.config.schema import load

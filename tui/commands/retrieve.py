@@ -11,15 +11,14 @@ from typing import Any
 
 import click
 
+from tui.commands.places import REPO
 from tui.commands.settings import settings_of
 from tui.say import say, say_data
 
 
 @click.command()
 @click.argument("task")
-@click.option(
-    "--repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Repository (default: here)."
-)
+@REPO
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--no-model", is_flag=True, help="Stop before the judgments: every candidate, by rank.")
 def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:

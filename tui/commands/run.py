@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tui import exit_codes
+from tui.commands.places import REPO
 from tui.commands.settings import set_option
 from tui.say import say
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("task")
-@click.option("--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here).")
+@REPO
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line; the last is RunFinished.")
 @click.option("--apply", "apply_it", is_flag=True, help="Apply the change to your files if the run ends complete.")
 @click.option("--trust", "trust_it", is_flag=True, help="Trust the repository: let its build and tests run. Remembered.")
@@ -81,8 +82,8 @@ async def run_task(
         )
 
     try:
-        if trust_it and repo.expanduser().is_dir():
-            trust(repo.expanduser())
+        if trust_it:
+            trust(repo)
         try:
             started = await opened()
         except NotTrusted as error:

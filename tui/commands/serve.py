@@ -11,13 +11,12 @@ import click
 
 from agent.own_python import own_python
 from tui import exit_codes
+from tui.commands.places import REPO
 from tui.say import say
 
 
 @click.command()
-@click.option(
-    "--repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Repository (default: here)."
-)
+@REPO
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option(
@@ -41,7 +40,7 @@ def serve(repo: Path, host: str, port: int, anyone: bool, sessions: int) -> None
     except ImportError:
         say("cra: The browser needs the extra 'web'. Install it with: pip install 'cra[web]'", err=True)
         sys.exit(exit_codes.MISSING)
-    command = shlex.join(own_python("-m", "tui", "--repo", str(repo.resolve())))
+    command = shlex.join(own_python("-m", "tui", "--repo", str(repo)))
     server = GuardedServer(command, host=host, port=port, title="Clean Room", sessions=sessions)
     say(f"Open {server.address} (ctrl+c ends it). Whoever has this address runs code as you.", err=True)
     server.serve()

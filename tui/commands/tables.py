@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from tui.say import say
 
-REPO = click.option(
-    "--repo", default=".", type=click.Path(file_okay=False, path_type=Path), help="Repository (default: here)."
-)
-REPOS = click.option(
-    "--repo", "repos", multiple=True, type=click.Path(file_okay=False, path_type=Path),
-    help="Repository with labels (may be repeated: their labels are taken together; default: here).",
-)  # fmt: skip
 SHARED = click.option("--shared", is_flag=True, help="Your labels of all repositories (cra labels gather).")
 
 
@@ -36,11 +28,6 @@ def _stages(_context: click.Context, _option: click.Parameter, words: tuple[str,
 STAGES = click.option(
     "--stage", "stages", multiple=True, callback=_stages, help="Only this yes/no stage (may be repeated)."
 )
-
-
-def folders(repos: Sequence[Path]) -> list[Path]:
-    """The repositories named on the command line, or the one here."""
-    return [repo.expanduser().resolve() for repo in repos or (Path(),)]
 
 
 def share(value: float | None) -> str:

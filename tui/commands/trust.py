@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from tui.commands.places import REPO_ARGUMENT
 from tui.say import say
 
 
 @click.command()
-@click.argument("repo", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@REPO_ARGUMENT
 @click.option("--below", is_flag=True, help="Also trust every folder in it, whatever changes there.")
 @click.option("--remove", is_flag=True, help="Do not trust it any more.")
 @click.option("--show", is_flag=True, help="Only show what trust would allow.")
@@ -25,7 +26,6 @@ def trust(repo: Path, below: bool, remove: bool, show: bool, state: bool) -> Non
     from agent.workspace import trust as trusted
     from agent.workspace.clean_room import adopt
 
-    repo = repo.resolve()
     if state:
         say(f"Taken over from before: {', '.join(adopt(repo))}.")
     elif remove:
