@@ -11,6 +11,7 @@ from datetime import datetime
 
 from textual.content import Content
 
+from agent.counts import plural as plural
 from agent.stages import stage_of
 from agent.terminal_text import clean as clean
 
@@ -103,11 +104,6 @@ def probability(value: float | None) -> str:
     if value is None:
         return ""
     return "1.0" if value >= 0.995 else f"{value:.2f}"[1:]
-
-
-def plural(count: int, noun: str, many: str = "") -> str:
-    """``1 file``, ``3 files``."""
-    return f"{count} {noun if count == 1 else many or noun + 's'}"
 
 
 def keep_tail(text: str, width: int) -> str:

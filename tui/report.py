@@ -8,12 +8,15 @@ import sys
 from collections.abc import Callable
 
 from agent import events as ev
+from agent.counts import counted
 from agent.terminal_text import clean, escaped, revealed
 from agent.values import CheckResult
 
 Printer = Callable[[ev.Envelope], None]
 
 _REASON = 400  # characters
+_WAITING_AGAIN = 10.0
+"""Seconds between two lines about a server that is waited for."""
 
 
 def guarded(show: Printer, gone: Callable[[], None]) -> Printer:
@@ -50,10 +53,16 @@ def json_printer() -> Printer:
 
 
 def plain_printer() -> Printer:
-    """Narration: a line for what matters, none for what does not. What would drive the terminal is left out; in the diff it
-    is shown as escapes."""
+    """Narration: a line for what matters, none for what does not; a wait that goes on is told every ten seconds. What would
+    drive the terminal is left out; in the diff it is shown as escapes."""
+    waited = float("-inf")
 
     def show(envelope: ev.Envelope) -> None:
+        nonlocal waited
+        if isinstance(envelope.event, ev.ModelStatus) and envelope.event.status == "waiting":
+            if envelope.t - waited < _WAITING_AGAIN:
+                return
+            waited = envelope.t
         line = clean(_line(envelope.event))
         if isinstance(envelope.event, ev.DiffReady) and envelope.event.diff:
             line += f"\n\n{revealed(envelope.event.diff)}"
@@ -66,7 +75,8 @@ def plain_printer() -> Printer:
 def _line(event: ev.Event) -> str:
     match event:
         case ev.RunStarted():
-            return f"{event.task}\n          on branch {event.branch}, model {event.model}"
+            model = f"model {event.model}" if event.model else "no model"
+            return f"{event.task}\n          on branch {event.branch}, {model}"
         case ev.StageFinished():
             counts = ", ".join(counted(value, name) for name, value in event.counts.items())
             return f"{event.stage.replace('_', ' ')}: {counts or 'done'}{f' ({event.note})' if event.note else ''}"
@@ -97,7 +107,7 @@ def _work_line(event: ev.Event) -> str:
     match event:
         case ev.PlanMade():
             steps = "".join(f"\n            {step.id} {step.description}" for step in event.steps)
-            return f"plan ({event.how}): {len(event.steps)} steps{steps}"
+            return f"plan ({event.how}): {counted(len(event.steps), 'steps')}{steps}"
         case ev.StepFinished():
             return f"step {event.step_id} {'done' if event.ok else 'failed'}{f': {event.detail}' if event.detail else ''}"
         case ev.FunctionCandidate():
@@ -142,18 +152,6 @@ def _contract(event: ev.ContractChecked) -> str:
     if event.holds is None or event.holds:
         return f"{event.symbol}: {'no check uses it' if event.holds is None else 'holds'}"
     return f"{event.symbol}: fails {', '.join(event.failing[:4])} ({counted(event.candidates, 'versions')} tried)"
-
-
-def counted(value: int, name: str) -> str:
-    """``1 object``, ``2 objects``, ``1 library``: ``name`` is a plural, or a word that has none (``passed``). An exit code
-    is not a count: ``exit code 2``."""
-    if name == "exit code":
-        return f"{name} {value}"
-    if value == 1 and name.endswith("ies"):
-        name = f"{name[:-3]}y"
-    elif value == 1 and name.endswith("s") and not name.endswith("ss"):
-        name = name[:-1]
-    return f"{value} {name}"
 
 
 def _include(event: ev.IncludeAdded) -> str:

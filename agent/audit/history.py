@@ -14,6 +14,7 @@ import msgspec
 from agent.audit.change_fate import Fate, fate_of
 from agent.audit.log import LogError, log_path, open_database
 from agent.audit.reader import LogReader
+from agent.counts import plural
 from agent.events import Envelope
 from agent.state.run_state import RunState
 from agent.values import CheckResult
@@ -226,8 +227,8 @@ async def delete_run(repo: Path, run_id: str) -> str:
         raise WorkspaceError(busy(run_id))
     if run_id in record.recorded(repo):
         said = await (await Workspace.reopen(repo, run_id)).discard()
-    counts = _delete_rows(log_path(repo), run_id)
-    return f"Run {run_id} was deleted: {counts[0]} calls, {counts[1]} labels, {counts[2]} events. {said}".strip()
+    counts = zip(_delete_rows(log_path(repo), run_id), ("call", "label", "event"), strict=True)
+    return f"Run {run_id} was deleted: {', '.join(plural(count, noun) for count, noun in counts)}. {said}".strip()
 
 
 def _delete_rows(path: Path, run_id: str) -> tuple[int, int, int]:

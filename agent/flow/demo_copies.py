@@ -20,6 +20,7 @@ from agent.audit.history import RunSummary, list_runs
 from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.schema import repo_config_path
+from agent.counts import plural
 from agent.workspace.clean_room import claim, forget_repository, holds_aside
 from agent.workspace.demo import Demo, create_demo, data_directory, load_demo, read_demo
 from agent.workspace.git import WorkspaceError, run_git, text
@@ -100,7 +101,7 @@ def remove_copy(copy: DemoCopy) -> None:
 def _look_at(path: Path) -> DemoCopy:
     try:
         runs, labels = _logged(path)
-        reasons = [*_of_runs(path, runs), *([f"{labels} label{'s' * (labels != 1)} of yours"] if labels else [])]
+        reasons = [*_of_runs(path, runs), *([f"{plural(labels, 'label')} of yours"] if labels else [])]
         reasons += _of_git(path, runs)
         reasons += ["runs or labels of another machine, moved aside"] if holds_aside(path) else []
     except (LogError, WorkspaceError, OSError) as error:

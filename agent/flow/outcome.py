@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent.counts import plural
 from agent.shortening import shortened
 from agent.values import CheckResult, PlanStep, RunStatus
 from agent.workspace.checks import compare
@@ -144,7 +145,7 @@ def _steps(outcome: RunOutcome, comma: str = "") -> str:
         return "Every step is done"
     done = len(outcome.steps_done)
     gone = f"{dropped} {'was' if dropped == 1 else 'were'} dropped from the plan{comma}"
-    return f"{done} {'step' if done == 1 else 'steps'} {_is(done)} done, {gone}"
+    return f"{plural(done, 'step')} {_is(done)} done, {gone}"
 
 
 def _with_tests(outcome: RunOutcome, sentence: str) -> str:

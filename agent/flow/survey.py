@@ -12,6 +12,7 @@ import msgspec
 
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types
 from agent.context import RunContext
+from agent.counts import plural
 from agent.events import IndexRefreshed
 from agent.index import Index
 from agent.languages import EITHER, is_compiled
@@ -147,10 +148,10 @@ async def refresh_index(ctx: RunContext, workspace: Workspace, hidden: tuple[str
     if not done.files and not empty:
         raise NothingToRead(
             f"No {EITHER} file that can be read was found in {workspace.repo}"
-            + (f" ({skipped} files were skipped: {_reasons(done.skipped)})." if skipped else ".")
+            + (f" ({plural(skipped, 'file')} skipped: {_reasons(done.skipped)})." if skipped else ".")
         )
     return index
 
 
 def _reasons(skipped: dict[str, int]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in sorted(skipped.items()))
+    return ", ".join(f"{count} as {reason}" for reason, count in sorted(skipped.items()))

@@ -17,6 +17,7 @@ import tomli_w
 
 from agent import __version__
 from agent.audit.reader import LogReader
+from agent.counts import plural
 from agent.labels.export_formats import (
     PREFERENCES,
     Format,
@@ -175,7 +176,8 @@ def _report(
         )
     if conflicts:
         fate = "left out" if options.on_conflict == "skip" else "settled by the last label"
-        notes.append(f"Contradicting labels on {len(conflicts)} prompts were {fate}; they are listed in {CONFLICTS}.")
+        prompts = plural(len(conflicts), "prompt")
+        notes.append(f"Contradicting labels on {prompts} were {fate}; they are listed in {CONFLICTS}.")
     if options.format == "openai-chat" and len(pairs) < 10:
         notes.append("Fine-tuning services ask for at least 10 examples, and 50 to 100 before much changes.")
     if options.format == "trl-kto":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.counts import plural
 from agent.labels.items import Item
 from agent.learning.fit import Estimate, Point, estimate, fit_rule, score_of
 from agent.learning.scores import Confusion, confusion, labelled
@@ -155,7 +156,7 @@ def _problem(points: Sequence[Point], items: Sequence[Item]) -> tuple[str, int]:
         return f"None of the {len(items)} labelled answers has a probability, so there is nothing to put a threshold on.", 0
     if len(points) < MIN_LABELS:
         missing = MIN_LABELS - len(points)
-        return f"{len(points)} label{'s' * (len(points) != 1)}; a fit needs {MIN_LABELS}. Label {missing} more.", missing
+        return f"{plural(len(points), 'label')}; a fit needs {MIN_LABELS}. Label {missing} more.", missing
     yes = sum(point.label for point in points)
     few, word = min((yes, "yes"), (len(points) - yes, "no"))
     if few < MIN_EACH:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from agent.counts import plural
 from agent.events import ContextAssembled
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.models.budget import FRAMING_TOKENS, estimate_tokens
@@ -77,7 +78,7 @@ async def assemble(
         fitted = trim(index, kept, budget)
         total = [*dropped, *fitted.dropped]
         if total:
-            text = f"{len(total)} symbols did not fit into {budget} tokens and were left out: {_few(total)}."
+            text = f"{plural(len(total), 'symbol')} did not fit into {budget} tokens; left out are {_few(total)}."
             ctx.notice("info", text, "assembly")
         files = tuple(dict.fromkeys(block.path for block in fitted.blocks))
         ctx.emit(ContextAssembled(fitted.tokens, budget, files, tuple(total), refiltered))

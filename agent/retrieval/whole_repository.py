@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from agent.counts import plural
 from agent.events import FileScoped, SymbolClassified
 from agent.retrieval import without_model
 from agent.retrieval.assembly import context_budget, tokens_of
@@ -88,7 +89,7 @@ async def take_all(ctx: RunContext, whole: Whole) -> list[ScopedFile]:
         for one in whole.symbols:
             ctx.emit(SymbolClassified(one.name, _level(one), one.path, one.kind, REASON))
         report.counts = {"files": count}
-        report.note = f"{count} {'file' if count == 1 else 'files'}, {whole.tokens:,} tokens: all fit, not asked"
+        report.note = f"{plural(count, 'file')}, {whole.tokens:,} tokens: all fit, not asked"
     return list(whole.files)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from agent.atomic import mode_for
+from agent.counts import plural
 from agent.scratch import scratch_folder
 from agent.workspace.git import WorkspaceError, paths, run_git
 from agent.workspace.journal import Journal, recover
@@ -97,7 +98,7 @@ class Apply:
         if not changes:
             return ApplyResult(True, "Your files hold these changes already, so nothing was written.")
         self._write(changes)
-        text = f"Applied to {len(changes)} file{'s' if len(changes) != 1 else ''}."
+        text = f"Applied to {plural(len(changes), 'file')}."
         if merged:
             text += f" Merged with your own edits in {', '.join(merged[:5])}."
         return ApplyResult(True, text, tuple(change.path for change in changes), merged=tuple(merged))

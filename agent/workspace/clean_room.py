@@ -21,6 +21,7 @@ import msgspec
 import platformdirs
 
 from agent.atomic import replace_file
+from agent.counts import plural
 from agent.workspace.git import WorkspaceError, discover, paths, run_git, shown
 
 FOLDER = ".clean_room"
@@ -269,7 +270,7 @@ def _refuse_tracked(repo: Path, home: Path) -> None:
     names = [name for name in listed if name.removeprefix(f"{FOLDER}/") not in _NOT_STATE]
     if names:
         raise NotOurs(
-            f"Git tracks {len(names)} {'file' if len(names) == 1 else 'files'} in {home} ({shown(names[0])}), so they came "
+            f"Git tracks {plural(len(names), 'file')} in {home} ({shown(names[0])}), so they came "
             "with the repository. Nothing there is read or written. Take them out of git with: "
             f"git rm -r --cached {FOLDER}"
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agent import events as ev
+from agent.counts import counted
+from agent.repair.edit_words import edit_words
 from agent.stages import stage_of
 from agent.values import CheckResult
 from screens.text import duration, found_by, milliseconds, one_line, planned_by, plural, stage_short, stage_title
@@ -48,16 +50,7 @@ def _took(ms: float) -> str:
 def _counts(counts: dict[str, int]) -> str:
     """What was counted; of what there is none of nothing is said, but of what is a verdict or a result."""
     told = {name: value for name, value in counts.items() if value or name in _TOLD_AT_NONE}
-    return ", ".join(_count(name, value) for name, value in told.items())
-
-
-def _count(name: str, value: int) -> str:
-    """``2 files``, ``1 file``, ``exit code 2``, ``5 passed``."""
-    if name == "exit code":
-        return f"{name} {value}"
-    if value == 1 and name.endswith("ies"):
-        name = f"{name[:-3]}y"
-    return f"{value} {name[:-1] if value == 1 and name.endswith('s') and not name.endswith('ss') else name}"
+    return ", ".join(counted(value, name) for name, value in told.items())
 
 
 def _of_run(event: ev.Event) -> str:
@@ -264,9 +257,10 @@ def _of_repair(event: ev.Event) -> str:
         case ev.SuspectJudged():
             return f"The failure could {'' if event.suspected else 'not '}come from {event.function}."
         case ev.CandidatesTried():
-            return f"{event.tried:,} {'edit' if event.tried == 1 else 'edits'} tried, {event.passing} passing."
+            return f"{plural(event.tried, 'edit')} tried, {event.passing} passing."
         case ev.CandidatePassed():
-            return f"Edit {event.number} makes all checks pass: {event.operator} in {event.function}, line {event.line}."
+            kind, place = edit_words(event.operator), f"{event.function}, line {event.line}"
+            return f"Edit {event.number} makes all checks pass: {kind} in {place}."
         case ev.CandidatesCompared():
             return f"{plural(len(event.groups), 'kind')} of edits differ on {plural(event.inputs, 'other input')}."
         case ev.CandidateJudged():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from agent.counts import plural
 from agent.events import CallFinished, CallProgress, CallStarted, Event, RunFinished
 
 
@@ -34,7 +35,7 @@ class Writing:
         if not self.tokens:
             return f"no word yet · {seconds}"
         rate = f" · {self.rate:.1f} tokens/s" if self.rate else ""
-        return f"{self.tokens} token{'' if self.tokens == 1 else 's'}{rate} · {seconds}"
+        return f"{plural(self.tokens, 'token')}{rate} · {seconds}"
 
 
 class WritingNow:

@@ -30,6 +30,7 @@ from agent.coding.writing.compiled_candidate import CandidateTrial
 from agent.coding.writing.missing_helper import with_missing_helpers
 from agent.coding.writing.prompt_context import surroundings
 from agent.context import RunContext
+from agent.counts import plural
 from agent.events import (
     CandidateChosen,
     EditRejected,
@@ -400,8 +401,7 @@ class _Writer:
     def _failed(self, attempts: int) -> FunctionResult:
         first = next(iter(errors_of(self.trial.last.diagnostics)), None)
         why = f"it does not compile: {first.message}" if first is not None else self.trouble or "no usable reply came"
-        tries = "1 try" if attempts == 1 else f"{attempts} tries"
-        reason = f"{self.wanted.name} was not written in {tries}: {why}"
+        reason = f"{self.wanted.name} was not written in {plural(attempts, 'try', 'tries')}: {why}"
         if self.waits_for:
             reason = f"{self.wanted.name} waits for {self.waits_for}, which must be defined first."
         self.ctx.emit(FunctionFailed(self.wanted.name, self.wanted.path, reason, attempts))

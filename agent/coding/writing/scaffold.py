@@ -39,6 +39,7 @@ from agent.coding.writing.candidates import CompileFile, compile_trouble, headli
 from agent.coding.writing.declaration import declare
 from agent.coding.writing.shared_helper import lay_shared_helper
 from agent.context import RunContext
+from agent.counts import plural
 from agent.events import EditApplied, EditRejected
 from agent.judgment.batched import Unreadable, ask_structured
 from agent.languages import is_compiled, is_interface
@@ -240,9 +241,8 @@ class _Scaffold:
         if interface is None:
             return False
         path = interface.headers[0].path
-        self.ctx.notice(
-            "info", f"The task spells out {len(self.exact)} functions of {path}; no model was asked for them.", "scaffold"
-        )
+        told = plural(len(self.exact), "function")
+        self.ctx.notice("info", f"The task spells out {told} of {path}; no model was asked for them.", "scaffold")
         trouble = await self._lay({path: header_from_words(path, self.exact, structs_in(self.task), self.types)})
         if trouble:
             self.ctx.emit(EditRejected(path, trouble))

@@ -14,13 +14,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.config.schema import Config, load, merge, parse, repo_config_path, user_config_path
+from agent.counts import counted
 from agent.events import DiffReady, Envelope, ModelStatus, Notice
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
 from tui.cli import COMMANDS as COMMAND_TABLE
 from tui.cli import cli, main
-from tui.report import counted, plain_printer
+from tui.report import plain_printer
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = [
@@ -311,5 +312,47 @@ def test_counts_are_said_in_the_right_number_and_an_empty_diff_in_a_line(capsys:
     assert said == ["1 object", "2 objects", "1 library", "1 passed"]
     plain_printer()(Envelope("r1", 1, 12.0, ModelStatus("waiting", text="waiting for the server, 12 s")))
     assert capsys.readouterr().out == "   12.0s  waiting for the server, 12 s\n"
+    show = plain_printer()
+    for second in (12.0, 14.0, 17.0, 22.5, 25.0):
+        show(Envelope("r1", 1, second, ModelStatus("waiting", text=f"waiting for the server, {second:.0f} s")))
+    said = capsys.readouterr().out.splitlines()
+    assert [line.rpartition(", ")[2] for line in said] == ["12 s", "22 s"], "a wait that goes on, every ten seconds"
     plain_printer()(Envelope("r1", 1, 0.0, DiffReady("", (), 0, 0, "cra/r1")))
     assert capsys.readouterr().out == "    0.0s  diff: nothing was changed\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "Do it.", "--repo"), ("index",), ("retrieve", "it", "--repo"), ("trust",), ("labels", "stats", "--repo"),
+        ("labels", "gather", "--repo"), ("calibrate", "--repo"), ("evaluate", "--repo"), ("config", "show", "--repo"),
+        ("config", "path", "--repo"), ("config", "init", "--repo"), ("models", "check", "--repo"), ("serve", "--repo"),
+    ],
+)  # fmt: skip
+def test_a_missing_folder_is_said_in_one_sentence_by_every_command(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for name, said in (("nowhere", "There is no folder {}."), ("file", "{} is a file, not a folder.")):
+        refused = cra(*words, tmp_path / name)
+        assert refused.exit_code == 2
+        assert refused.stderr == f"cra: {said.format(tmp_path / name)} Give the path of the repository to work on.\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
+
+
+def test_index_counts_what_it_skips_and_names_each_file_once(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / "a.c").write_text("int a;\n")
+    (tmp_path / "big.c").write_text("x" * 2_000_000)
+    for name in ("one.c", "two.c"):
+        (tmp_path / name).symlink_to("a.c")
+    said = cra("index", tmp_path).stdout
+    assert said.startswith("1 file (1 c), 1 symbol; ")
+    assert "skipped, symbolic link: 2\n" in said and "skipped, too large: 1 (big.c)\n" in said
+    assert said.count("big.c") == 1
+
+
+def test_a_run_without_a_model_names_none_and_says_once_why_it_failed(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f():\n    return 1\n")
+    done = cra("run", "Add a function g to a.py.", "--no-model", "--trust", "--repo", tmp_path)
+    assert done.exit_code == 1
+    assert ", no model\n" in done.stdout and "qwen" not in done.output.lower()
+    assert done.output.count("Without a model") == 1
