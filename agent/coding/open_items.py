@@ -16,6 +16,7 @@ from agent.c.declarations.functions import CFunction, functions
 from agent.c.declarations.open_types import TypeFacts, type_facts
 from agent.c.declarations.signature import definition_head
 from agent.c.files import new_source_for
+from agent.c.ownership import freed_results
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
 from agent.c.writing.stubs import find_stubs
@@ -37,7 +38,8 @@ def names_freeing(name: str) -> bool:
 class OpenFunction(msgspec.Struct, frozen=True):
     """A function without a real body. ``path`` is the file it belongs in (which may not exist yet), ``header`` the one that
     declares it ("" when none does). ``name`` is qualified for Python methods. ``doc`` is the contract as it stands in the
-    source, comment markers included for C. ``line`` is that of the stub or the declaration, 1-based."""
+    source, comment markers included for C. ``line`` is that of the stub or the declaration, 1-based. ``result_freed`` tells
+    that a caller frees what it returns."""
 
     name: str
     path: str
@@ -47,6 +49,7 @@ class OpenFunction(msgspec.Struct, frozen=True):
     why: Literal["stub", "undefined"]
     language: str
     line: int = 0
+    result_freed: bool = False
 
     @property
     def only_frees(self) -> bool:
@@ -106,6 +109,8 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
         if not is_test_file(path):
             rest = [stub for stub in stubs[path].values() if stub.name not in declared]
             found.extend(_open(stub, path, "", stub.doc, "stub", stub.line) for stub in rest)
+    freed = frozenset[str]().union(*(freed_results(own[path]) for path in parsed))
+    found = [msgspec.structs.replace(one, result_freed=True) if one.name in freed else one for one in found]
     return found + _in_modules(own)
 
 

@@ -20,6 +20,8 @@ SAY_WHY = "Begin the body with a comment that says why the expected result is ri
 """Reasons written down before the code. Of eight samples of one predicate two came out right with such a sentence, none with
 the failure alone."""
 
+RESULT_FREED = "The caller frees what it returns: return memory from malloc in every case."
+
 _VARIED = ("", "", STEPS_FIRST, SIMPLY)
 """Last words of the question, by the number of the sample."""
 
@@ -48,6 +50,7 @@ def question(
     written: Sequence[str] = (),
     examples: Sequence[str] = (),
     cards: Sequence[str] = (),
+    result_freed: bool = False,
     order: int = 1,
     trouble: str = "",
     failing: str = "",
@@ -55,9 +58,9 @@ def question(
     """The function that is wanted now.
 
     ``written`` are definitions that stand in the file already, ``examples`` what the tests say of the function, ``cards``
-    advice for its kind, ``trouble`` what the compiler said of an earlier version, and ``failing`` what a check expected of
-    one. That version itself is never shown: a small model copies it. ``order`` (from 1) varies the end of the question, so
-    that samples differ.
+    advice for its kind, ``result_freed`` tells that the caller frees the result, ``trouble`` what the compiler said of an
+    earlier version, and ``failing`` what a check expected of one. That version itself is never shown: a small model copies
+    it. ``order`` (from 1) varies the end of the question, so that samples differ.
     """
     parts = []
     if written:
@@ -66,6 +69,7 @@ def question(
     parts += [f"Keep in mind: {card}" for card in cards]
     parts.append(f"Write the function {name} of {path}:\n```c\n{declared}\n```")
     parts += ["What the tests expect:\n" + "\n".join(examples)] if examples else []
+    parts += [RESULT_FREED] if result_freed else []
     parts += [] if failing else varied(order)
     wrong = [f"{failing.strip()}\n{SAY_WHY}"] if failing else []
     wrong += [trouble.strip()] if trouble else []

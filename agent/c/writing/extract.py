@@ -17,6 +17,7 @@ from agent.c.declarations.functions import CFunction, find_definition, functions
 from agent.c.declarations.signature import definition_head, prototype_of, same_signature
 from agent.c.preprocessor.comments import blanked
 from agent.c.syntax.tree import parse_c
+from agent.c.writing.slips.borrowed_result import with_owned_results
 from agent.c.writing.slips.loop_variable import with_loop_variables_outside
 from agent.c.writing.slips.shadowed_function import without_shadowing
 from agent.c.writing.stubs import stub_evidence
@@ -49,7 +50,9 @@ class Extracted(msgspec.Struct, frozen=True):
         return bool(self.function_text) and not self.problems
 
 
-def extract_function(reply: str, signature: str, *, known: Collection[str] = (), finish: str = "stop") -> Extracted:
+def extract_function(
+    reply: str, signature: str, *, known: Collection[str] = (), finish: str = "stop", result_freed: bool = False
+) -> Extracted:
     """Take the function that ``signature`` declares out of ``reply``.
 
     Args:
@@ -57,6 +60,7 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
         signature: the declared head, one line.
         known: names that the project already defines (functions, macros, types, globals), which are not taken again.
         finish: why the model stopped; ``length`` and ``context`` mean that the reply was cut.
+        result_freed: whether the caller frees what the function returns.
     """
     declared = prototype_of(signature)
     if declared is None:
@@ -84,7 +88,8 @@ def extract_function(reply: str, signature: str, *, known: Collection[str] = (),
     helpers = _helpers(source, text, {*known, declared.name}) if not problems else ()
     text, renamed = without_shadowing(text)
     text, moved = with_loop_variables_outside(text, known)
-    return Extracted(text, helpers, includes, problems, (*repairs, *more, *renamed, *moved))
+    text, owned = with_owned_results(text) if result_freed else (text, ())
+    return Extracted(text, helpers, includes, problems, (*repairs, *more, *renamed, *moved, *owned))
 
 
 def extract_helper(reply: str, name: str, *, known: Collection[str] = ()) -> tuple[str, ...]:

@@ -143,7 +143,7 @@ class Waiting:
         """The version of ``wanted`` that another function's reply held, once; ``known`` names are not taken again."""
         reply = self._beside.get(wanted.name, "")
         self._beside[wanted.name] = ""
-        found = extract_function(reply, wanted.signature, known=known) if reply else None
+        found = extract_function(reply, wanted.signature, known=known, result_freed=wanted.result_freed) if reply else None
         return found if found is not None and found.ok else None
 
     def take(self, wanted: OpenFunction) -> Extracted | None:
@@ -246,6 +246,8 @@ class _Writer:
             self.repeats += 1
             return False
         self.seen.add(key)
+        if extracted.repairs:
+            self.ctx.notice("info", f"{self.wanted.name}: {' '.join(extracted.repairs)}", "function_implement")
         async with self.lock:
             if await self._try(extracted, attempt):
                 return True
@@ -304,6 +306,7 @@ class _Writer:
                 written=around.written,
                 examples=self.examples,
                 cards=self.cards,
+                result_freed=wanted.result_freed,
                 order=self.asked + attempt,
                 trouble=self.trouble,
                 failing=self._told(attempt),
@@ -317,7 +320,9 @@ class _Writer:
         )
         self.calls.append(asked.call_id)
         self.waiting.note_beside(asked.text, wanted.name)
-        return extract_function(asked.text, wanted.signature, known=around.known, finish=asked.finish)
+        return extract_function(
+            asked.text, wanted.signature, known=around.known, finish=asked.finish, result_freed=wanted.result_freed
+        )
 
     async def _try(self, extracted: Extracted, attempt: int) -> bool:
         """Place and compile one candidate; the files are as before unless it is one to keep."""
