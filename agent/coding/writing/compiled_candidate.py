@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from agent.c.surroundings import reachable_headers
 from agent.c.writing.extract import Extracted
 from agent.c.writing.insertion import definition_lines, new_lines, place_function, standing
+from agent.c.writing.slips.array_from_string import with_strings_copied
 from agent.c.writing.slips.promoted_warnings import without_promoted_warnings
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
@@ -15,8 +16,8 @@ from agent.coding.writing.candidates import Compiled, CompileFile, CompileReport
 from agent.context import RunContext
 from agent.events import EditApplied, IncludeAdded
 
-MENDED = 3
-"""Compiles of one version after warnings in it were set right, at most: one hides another."""
+MENDED = 4
+"""Compiles of one version after errors in it were set right, at most: one hides another."""
 
 
 class CandidateTrial:
@@ -50,11 +51,11 @@ class CandidateTrial:
         self.ctx.emit(EditApplied(path, "function", self.wanted.name, added, removed))
 
     async def compiles(self, before: Mapping[str, bytes]) -> bool:
-        """Whether the version that stands there compiles, or whatever fails is not its fault. Warnings in it that the
-        project's flags turn into errors are set right where that is certain."""
+        """Whether the version that stands there compiles, or whatever fails is not its fault. Errors in it are set right
+        where only one thing can be meant: strings assigned to arrays, warnings that the project's flags turn into errors."""
         await self._compile()
         for _ in range(MENDED):
-            if self.last.ok or not self._without_warnings(before):
+            if self.last.ok or not self._set_right(before):
                 break
             await self._compile()
         return self.last.ok or await self._is_not_to_blame(before)
@@ -67,17 +68,21 @@ class CandidateTrial:
         self.last = await self.compile(self.wanted.path, self.wanted.name, self.wanted.signature)
         self._includes += [one for one in self.last.includes if one not in self._includes]
 
-    def _without_warnings(self, before: Mapping[str, bytes]) -> bool:
-        """Set right what warnings, taken as errors, say of the functions that are new in the file."""
+    def _set_right(self, before: Mapping[str, bytes]) -> bool:
+        """Set right what the errors say of the functions that are new in the file; whether anything changed."""
         path, source = self.wanted.path, self.source
         name = path.rsplit("/", 1)[-1]
         if any(not one.file.endswith(name) for one in errors_of(self.last.diagnostics)):
             return False
-        mended, told = without_promoted_warnings(source, self.last.diagnostics, new_lines(source, before.get(path, b"")))
+        lines, errors = new_lines(source, before.get(path, b"")), self.last.diagnostics
+        headers = [data for other, data in before.items() if other != path]
+        mended, told = with_strings_copied(source, errors, lines, headers)
+        if not told:
+            mended, told = without_promoted_warnings(source, errors, lines)
         if not told:
             return False
         self.files.write_bytes(path, mended)
-        self.ctx.emit(EditApplied(path, "warning", self.wanted.name, len(told), len(told)))
+        self.ctx.emit(EditApplied(path, "correction", self.wanted.name, len(told), len(told)))
         self.ctx.notice("info", f"{self.wanted.name}: {' '.join(told)}", "function_implement")
         return True
 
