@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from agent.c.declarations.functions import comment_above, definitions, find_definition, functions
+from agent.c.declarations.signature import definition_head
 from agent.c.syntax.tree import parse_c
 from agent.c.writing.extract import Extracted
 from agent.textfile import append_block, newline_of, styled
 
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "linkage_specification"})
 
 
 def place_function(source: bytes, name: str, extracted: Extracted) -> bytes:
     """``source`` with the definition of ``name`` replaced by the extracted one, or added at its end when there is none.
 
-    The comment above the function stays; helpers go before that comment; the file's newline style is kept. Includes are not
-    touched: whether one is needed is for the compiler to say.
+    The comment above the function stays; helpers go before that comment; the file's newline style is kept. A static
+    function that is called here and stands further down gets a prototype above. Includes are not touched: whether one is
+    needed is for the compiler to say.
     """
     text = styled(source, extracted.function_text.strip("\n"))
     current = find_definition(source, name)
@@ -29,7 +33,23 @@ def place_function(source: bytes, name: str, extracted: Extracted) -> bytes:
     private = [piece for piece in extracted.helpers if functions(piece.encode())]
     block = _block(private, source)
     placed = source[:start] + block + source[start : current.start] + text + source[current.end :]
-    return insert_before_functions(placed, _block(types, source)) if types else placed
+    placed = insert_before_functions(placed, _block(types, source)) if types else placed
+    own = [one.name for piece in private for one in functions(piece.encode())]
+    return _with_prototypes(placed, {name, *own})
+
+
+def _with_prototypes(source: bytes, callers: Collection[str]) -> bytes:
+    """``source`` with prototypes of the static functions that ``callers`` call and nothing above them declares: a helper
+    stands where the first function that needed it was written, which may be below the next one."""
+    found = functions(source)
+    missing: dict[str, str] = {}
+    for caller in (one for one in found if one.defined and one.name in callers):
+        words = set(_WORD.findall(source[caller.body_start : caller.body_end]))
+        above = {one.name for one in found if one.start <= caller.start}
+        below = [one for one in found if one.defined and one.static and one.start > caller.start]
+        called = (one for one in below if one.name.encode() in words and one.name not in above)
+        missing.update((one.name, f"{definition_head(one)};") for one in called)
+    return insert_before_functions(source, _block(["\n".join(missing.values())], source)) if missing else source
 
 
 def _block(pieces: Sequence[str], source: bytes) -> bytes:

@@ -210,6 +210,15 @@ def test_helpers_go_before_the_comment_of_the_function_and_types_before_all_func
     assert "#include <stdlib.h>" not in placed
 
 
+def test_a_helper_that_stands_further_down_is_declared_above() -> None:
+    below = b"\nstatic size_t last(size_t n)\n{\n    return n - 1;\n}\n"
+    calling = FUNCTION.replace("{\n", "{\n    r->count = last(r->count);\n", 1)
+    placed = place_function(SOURCE + below, "ring_push", take(f"```c\n{calling}\n```"))
+    assert placed.count(b"static size_t last(size_t n);") == 1
+    assert placed.index(b"static size_t last(size_t n);") < placed.index(b"int ring_push(")
+    assert place_function(placed, "ring_push", take(f"```c\n{calling}\n```")) == placed
+
+
 def test_crlf_and_no_final_newline_are_kept() -> None:
     source = SOURCE.rstrip(b"\n").replace(b"\n", b"\r\n")
     placed = place_function(source, "ring_push", take(WHOLE_FILE))
