@@ -44,6 +44,17 @@ def test_what_a_helper_of_the_tests_asserts_is_told_with_what_it_is_handed() -> 
     assert told[:2] == ('f("ab", 2) → "abab"', 'f("", 9) → ""')
 
 
+def test_a_helper_of_the_tests_tells_nothing_by_itself() -> None:
+    source = b"""static void check(const char *text, const char *want)
+    {
+        char *got = sorted(text);
+        TEST_ASSERT_EQUAL_STRING(want, got);
+        free(got);
+    }
+    static void test_two(void) { check("ba", "ab"); }"""
+    assert examples_of(source, ["sorted"]) == {"sorted": ('sorted("ba") → "ab"',)}
+
+
 def test_what_a_checking_helper_is_asked_about_a_result_is_an_example() -> None:
     source = b"""static void check_pairs(int count, pair want[], pair *got) { for (; count--;) same(want++, got++); }
     static void put_all(pair *pairs) { pairs[0].a = 1; }
