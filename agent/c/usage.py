@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
-import msgspec
 import tree_sitter
 
 from agent.c.declarations.definitions import pieces_of
 from agent.c.declarations.functions import declared_names, functions
 from agent.c.grids import declare, with_grids
 from agent.c.headers import header_table
-from agent.c.listed_values import in_listed_order
 from agent.c.preprocessor.comments import on_one_line
 from agent.c.preprocessor.includes import includes_of
 from agent.c.syntax.tree import parse_c
+from agent.c.used import Usage, UsedFunction, UsedType
 from agent.language.nodes import text_of, walk
 
 _SUFFIX_TYPES = {
@@ -49,75 +48,6 @@ _PLAIN = re.compile(
 )
 
 
-class UsedFunction(msgspec.Struct, frozen=True):
-    """A function that is called and nowhere declared. ``parameters`` are types ("" where the uses tell none; with
-    ``@`` where the name is inside), ``names`` those of the variables handed over ("" where there are none)."""
-
-    name: str
-    returns: str
-    parameters: tuple[str, ...]
-    sure: bool
-    names: tuple[str, ...] = ()
-
-    @property
-    def prototype(self) -> str:
-        """The declaration as far as it is known; what is not known is an ``int``."""
-        names = (*self.names, *[""] * len(self.parameters))
-        words = [declare(kind or "int", name).strip() for kind, name in zip(self.parameters, names, strict=False)]
-        between = "" if self.returns.endswith("*") else " "
-        return f"{self.returns}{between}{self.name}({', '.join(words) or 'void'});"
-
-
-class UsedType(msgspec.Struct, frozen=True):
-    """A type that is used and nowhere defined: its ``members`` as declarations, in the order of an initialiser where there
-    is one, and the ``values`` (enumerators) of one that only takes names. ``pointer``: it is only used behind one."""
-
-    name: str
-    members: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    pointer: bool = False
-    fields: tuple[str, ...] = ()
-
-    @property
-    def described(self) -> str:
-        """What is known of it, for a prompt."""
-        if self.values:
-            return f"{self.name} (an enum of {', '.join(self.values)})"
-        return f"{self.name} (a struct with {', '.join(self.fields)})" if self.fields else self.name
-
-    @property
-    def definition(self) -> str:
-        """The definition that the uses make; "" when they make none."""
-        if self.members:
-            body = "".join(f"    {one};\n" for one in self.members)
-            return f"typedef struct {{\n{body}}} {self.name};"
-        if self.values:
-            return f"typedef enum {{ {', '.join(self.values)} }} {self.name};"
-        return f"typedef struct {self.name} {self.name};" if self.pointer else ""
-
-
-class Usage(msgspec.Struct, frozen=True):
-    """All that is used and not declared. ``constants`` are names in capitals that belong to no type; ``lines`` show how the
-    types are used."""
-
-    functions: tuple[UsedFunction, ...] = ()
-    types: tuple[UsedType, ...] = ()
-    constants: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-
-    @property
-    def sure(self) -> bool:
-        """Whether the uses alone make the whole interface, so that nobody has to be asked."""
-        told = all(one.definition for one in self.types) and not any(one.values for one in self.types)
-        return bool(self.functions) and told and not self.constants and all(one.sure for one in self.functions)
-
-    def listed_by(self, text: str) -> Usage:
-        """The same, with the values of each type in the order in which a document lists them."""
-        replace = msgspec.structs.replace
-        types = tuple(replace(one, values=in_listed_order(one.values, text)) for one in self.types)
-        return replace(self, types=types)
-
-
 def undeclared_usage(sources: Sequence[bytes], headers: Sequence[bytes]) -> Usage:
     """What ``sources`` (tests) use that neither they nor ``headers`` (all of the project) nor the system declares."""
     found = _Uses(headers)
@@ -143,6 +73,8 @@ class _Uses:
         types = [piece for piece in pieces if piece.kind == "type"]
         self.constant_types = {name: _type_of(piece.text) for piece in types for name in piece.names}
         self.subscripted: set[tuple[str, str]] = set()
+        self.compared: dict[tuple[str, str], dict[str, None]] = {}
+        """The constants that a member (type, name) is compared with."""
         self.scope: dict[str, str] = {}
         self.handed: dict[str, tuple[str, ...]] = {}
         """The types of the parameters of the tests' own functions."""
@@ -240,8 +172,18 @@ class _Uses:
     def _compared(self, arguments: list[tree_sitter.Node]) -> None:
         """Constants that an assertion compares with a value whose type is known."""
         for one, other in zip(arguments, arguments[1:] + arguments[:1], strict=True):
-            if one.type == "identifier" and _CONSTANT.match(text_of(one)) and (kind := self._type(other)):
+            if one.type != "identifier" or not _CONSTANT.match(text_of(one)):
+                continue
+            if member := self._member_of(other):
+                self.compared.setdefault(member, {})[text_of(one)] = None
+            elif kind := self._type(other):
                 self.constant_types.setdefault(text_of(one), kind)
+
+    def _member_of(self, node: tree_sitter.Node) -> tuple[str, str] | None:
+        """(type, member) of ``x.member``, where the type is used and not defined."""
+        owner, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
+        kind = _bare(self._type(owner)) if node.type == "field_expression" and owner is not None else ""
+        return (kind, text_of(field)) if field is not None and kind in self.used_types else None
 
     def _result(self, node: tree_sitter.Node) -> str:
         """The type that the place of a call asks for; "" when it tells nothing, ``void`` for a statement of its own."""
@@ -344,17 +286,13 @@ class _Uses:
         return ""
 
     def _member(self, node: tree_sitter.Node) -> None:
-        owner, field = node.child_by_field_name("argument"), node.child_by_field_name("field")
-        kind = _bare(self._type(owner)) if owner is not None else ""
-        if field is None or not kind or kind not in self.used_types:
+        if (member := self._member_of(node)) is None:
             return
+        kind, field = member
         known = self.members.setdefault(kind, {})
         if node.parent is not None and node.parent.type == "subscript_expression":
-            self.subscripted.add((kind, text_of(field)))
-        if said := self._member_type(node) or known.get(text_of(field), ""):
-            known[text_of(field)] = said
-        else:
-            known.setdefault(text_of(field), "")
+            self.subscripted.add(member)
+        known[field] = self._member_type(node) or known.get(field, "")
 
     def _member_type(self, node: tree_sitter.Node) -> str:
         parent = node.parent
@@ -395,12 +333,30 @@ class _Uses:
 
     def usage(self) -> Usage:
         functions = tuple(self._function(name) for name in self.calls)
-        used = dict(self.used_types)
-        types = tuple(self._used_type(name) for name in used)
+        enums = self._member_enums()
+        types = (*enums, *(self._used_type(name) for name in self.used_types))
         owned = {value for one in types for value in one.values}
         loose = tuple(name for name in self.constants if name not in owned)
         lines = sorted(self.lines, key=lambda line: "=" not in line)[:_SHOWN]
         return Usage(functions, types, loose, tuple(lines))
+
+    def _member_enums(self) -> tuple[UsedType, ...]:
+        """An enum for each member that is only compared with constants of nobody else; the member gets its type. Tests never
+        name such a type, and the order of its values does not show."""
+        found: list[UsedType] = []
+        for (owner, field), values in self.compared.items():
+            others = {name for member, named in self.compared.items() if member != (owner, field) for name in named}
+            own = [name for name in values if name in self.constants and name not in others]
+            if len(values) < 2 or own != list(values) or any(map(self.constant_types.get, values)):
+                continue
+            if self.members[owner].get(field, "") not in ("", "int", "unsigned int"):
+                continue
+            short = f"{field}_t" if owner.endswith("_t") else field
+            taken = self.declared | self.used_types.keys() | {one.name for one in found}
+            name = f"{owner.removesuffix('_t')}_{short}" if short in taken or short == field else short
+            self.members[owner][field] = name
+            found.append(UsedType(name, values=tuple(values), ordered=True))
+        return tuple(found)
 
     def _function(self, name: str) -> UsedFunction:
         calls = self.calls[name]
@@ -408,6 +364,9 @@ class _Uses:
         names = self._names(name, width)
         parameters = tuple(_best([call[place] for call in calls if len(call) > place]) for place in range(width))
         parameters, names = with_grids(calls, self.numbers[name], parameters, names)
+        for place, kind in enumerate(parameters):
+            if not names[place] and (told_by := self._name_by_type(kind, name, names)):
+                names = (*names[:place], told_by, *names[place + 1 :])
         told = self.results.get(name, Counter())
         result = _best([kind for kind, count in told.items() if kind != "void" for _ in range(count)])
         result = result or ("void" if told else "")
@@ -425,6 +384,14 @@ class _Uses:
             found.append(best)
         return tuple(found)
 
+    def _name_by_type(self, kind: str, function: str, taken: Collection[str]) -> str:
+        """A name for a parameter to which no variable is handed over: the last word of its type, ``band`` for
+        ``resistor_band_t``; "" for a type that is not the tests' own."""
+        short = _bare(kind).removesuffix("_t").rpartition("_")[2]
+        name = f"{short}s" if kind.startswith("const ") and kind.endswith("*") else short
+        own = _bare(kind) in self.used_types and name not in (*taken, function, _bare(kind))
+        return name if own and not self.declared & {name} else ""
+
     def _used_type(self, name: str) -> UsedType:
         values = tuple(one for one in self.constants if _bare(self.constant_types.get(one, "")) == name)
         known, order = self.members.get(name, {}), self.lists.get(name, ())
@@ -440,7 +407,8 @@ class _Uses:
             members = [declare(kind, field) for kind, field in zip(order, names, strict=False)]
         pointer = bool(self.behind[name]) and not self.plain[name]
         kept = () if members or known else values
-        return UsedType(name, tuple(members), kept, pointer and not known, tuple(known))
+        fields = tuple(declare(kind, field) if kind else field for field, kind in known.items())
+        return UsedType(name, tuple(members), kept, pointer and not known, fields)
 
 
 def _variables(nodes: Iterator[tree_sitter.Node] | list[tree_sitter.Node]) -> Iterator[tuple[str, str]]:

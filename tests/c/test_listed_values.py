@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.c.usage import Usage, UsedType
+from agent.c.used import Usage, UsedType
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,25 @@ def test_what_the_uses_leave_open_is_not_sure() -> None:
         assert usage.functions and not usage.sure
 
 
+def test_constants_that_only_a_member_is_compared_with_are_an_enum_of_its_own() -> None:
+    text = """void t(void) {
+        weight_t w = weigh((kind_t[]){ HEAVY, LIGHT });
+        TEST_ASSERT_EQUAL_UINT16(33, w.value);
+        TEST_ASSERT_EQUAL(GRAMS, w.unit);
+        w = weigh((kind_t[]){ LIGHT, HEAVY });
+        TEST_ASSERT_EQUAL_INT(KILOS, w.unit);
+    }"""
+    usage = undeclared_usage([text.encode()], [HEADER])
+    assert [one.definition for one in usage.types] == [
+        "typedef enum { GRAMS, KILOS } unit_t;",
+        "typedef struct {\n    uint16_t value;\n    unit_t unit;\n} weight_t;",
+        "typedef enum { HEAVY, LIGHT } kind_t;",
+    ]
+    assert not usage.sure and usage.listed_by("- light\n- heavy\n").sure
+    assert [one.prototype for one in usage.functions] == ["weight_t weigh(const kind_t *kinds);"]
+    assert usage.types[1].described == "weight_t (a struct with uint16_t value, unit_t unit)" and not usage.plain_structs
+
+
 def test_an_opaque_type_is_only_used_behind_a_pointer() -> None:
     text = b"void t(void) { queue_t *q = queue_new(3); queue_free(q); }"
     usage = undeclared_usage([text], [HEADER])

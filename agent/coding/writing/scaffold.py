@@ -22,7 +22,7 @@ from agent.c.spelled_out import (
     structs_in,
     types_in,
 )
-from agent.c.usage import Usage
+from agent.c.used import Usage
 from agent.c.writing.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.c.writing.stub_insertion import with_stub
 from agent.coding.files import Files, LazyFiles, content, put_back
@@ -191,6 +191,7 @@ class _Scaffold:
             self.ctx.emit(EditRejected(header, trouble))
             put_back(self.files, self.before)
         exact = [Spelled(made) for one in usage.functions if one.sure and (made := prototype_of(one.prototype))]
+        structs = [SpelledType((one.name,), one.definition) for one in usage.plain_structs]
         existing, trouble = content(self.files, header) or b"", ""
         fallback = ""
         for attempt in range(1, self.attempts + 1):
@@ -208,7 +209,7 @@ class _Scaffold:
                 stop=("\n```\n",) if attempt == 1 else (),
             )  # fmt: skip
             wanted = {one.name: "" for one in usage.functions}
-            reply = header_from_reply(asked.text, header, wanted, exact, finish=asked.finish)
+            reply = header_from_reply(asked.text, header, wanted, exact, types=structs, finish=asked.finish)
             self.kind = "patch_failure"
             trouble = reply.problem or await self._lay({header: reply.text})
             if not trouble:
