@@ -18,8 +18,9 @@ else
 	$(BIN)/cra demo $(DEMO)
 endif
 
+# Bytecode is kept: without it every worker, and every program that a test starts, compiles all of it again.
 test: $(VENV)/.dev
-	$(BIN)/pytest -m "not live" -n $(PYTEST_WORKERS) --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -m "not live" -n $(PYTEST_WORKERS) --dist worksteal
 
 live: $(VENV)/.dev
 	$(BIN)/cra models pull

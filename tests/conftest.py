@@ -2,6 +2,8 @@
 
 import gc
 import os
+import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +35,38 @@ def nothing_waits_for_the_disk(tmp_path_factory: pytest.TempPathFactory) -> Iter
         patch.setattr(os, "fsync", lambda file: None)
         patch.setenv("GIT_CONFIG_GLOBAL", str(settings))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checks_run_with_this_python() -> Iterator[None]:
+    """The ``python`` and ``pytest`` of a test's repository are those of this environment, and pytest loads none of its
+    plugins: a shim found on PATH and plugins of others take five times as long to start as what is wanted of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join((sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath))))
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def a_search_ends_soon_after_it_found() -> Iterator[None]:
+    """What a search for an edit finds within thirty tries of the first that passes is enough to choose from. The application
+    goes on for seconds, since the best edit need not be among the first."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.repair.search.SETTLE_SECONDS", 0.0)
+        patch.setattr("agent.repair.search.SETTLE_TRIES", 30)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def screens_are_looked_at_sooner() -> Iterator[None]:
+    """A pilot waits after every key until the process has been idle for a moment, and a screen is laid out anew at most once
+    in a frame. Both are half as long here: screens of tests are small, and most of the seconds of their tests are waits."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "textual" in sys.modules:
+            patch.setattr("textual._wait.SLEEP_GRANULARITY", 1 / 100)
+            patch.setattr("textual._wait.SLEEP_IDLE", 1 / 2000)
+            patch.setattr("textual.screen.UPDATE_PERIOD", 1 / 120)
         yield
 
 

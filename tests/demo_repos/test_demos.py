@@ -122,7 +122,7 @@ async def test_token_budget_before_and_after(tmp_path):
     replace(repo / "budget.py", "< self.remaining", "<= self.remaining")
     after = await run_checks(repo, command, 60)
     assert (after.ok, after.passed, after.failed) == (True, 8, 0)
-    with_pytest = await run_checks(repo, "pytest -q -p no:cacheprovider", 60, env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+    with_pytest = await run_checks(repo, "pytest -q -p no:cacheprovider", 60)
     assert (with_pytest.ok, with_pytest.passed) == (True, 8)
     replace(repo / "budget.py", "<= self.remaining", "<= self.remaining + 1")
     assert not (await run_checks(repo, command, 60)).ok

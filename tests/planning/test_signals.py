@@ -1,7 +1,6 @@
 """Failure signals: the forms of many tools (signal_cases.jsonl, own words), and what real tools say here."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -31,8 +30,7 @@ def run(tmp_path, command, **files):
     for name, text in files.items():
         (tmp_path / name.replace("_dot_", ".")).write_text(text)
     pipe = subprocess.PIPE
-    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=pipe, stderr=subprocess.STDOUT, env=env, check=False)
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=pipe, stderr=subprocess.STDOUT, check=False)
     return signals_from_output(done.stdout.decode("utf-8", "replace"), command, done.returncode)
 
 

@@ -9,8 +9,6 @@ from agent.workspace.checks import compare, find_test_command, make_targets, run
 from agent.workspace.protected import is_hidden, is_protected, is_test_file
 from agent.workspace.testoutput import read_outcome
 
-BARE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the plugins of this environment take a second to load
-
 
 def put(root, files):
     for name, text in files.items():
@@ -147,7 +145,7 @@ async def test_an_error_in_the_middle_of_a_long_output_is_kept(tmp_path):
 
 async def test_pytest_names_passing_tests_too(tmp_path):
     put(tmp_path, {"test_a.py": "def test_x(): print('noise')\ndef test_y(): assert 0\n"})
-    result = await run_checks(tmp_path, "pytest -q -p no:cacheprovider", 60, env=BARE)
+    result = await run_checks(tmp_path, "pytest -q -p no:cacheprovider", 60)
     assert (result.passing, result.failing) == (("test_a.py::test_x",), ("test_a.py::test_y",))
     assert "noise" not in result.output
     assert not (tmp_path / "__pycache__").exists()
@@ -160,7 +158,7 @@ async def test_a_python_that_lacks_pytest_is_replaced_by_ours(tmp_path, monkeypa
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     for command in ("python -m pytest -q -p no:cacheprovider", "pytest -p no:cacheprovider"):
-        result = await run_checks(tmp_path, command, 60, env=BARE)
+        result = await run_checks(tmp_path, command, 60)
         assert result.ok and result.passed == 1, result.output
         assert result.command == command
 

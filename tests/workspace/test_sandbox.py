@@ -142,7 +142,7 @@ async def test_the_environment_holds_no_secrets_and_no_home(tmp_path, monkeypatc
     monkeypatch.setenv("CFLAGS", "-O1")
     result = await run_command("env", tmp_path, env={"EXTRA": "1"})
     names = {line.split("=", 1)[0] for line in result.output.splitlines()}
-    assert {"PATH", "HOME", "LANG", "PYTHONDONTWRITEBYTECODE", "CFLAGS", "EXTRA"} <= names
+    assert {"PATH", "HOME", "LANG", "PYTHONDONTWRITEBYTECODE", "CFLAGS", "EXTRA", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"} <= names
     assert not {"OPENAI_API_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK"} & names and "secret" not in result.output
     home = next(line for line in result.output.splitlines() if line.startswith("HOME="))[5:]
     assert home != os.path.expanduser("~") and not os.path.exists(home)
