@@ -15,7 +15,7 @@ import msgspec
 from agent.atomic import mode_for, replace_file
 from agent.config.authority import refusal
 from agent.config.errors import ConfigError, nearest
-from agent.config.schema import Config, Override, check_value, merge, parse, repo_config_path, sections
+from agent.config.schema import Config, Override, check_value, fields_of, merge, parse, repo_config_path, sections
 from agent.config.toml_text import KeyPath, put, take
 from agent.workspace.trust import is_own_demo
 
@@ -178,10 +178,10 @@ class ConfigDraft:
         known = sections()
         if section not in known:
             raise ConfigError(str(self.path), section, "there is no such section", nearest(section, known))
-        fields = {field.name: field.type for field in msgspec.structs.fields(known[section])}
+        fields = fields_of(known[section])
         if key not in fields:
             raise ConfigError(str(self.path), f"{section}.{key}", "there is no such key", nearest(key, fields))
-        return fields[key]
+        return fields[key].type
 
     def _change(self, place: KeyPath, value: Any) -> None:
         if self._stored(place) == value and type(self._stored(place)) is type(value):

@@ -6,6 +6,7 @@ A value is looked for in the repository's ``.clean_room/config.toml``, then in t
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import shlex
@@ -281,9 +282,15 @@ def repo_config_path(repo: Path) -> Path:
     return repo / ".clean_room" / "config.toml"
 
 
+@functools.cache
+def fields_of(struct: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    """Key to field, in file order. Kept, since msgspec evaluates every annotation again each time it is asked."""
+    return {field.name: field for field in msgspec.structs.fields(struct)}
+
+
 def sections() -> dict[str, type[Section]]:
     """Section name to its struct, in file order."""
-    return {f.name: f.type for f in msgspec.structs.fields(Config)}
+    return {name: field.type for name, field in fields_of(Config).items()}
 
 
 def parse(text: str, file: str) -> dict[str, dict[str, Any]]:
@@ -316,7 +323,7 @@ def parse_values(raw: dict[str, Any], file: str) -> dict[str, dict[str, Any]]:
 
 
 def _check_section(file: str, name: str, section: type[Section], table: dict[str, Any]) -> None:
-    fields = {f.name: f for f in msgspec.structs.fields(section)}
+    fields = fields_of(section)
     for key, value in table.items():
         if key not in fields:
             raise ConfigError(file, f"{name}.{key}", "there is no such key", nearest(key, fields))
@@ -326,7 +333,7 @@ def _check_section(file: str, name: str, section: type[Section], table: dict[str
 
 
 def _check_overrides(file: str, name: str, table: Any) -> None:
-    fields = {f.name: f.type for f in msgspec.structs.fields(Override)}
+    fields = fields_of(Override)
     stages = (*STAGES, *GROUPS)
     for stage, entry in table.items() if isinstance(table, dict) else ():
         where = f"{name}.overrides.{stage}"
@@ -335,7 +342,7 @@ def _check_overrides(file: str, name: str, table: Any) -> None:
         for key, value in entry.items() if isinstance(entry, dict) else ():
             if key not in fields:
                 raise ConfigError(file, f"{where}.{key}", "there is no such key", nearest(key, fields))
-            check_value(file, f"{where}.{key}", fields[key], value)
+            check_value(file, f"{where}.{key}", fields[key].type, value)
 
 
 def check_value(file: str, key: str, kind: Any, value: Any) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 import tomli_w
 
 from agent.config.errors import description_of
-from agent.config.schema import Section, sections
+from agent.config.schema import Section, fields_of, sections
 
 _WRITTEN_OUT = ("models", "orchestrator")
 """Sections whose defaults stand in the template as live lines; the others are shown as comments."""
@@ -42,7 +42,7 @@ def template() -> str:
 def _section(name: str, section: type[Section]) -> str:
     live = name in _WRITTEN_OUT
     lines = [f"# {(section.__doc__ or '').strip()}", f"[{name}]"]
-    for field in msgspec.structs.fields(section):
+    for field in fields_of(section).values():
         default = _default(field)
         if isinstance(default, dict):
             continue

@@ -15,7 +15,7 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Button, Input, Select, Static
 
 from agent.config.errors import ConfigError, nearest
-from agent.config.schema import PROVIDERS, Models, Override, check_value
+from agent.config.schema import PROVIDERS, Models, Override, check_value, fields_of
 from agent.models.router import Router
 from agent.stages import GROUPS, STAGES, stage_named, stage_of
 from screens import STYLES
@@ -54,7 +54,7 @@ def read_override(stage: str, given: dict[str, str], models: Models) -> Override
         raise ValueError(f"There is no question {stage!r}." + (f" Did you mean {close!r}?" if close else "") if stage else
                          "Name a question or a group of questions.")  # fmt: skip
     values: dict[str, Any] = {}
-    for field in msgspec.structs.fields(Override):
+    for field in fields_of(Override).values():
         text = given.get(field.name, "").strip()
         if text:
             values[field.name] = _value(field.name, field.type, text)

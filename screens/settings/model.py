@@ -16,7 +16,7 @@ from agent.audit.log import LogError
 from agent.audit.reader import LogReader
 from agent.config.edit import UNSET, ConfigDraft
 from agent.config.errors import ConfigError, description_of, expected_of
-from agent.config.schema import Config, check_value, repo_config_path, sections, user_config_path
+from agent.config.schema import Config, check_value, fields_of, repo_config_path, sections, user_config_path
 from agent.models.router import Router
 from screens.keymap import read_keymap
 
@@ -61,7 +61,7 @@ def fields() -> list[Field]:
     """Every key but the overrides, in file order."""
     found = []
     for section, struct in sections().items():
-        for field in msgspec.structs.fields(struct):
+        for field in fields_of(struct).values():
             if (section, field.name) == ("models", "overrides"):
                 continue
             default = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()

@@ -70,9 +70,13 @@ class OverrideTable(OptionList):
         inherited = self.model.drafts["person"].overrides() if self.model.scope == "repository" else {}
         rows = [*DEFAULTS, *own, *(name for name in inherited if name not in own)]
         self.rows = [*rows, *(name for name in STAGES if name not in rows)]
+        try:
+            models: Models | ConfigError = self._models()
+        except ConfigError as error:
+            models = error
         with self.prevent(OptionList.OptionHighlighted):
             self.clear_options()
-            self.add_options([Option(self._line(row, own, inherited)) for row in self.rows])
+            self.add_options([Option(self._line(row, models, own, inherited)) for row in self.rows])
             self.highlighted = self.rows.index(chosen) if chosen in self.rows else min(len(self.rows) - 1, 0)
 
     @property
@@ -91,9 +95,14 @@ class OverrideTable(OptionList):
         """Whether a trial is under way."""
         return any(trial.ok is None for trial in self.trials.values())
 
-    def _line(self, row: str, own: dict[str, Override], inherited: dict[str, Override]) -> Content:
+    def _line(
+        self, row: str, models: Models | ConfigError, own: dict[str, Override], inherited: dict[str, Override]
+    ) -> Content:
+        """A row; where ``models`` are wrong, what is wrong with them."""
         try:
-            _, target = target_of(self._models(), row)
+            if isinstance(models, ConfigError):
+                raise models
+            _, target = target_of(models, row)
             what = f"{target.model} ({target.provider})"
             where = target.base_url if target.base_url else ""
             limits = f" window {target.context_window}, reply {target.max_tokens}"
