@@ -38,7 +38,7 @@ from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
 from agent.repair.operators import Told
 from agent.repair.passing import PassingEdit, edit_of
-from agent.repair.search import SETTLE_SECONDS, Counts, EditSearch, Tried, candidates_of
+from agent.repair.search import Counts, EditSearch, Tried, candidates_of
 from agent.repair.synthesis import FORCING, OPERATOR, guarded_changes, made_conditions
 from agent.repair.testbed import CheckBed, NoBed, PythonBed
 from agent.repair.workers import Workers
@@ -318,7 +318,7 @@ class RepairPhase:
         contract = self._contract(suspects[0].function)
         filler = Filler(self.ctx, contract[:_ABOUT] or self.task.text[:_ABOUT])
         until = time.monotonic() + _LINES_SHARE * max(0.0, end - time.monotonic())
-        gaps = filler.candidates(suspects, lambda: search.over or search.since_first >= SETTLE_SECONDS)
+        gaps = filler.candidates(suspects, lambda: search.over or search.is_settled)
 
         async def lines(stop: float) -> None:
             self._source = "cloze"

@@ -118,12 +118,17 @@ class EditSearch:
         if now >= self.deadline or len(self.passing) >= ENOUGH:
             return True
         more = self.counts.tried - self._first_tried
-        return self.since_first >= LONGEST_SETTLE or (self.since_first >= SETTLE_SECONDS and more >= SETTLE_TRIES)
+        return self.since_first >= LONGEST_SETTLE or (self.is_settled and more >= SETTLE_TRIES)
 
     @property
     def since_first(self) -> float:
         """Seconds since the first candidate that passes; 0 as long as there is none."""
         return self.clock() - self._first_at if self._first_at else 0.0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a candidate passes and others have had their seconds since."""
+        return bool(self._first_at) and self.since_first >= SETTLE_SECONDS
 
     async def run(self, candidates: Iterable[Candidate]) -> None:
         """Try them in their order, several at once. Those of the same kind and line as one that passes come next: which of

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from agent import events as ev
 from agent.audit.history import list_runs
 from agent.audit.log import log_path
@@ -53,21 +51,23 @@ def only_run(repo: Path) -> str:
     return run.run_id
 
 
-@pytest.mark.parametrize(("kind", "number"), [("FunctionImplemented", 2), ("StepFinished", 3), ("DiffReady", 1)])
-async def test_a_killed_run_ends_as_one_that_was_not(tmp_path: Path, kind: str, number: int) -> None:
-    whole, killed = small_ring(tmp_path / "whole"), small_ring(tmp_path / "killed")
+async def test_a_killed_run_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    whole = small_ring(tmp_path / "whole")
     coder = Coder(RING)
     async with ScriptedServer(coder) as server:
         expected, _, _ = await play(whole, server, TASK)
         asked = len(coder.asked)
-        command = [sys.executable, "-c", KILLED, str(killed), server.base_url, kind, str(number), TASK]
-        child = await asyncio.create_subprocess_exec(*command)
-        assert await child.wait() == 9
-        finished, _, _ = await play(killed, server, TASK, resume=only_run(killed))
-    got = (finished.status, finished.reason, finished.functions, finished.stubs_left, finished.includes_added)
-    assert got == (expected.status, expected.reason, expected.functions, expected.stubs_left, expected.includes_added)
-    assert shown(killed, finished.branch) == shown(whole, expected.branch) != ""
-    assert len(coder.asked) - asked <= asked + 1, "at most the function under way is asked for again"
+        wanted = (expected.status, expected.reason, expected.functions, expected.stubs_left, expected.includes_added)
+        for kind, number in (("FunctionImplemented", 2), ("StepFinished", 3), ("DiffReady", 1)):
+            killed, before = small_ring(tmp_path / kind), len(coder.asked)
+            command = [sys.executable, "-c", KILLED, str(killed), server.base_url, kind, str(number), TASK]
+            child = await asyncio.create_subprocess_exec(*command)
+            assert await child.wait() == 9, kind
+            finished, _, _ = await play(killed, server, TASK, resume=only_run(killed))
+            got = (finished.status, finished.reason, finished.functions, finished.stubs_left, finished.includes_added)
+            assert got == wanted, kind
+            assert shown(killed, finished.branch) == shown(whole, expected.branch) != "", kind
+            assert len(coder.asked) - before <= asked + 1, "at most the function under way is asked for again"
 
 
 async def test_a_run_that_ended_goes_on_with_what_failed_and_another_model(tmp_path: Path) -> None:

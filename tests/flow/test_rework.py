@@ -11,8 +11,8 @@ from tests.flow.coder import Coder
 from tests.flow.test_run import of, play
 
 TASK = "Implement the functions declared in text.h."
-BRIEFLY = {"repair": {"budget_s": 2}}
-"""No edit is what these tests are about: the search for one, which a fault here may outlast, ends soon."""
+NO_SEARCH = {"decomposed_repair": False}
+"""No small edit is what these tests are about."""
 
 HEADER = """#ifndef TEXT_H
 #define TEXT_H
@@ -107,7 +107,7 @@ class Silent(Coder):
 async def test_functions_that_the_failing_line_does_not_name_are_found_by_the_lines_above(tmp_path: Path) -> None:
     coder = Silent(SOLUTION, first={"text_number": NO_SIGN, "text_twice": NOTHING})
     async with ScriptedServer(coder) as server:
-        finished, heard, _ = await play(project(tmp_path / "r"), server, TASK, sections=BRIEFLY)
+        finished, heard, _ = await play(project(tmp_path / "r"), server, TASK, sections={"orchestrator": NO_SEARCH})
     assert (finished.status, finished.tests_after and finished.tests_after.ok) == ("complete", True), finished.reason
     assert coder.asked.count("text_number") == 2 and coder.asked.count("text_twice") == 2
     assert coder.asked.count("text_init") == coder.asked.count("text_put") == 1
@@ -142,7 +142,7 @@ async def test_a_fault_that_no_check_shows_is_mended_with_the_one_that_does(tmp_
     root = project(tmp_path / "r")
     (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
     async with ScriptedServer(coder) as server:
-        finished, heard, _ = await play(root, server, TASK, sections=BRIEFLY)
+        finished, heard, _ = await play(root, server, TASK, sections={"orchestrator": NO_SEARCH})
     assert finished.status == "complete", finished.reason
     if not any(one.stage == "diagnosis" and one.counts.get("found") for one in of(heard, ev.StageFinished)):
         pytest.skip("no compiler here has sanitizers")
@@ -160,7 +160,7 @@ async def test_a_version_that_hangs_is_no_better_than_one_with_a_fault(tmp_path:
     coder.first["text_number"] = coder.functions["text_number"] = NO_SIGN
     root = project(tmp_path / "r")
     (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
-    short = {"testing": {"timeout_seconds": 2}, "orchestrator": {"max_adjustment_rounds": 1}, **BRIEFLY}
+    short = {"testing": {"timeout_seconds": 2}, "orchestrator": {"max_adjustment_rounds": 1, **NO_SEARCH}}
     async with ScriptedServer(coder) as server:
         finished, heard, _ = await play(root, server, TASK, sections=short)
     assert finished.status == "partial", finished.reason
@@ -229,7 +229,8 @@ async def test_python_that_fails_is_asked_for_afresh_and_never_shown(tmp_path: P
     (root / "test_vector.py").write_text(VECTOR_TEST)
     model = Nearly()
     async with ScriptedServer(model) as server:
-        finished, _, _ = await play(root, server, "Implement the methods of Vector that are missing in vector.py.")
+        task = "Implement the methods of Vector that are missing in vector.py."
+        finished, _, _ = await play(root, server, task, sections={"orchestrator": NO_SEARCH})
     assert finished.status == "complete", finished.reason
     assert finished.tests_after is not None and finished.tests_after.passed == 2
     assert not any("return sum(self.numbers)" in prompt for prompt in model.prompts["__matmul__"])
@@ -263,7 +264,7 @@ async def test_a_repair_that_is_done_changes_nothing_else(tmp_path: Path) -> Non
 
     async with ScriptedServer(answer) as server:
         task = "slug drops digits from titles. It should keep them."
-        finished, heard, _ = await play(root, server, task, sections={"orchestrator": {"decomposed_repair": False}})
+        finished, heard, _ = await play(root, server, task, sections={"orchestrator": NO_SEARCH})
     assert finished.status == "complete", finished.reason
     plan = of(heard, ev.PlanMade)[0]
     assert (plan.how, [step.target_symbols for step in plan.steps]) == ("facts", [("slug", "short")])

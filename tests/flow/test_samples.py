@@ -12,6 +12,7 @@ from agent.workspace.git import run_git
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run import of, play
+from tests.repair.operators_on import only
 
 STUBS = '''class Stack:
     def __init__(self, size):
@@ -112,7 +113,7 @@ async def test_a_class_is_written_whole_and_the_tests_choose_among_its_versions(
 
 async def test_the_end_says_which_function_does_not_hold_and_what_was_tried(tmp_path: Path) -> None:
     writer = Writer(right=False)
-    sections = {"orchestrator": {"max_adjustment_rounds": 1}, "coding": {"samples": 2}}
+    sections = {"orchestrator": {"max_adjustment_rounds": 1, "decomposed_repair": False}, "coding": {"samples": 2}}
     async with ScriptedServer(writer) as server:
         finished, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
     assert finished.status == "partial"
@@ -124,7 +125,7 @@ async def test_the_end_says_which_function_does_not_hold_and_what_was_tried(tmp_
 
 async def test_what_is_nearly_right_is_mended_by_a_small_edit_before_it_is_written_anew(tmp_path: Path) -> None:
     writer = Writer(right=False, wrong="n + 2", first_wrong=0)
-    sections = {"coding": {"samples": 1}}
+    sections = {"coding": {"samples": 1}, "repair": only("arithmetic")}
     async with ScriptedServer(writer) as server:
         finished, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
     assert finished.status == "complete", finished.reason
@@ -162,7 +163,8 @@ async def test_a_line_of_what_is_nearly_right_is_filled_when_fresh_versions_are_
         return Answer("yes") if "fits" in call.prompt or "yes or no" in call.prompt else writer(call)
 
     async with ScriptedServer(answer) as server:
-        finished, heard, _ = await play(repo, server, TASK, sections={"coding": {"samples": 1}})
+        sections = {"coding": {"samples": 1}, "repair": only("comparison")}
+        finished, heard, _ = await play(repo, server, TASK, sections=sections)
     assert finished.status == "complete", finished.reason
     assert [one.mended for one in of(heard, ev.RepairFinished)] == [False, True]
     assert of(heard, ev.CandidatePassed)[0].source == "cloze"
@@ -188,7 +190,7 @@ async def test_edits_that_mend_a_part_each_are_kept_one_after_the_other(tmp_path
         name = next(name for name in versions if f"Write {name} of" in call.prompt)
         return Answer(f"```python\n{versions[name]}```")
 
-    sections = {"coding": {"samples": 1}}
+    sections = {"coding": {"samples": 1}, "repair": only("comparison")}
     async with ScriptedServer(answer) as server:
         task = "Implement pair.py so that the tests in test_pair.py pass."
         finished, heard, _ = await play(repo, server, task, sections=sections)
@@ -199,7 +201,7 @@ async def test_edits_that_mend_a_part_each_are_kept_one_after_the_other(tmp_path
 
 async def test_a_spent_budget_ends_the_versions_and_says_so(tmp_path: Path) -> None:
     writer = Writer(right=False)
-    sections = {"coding": {"budget_calls": 1}}
+    sections = {"coding": {"budget_calls": 1}, "orchestrator": {"decomposed_repair": False}}
     async with ScriptedServer(writer) as server:
         finished, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
     assert finished.status == "partial" and "budget" in finished.reason
@@ -210,7 +212,7 @@ async def test_a_spent_budget_ends_the_versions_and_says_so(tmp_path: Path) -> N
 async def test_a_stronger_model_is_asked_only_after_failures_and_stands_in_its_rows(tmp_path: Path) -> None:
     writer = Writer(right=False)
     sections = {
-        "coding": {"samples": 2}, "orchestrator": {"max_adjustment_rounds": 1},
+        "coding": {"samples": 2}, "orchestrator": {"max_adjustment_rounds": 1, "decomposed_repair": False},
         "models": {"escalate": "strong", "escalate_after": 2},
     }  # fmt: skip
     async with ScriptedServer(writer) as server:
@@ -263,7 +265,7 @@ async def test_tests_that_also_use_what_fails_do_not_speak_against_the_next_func
         body = f"'no' * {len(asked)}" if name == "push" else "len(items)"
         return Answer(f"```python\ndef {name}({'items, one' if name == 'push' else 'items'}):\n    return {body}\n```")
 
-    sections = {"orchestrator": {"max_adjustment_rounds": 0}, "coding": {"samples": 2}}
+    sections = {"orchestrator": {"max_adjustment_rounds": 0, "decomposed_repair": False}, "coding": {"samples": 2}}
     async with ScriptedServer(write) as server:
         await play(repo, server, "Implement both.py so that the tests in test_both.py pass.", sections=sections)
     assert asked == ["push", "push", "close"]
@@ -388,6 +390,7 @@ async def test_an_edit_of_a_version_that_passes_most_tests_is_searched_for_befor
 
     async with ScriptedServer(write) as server:
         repo = repository(tmp_path / "words", files)
-        finished, heard, _ = await play(repo, server, "Implement words.py as README.md describes.")
+        sections = {"repair": only("constant")}
+        finished, heard, _ = await play(repo, server, "Implement words.py as README.md describes.", sections=sections)
     assert finished.status == "complete", finished.reason
     assert len(asked) == 1 and of(heard, ev.RepairFinished)

@@ -19,6 +19,7 @@ from agent.gate import Breakpoint
 from agent.launch import open_run
 from agent.state.run_state import RunState
 from tests.fakes import Answer, RecordedCall, ScriptedServer
+from tests.repair.operators_on import only
 from tests.repair.test_search import needs_cc
 
 SLUG = 'def slug(text):\n    """Letters and digits only, in lower case."""\n    kept = [c for c in text if c.isalpha()]\n    return "".join(kept).lower()\n'  # noqa: E501
@@ -128,7 +129,7 @@ async def test_the_model_fills_a_line_where_no_operator_helps(tmp_path: Path) ->
         return Answer("yes")
 
     async with ScriptedServer(answer) as server:
-        finished, heard = await play(repo, server, repair={"budget_s": 60})
+        finished, heard = await play(repo, server, repair=only("constant", "arithmetic"))
     assert finished.status == "complete", finished.reason
     [passed] = of(heard, ev.CandidatePassed)[:1]
     assert passed.source == "cloze"
@@ -146,7 +147,7 @@ async def test_a_search_that_finds_nothing_says_how_far_it_came(tmp_path: Path) 
     test = "from tax import tax\n\n\ndef test_tax():\n    assert tax(100) == 'a hundred and nineteen'\n"
     repo = repository(tmp_path, {"tax.py": TAX, "test_tax.py": test})
     async with ScriptedServer("no") as server:
-        finished, heard = await play(repo, server, with_model=False, repair={"budget_s": 4})
+        finished, heard = await play(repo, server, with_model=False, repair=only("constant", "arithmetic"))
     assert finished.status == "failed"
     assert "edits tried in tax" in of(heard, ev.RepairFinished)[0].reason
     assert of(heard, ev.DiffReady)[0].diff == ""
@@ -280,7 +281,7 @@ OVERFLOW = {
 async def test_what_a_sanitizer_names_is_evidence(tmp_path: Path) -> None:
     repo = repository(tmp_path, OVERFLOW)
     async with ScriptedServer("no") as server:
-        finished, heard = await play(repo, server, with_model=False, repair={"budget_s": 40})
+        finished, heard = await play(repo, server, with_model=False, repair=only("allocation", "off-by-one"))
     [ranked] = of(heard, ev.SuspectsRanked)
     assert ranked.suspects[0].function == "copy" and "is named by the failure" in ranked.suspects[0].why
     assert finished.status == "complete", finished.reason
@@ -370,7 +371,7 @@ async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_p
 async def test_a_guess_that_no_edit_satisfies_gives_way_to_another_one(tmp_path: Path) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says("slug('A 1') should return 'zz'", "slug('A 1') should return 'a1'")) as server:
-        finished, heard = await play(repo, server, task=REPORT, repair={"guess": True})
+        finished, heard = await play(repo, server, task=REPORT, repair={"guess": True, **only("called")})
     assert "slug('A 1') should return 'a1' is a guess" in finished.reason, finished.reason
     assert "'zz'" not in of(heard, ev.DiffReady)[0].diff
     assert not any(call.path == "/infill" for call in server.calls)
@@ -437,7 +438,7 @@ async def test_a_person_says_whether_the_check_is_what_the_task_means(tmp_path: 
 async def test_a_check_that_does_not_show_the_fault_is_not_kept(tmp_path: Path, line: str, why: str) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says(line)) as server:
-        _, heard = await play(repo, server, task=REPORT, repair={"budget_s": 10, "guess": True})
+        _, heard = await play(repo, server, task=REPORT, repair={"guess": True, **only("called")})
     assert any(why in one.text for one in of(heard, ev.Notice))
     assert "reported" not in of(heard, ev.DiffReady)[0].diff
 
@@ -459,7 +460,7 @@ async def test_a_function_is_written_anew_where_no_line_helps(tmp_path: Path) ->
         return Answer(f"```python\n{source}```\n")
 
     async with ScriptedServer(answer) as server:
-        finished, heard = await play(repo, server, repair={"budget_s": 60, "operators_off": ["constant", "arithmetic"]})
+        finished, heard = await play(repo, server, repair=only("statement-moved"))
     assert finished.status == "complete", finished.reason
     [passed] = of(heard, ev.CandidatePassed)[:1]
     assert passed.source == "anew" and "sum(ord(letter) - 96" in of(heard, ev.DiffReady)[0].diff
@@ -471,5 +472,6 @@ async def test_code_that_writes_into_the_pipe_of_its_own_worker_ends_no_run(tmp_
     spoiling = f"import os\nfor name in ('replies', 'requests'):\n    if os.path.exists('../' + name):\n        open('../' + name, 'w').write({said})\n{SLUG}"  # noqa: E501
     repo = repository(tmp_path, {"slug.py": spoiling, "test_slug.py": SLUG_TEST})
     async with ScriptedServer("no") as server:
-        finished, _ = await play(repo, server, with_model=False)
+        few = only("called", "negation", "result", "statement-moved", "statement-removed")
+        finished, _ = await play(repo, server, with_model=False, repair=few)
     assert finished.status in ("failed", "partial", "complete") and finished.reason
