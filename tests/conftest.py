@@ -1,7 +1,9 @@
 """Every test has its own configuration, data and cache folders, a plain terminal, and git without a person's settings."""
 
 import gc
+import itertools
 import os
+import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.models import keys
+from agent.workspace.clean_room import state_directory
 from agent.workspace.trust import trust
 
 
@@ -70,15 +73,25 @@ def screens_are_looked_at_sooner() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def trusting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state directory in which the repositories of tests are trusted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CRA_STATE_DIR", str(tmp_path_factory.mktemp("trusting") / "state"))
+        trust(tmp_path_factory.getbasetemp(), below=True)
+        return state_directory()
+
+
+_homes = itertools.count()
+
+
 @pytest.fixture(autouse=True)
-def own_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_folders(trusting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the person's own configuration, models or history reaches a test. Repositories of tests are trusted."""
-    base: Path = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("CRA_CONFIG_DIR", str(base / "config"))
-    monkeypatch.setenv("CRA_DATA_DIR", str(base / "data"))
-    monkeypatch.setenv("CRA_CACHE_DIR", str(base / "cache"))
-    monkeypatch.setenv("CRA_STATE_DIR", str(base / "state"))
+    base = trusting.parent / f"home{next(_homes)}"
+    shutil.copytree(trusting, base / "state")
+    for name in ("config", "data", "cache", "state"):
+        monkeypatch.setenv(f"CRA_{name.upper()}_DIR", str(base / name))
     keys.forget_all()
-    trust(tmp_path_factory.getbasetemp(), below=True)
     for name in ("NO_COLOR", "TEXTUAL_THEME", "CRA_MODEL_PATH"):
         monkeypatch.delenv(name, raising=False)
