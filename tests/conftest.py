@@ -44,10 +44,13 @@ def nothing_waits_for_the_disk(tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture(scope="session", autouse=True)
 def checks_run_with_this_python() -> Iterator[None]:
     """The ``python`` and ``pytest`` of a test's repository are those of this environment, and pytest loads none of its
-    plugins: a shim found on PATH and plugins of others take five times as long to start as what is wanted of them."""
+    plugins: a shim found on PATH and plugins of others take five times as long to start as what is wanted of them. Once all
+    is loaded no bytecode is kept: tests change a file more than once within the second that its stamp tells."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join((sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath))))
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+        patch.setattr(sys, "dont_write_bytecode", True)
         yield
 
 

@@ -43,6 +43,7 @@ from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder, small_ring
 from tests.flow.test_repair_and_write import TASK as MEND_AND_WRITE
 from tests.flow.test_run import RING, TASK
+from tests.repair.operators_on import only
 from tests.repair.test_phase import SLUG, SLUG_TEST, repository
 from tests.workspace.support import fingerprint, make_repo
 
@@ -253,7 +254,7 @@ def _play(scenario: Scenario, repo: Path, url: str, resume: str = "", kill_at: i
     async def play() -> dict[str, Any]:
         search.SETTLE_SECONDS, search.LONGEST_SETTLE = 0.0, math.inf
         models = {"provider": "openai", "base_url": url, "concurrency": 1}
-        extra = {"models": models, "repair": {"budget_s": 3600}}
+        extra = {"models": models, "repair": {"budget_s": 3600, **only("called", "comparison", "negation")}}
         run = await open_run(scenario.task, repo, extra=extra, resume=resume)
         heard = 0
 

@@ -43,7 +43,7 @@ class _Countdown:
             self.step()
 
 
-def every_moment(work: Callable[[], object], prepare: Callable[[], object], most: int = 12) -> Iterator[int]:
+def every_moment(work: Callable[[], object], prepare: Callable[[], object], most: int = 8) -> Iterator[int]:
     """For each n: ``prepare()``, then ``work()`` killed before its n-th step (from 0). Yields n after each kill.
 
     Of more than ``most`` moments the last half of that number and a spread of those before are taken, unless the

@@ -22,6 +22,7 @@ from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder, small_ring
 from tests.flow.test_run import RING, TASK, of, play, settings
+from tests.repair.operators_on import only
 
 WRONG = "int ring_max(const ring_buffer *rb)\n{\n    return rb->count ? rb->data[0] : INT_MIN;\n}"
 REWRITES_THE_TESTS = """
@@ -64,8 +65,9 @@ async def test_code_that_rewrites_what_measures_it_is_measured_all_the_same(tmp_
     includes = "#include <stdio.h>\n#include <limits.h>\n#include <sys/stat.h>\n#include <utime.h>\n"
     (repo / "ring_buffer.c").write_text(includes + header)
     tests, makefile = (repo / "tests/test_ring_buffer.c").read_text(), (repo / "Makefile").read_text()
+    sections = {"coding": {"max_attempts": 1}, "repair": only("comparison")}
     async with ScriptedServer(Cheat(deed)) as server:
-        finished, heard, _ = await play(repo, server, TASK, sections={"coding": {"max_attempts": 1}})
+        finished, heard, _ = await play(repo, server, TASK, sections=sections)
     after = finished.tests_after
     assert after is not None and not after.ok and (after.passed or 0) > 10
     assert "test_max_looks_at_elements_in_use" in after.failing

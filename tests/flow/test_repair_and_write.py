@@ -9,6 +9,7 @@ from agent.workspace.git import run_git
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
 from tests.flow.test_run import of, play
+from tests.repair.operators_on import only
 
 RING = (SOLUTIONS / "ring_buffer.c").read_bytes()
 TASK = "Fix ring_push, which takes one element too many, and implement the functions declared in ring_buffer.h"
@@ -21,7 +22,7 @@ async def test_what_is_declared_is_written_then_the_fault_is_searched(tmp_path: 
     (repo / "ring_buffer.c").write_text(source.replace("if (rb->count == rb->capacity)", "if (rb->count > rb->capacity)"))
     run_git(repo, "commit", "-q", "-a", "-m", "Take more")
     async with ScriptedServer(Coder(RING)) as server:
-        finished, heard, state = await play(repo, server, TASK)
+        finished, heard, state = await play(repo, server, TASK, sections={"repair": only("comparison")})
     assert finished.status == "complete", finished.reason
     assert [one.symbol for one in of(heard, ev.FunctionImplemented)] == ["ring_max"]
     order = [type(one.event) for one in heard]

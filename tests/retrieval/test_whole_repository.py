@@ -12,6 +12,7 @@ from agent.workspace.git import run_git
 from tests.fakes.server import ScriptedServer
 from tests.flow.coder import Coder, small_ring
 from tests.flow.test_run import RING, TASK, of, play
+from tests.repair.operators_on import only
 
 
 @pytest.mark.parametrize("ask", [False, True])
@@ -29,8 +30,8 @@ async def test_nothing_is_asked_that_changes_nothing_unless_wanted(tmp_path: Pat
 
 async def test_a_repair_is_asked_about_since_its_answers_choose_the_suspects(tmp_path: Path) -> None:
     async with ScriptedServer(Coder(RING)) as server:
-        task, briefly = "Fix ring_peek: it returns the newest element", {"repair": {"budget_s": 2}}
-        _, heard, _ = await play(small_ring(tmp_path / "ring"), server, task, sections=briefly)
+        task, few = "Fix ring_peek: it returns the newest element", {"repair": only("comparison")}
+        _, heard, _ = await play(small_ring(tmp_path / "ring"), server, task, sections=few)
     assert {call.stage for call in of(heard, ev.CallStarted)} & {"scope", "precision_pass1"}
 
 
