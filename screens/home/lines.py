@@ -35,6 +35,12 @@ def home_title(busy: str = "") -> Content:
     return line(("Clean Room", f"bold {LABEL}"), said)
 
 
+def moved_aside() -> Content:
+    """That the repository's folder of state is not this machine's, and what to do if it is the person's."""
+    head = ("! Runs and labels made elsewhere were set aside.", f"bold {WARN}")
+    return line(head, ("  Yours? cra trust --state", STRONG))
+
+
 def left_run(session: RunSession) -> list[str | tuple[str, str]]:
     """A run that is not over or not decided on, with the key that leads back; nothing for any other."""
     if session.live and session.waiting is not None:

@@ -21,10 +21,21 @@ from textual.widgets.option_list import Option
 from agent.events import DiffResolved, Event, GateResolved, GateWaiting, RunFinished
 from agent.folders import WHAT_TO_DO, no_folder
 from agent.languages import EITHER
+from agent.workspace.clean_room import holds_aside
 from screens import STYLES
 from screens.actions import bindings
 from screens.home.fetch_dialog import FetchDialog
-from screens.home.lines import demo_entry, earlier_run, guide, home_title, left_run, no_runs, prediction, run_entry
+from screens.home.lines import (
+    demo_entry,
+    earlier_run,
+    guide,
+    home_title,
+    left_run,
+    moved_aside,
+    no_runs,
+    prediction,
+    run_entry,
+)
 from screens.home.model_box import ModelBox
 from screens.keyed import NARROW, KeyedScreen, KeyFooter
 from screens.run.session import RunSession
@@ -130,6 +141,7 @@ class HomeScreen(KeyedScreen[None]):
         """Task, repository and start on the left; model, ready-made tasks and runs on the right."""
         yield Static(home_title(), id="home-title", markup=False)
         yield Static("", id="home-run", markup=False)
+        yield Static(moved_aside(), id="home-aside", markup=False)
         with Horizontal(id="home"):
             with Vertical(id="home-left"):
                 yield TaskBox(
@@ -179,10 +191,14 @@ class HomeScreen(KeyedScreen[None]):
 
     async def _read_runs(self) -> None:
         before = self.recent
+        repo, aside = self.repo_path, False
         try:
-            self.recent = await asyncio.to_thread(self.services.recent_runs, self.repo_path)
+            self.recent = await asyncio.to_thread(self.services.recent_runs, repo)
+            aside = await asyncio.to_thread(holds_aside, repo)
         except OSError:
             self.recent = []
+        if self.is_attached:
+            self.query_one("#home-aside").display = aside
         if self.is_attached and self.recent != before:
             self.query_one(TaskBox).earlier = list(dict.fromkeys(run.task for run in self.recent))
             self._list()

@@ -183,6 +183,14 @@ class LabelSession:
         """Forwards or backwards in the queue."""
         self.place = max(0, min(self.place + by, len(self.queue) - 1))
 
+    def move_to_open(self) -> bool:
+        """To the first call in the queue without a label, other than the one in front. Returns whether there is one."""
+        found = (place for place, item in enumerate(self.queue) if item.label is None and place != self.place)
+        place = next(found, None)
+        if place is not None:
+            self.place = place
+        return place is not None
+
     # -- reading
 
     def texts(self, item: Item) -> CallTexts | None:
@@ -279,6 +287,6 @@ class LabelSession:
         """How far this queue is, how fast it goes, how often you agree with the model."""
         kept = self._kept
         done = len(self._labelled) if kept is None else sum(kept[place] for place in self._labelled)
-        parts = [f"{done} of {len(self.queue)} labelled"]
+        parts = [f"{done} of {len(self.queue)} labelled in this queue"]
         parts += sitting(self.done, len(self.queue) - done)
         return " · ".join(parts)

@@ -77,10 +77,18 @@ class Labelling(LogScreen):
 
     def _next(self, said: str) -> None:
         assert self.labels is not None
-        last = self.labels.place + 1 >= len(self.labels.queue)
-        self.said = f"{said}   that was the last in this queue" if last else said
-        self.labels.move(1)
+        self.said = f"{said}{self._on()}"
         self.show_anew()
+
+    def _on(self) -> str:
+        """To the next call; from the last one back to the first that still has no label. Returns what is said of it."""
+        assert self.labels is not None
+        if self.labels.place + 1 < len(self.labels.queue):
+            self.labels.move(1)
+            return ""
+        if self.labels.move_to_open():
+            return "   that was the last: on with the first that has no label"
+        return "   that was the last in this queue"
 
     def action_skip(self) -> None:
         """Leave it for later; it stays in the queue."""

@@ -61,6 +61,8 @@ class CallStream(PaintedView, can_focus=True):
         self._open: set[int] = set()  # rows not answered yet, while a filter is on
         self._texts: list[str] = []  # what a filter looks in, made when the first filter is typed
         self._announced: int | None = None
+        self._chosen: int | None = None
+        """The call that the person moved to: what a filter hides of it, the next filter may show again."""
         self._cache: dict[tuple[object, ...], Strip] = {}
         self._painted: list[tuple[object, ...]] = []
 
@@ -85,7 +87,7 @@ class CallStream(PaintedView, can_focus=True):
     def update_state(self, state: RunState) -> None:
         """Take in what was folded: new rows, answered rows."""
         if state is not self.state:
-            self.state, self._seen, self.cursor, self._announced = state, 0, 0, None
+            self.state, self._seen, self.cursor, self._announced, self._chosen = state, 0, 0, None, None
             self.places, self._texts = [] if self.words else None, []
             self._open.clear()
             self._cache.clear()
@@ -115,7 +117,8 @@ class CallStream(PaintedView, can_focus=True):
 
     def set_filter(self, text: str) -> None:
         """Show only calls that contain all of these words."""
-        kept = self.selected
+        if self._chosen is None and self.selected is not None:
+            self._chosen = self.selected.call_id
         self.words = tuple(text.lower().split())
         calls = self.state.calls
         self.places, self._open = None, set()
@@ -123,19 +126,22 @@ class CallStream(PaintedView, can_focus=True):
             self._add_texts()
             self.places = filtered(calls, self._texts, range(len(calls)), self.words)
             self._open = {place for place, call in enumerate(calls) if not call.done}
-        if not self.follow and kept is not None:
-            self.select(kept.call_id)
+        if not self.follow and self._chosen is not None:
+            self._put(self._chosen)
         self._settle()
 
     def select(self, call_id: int) -> None:
-        """Put the cursor on a call."""
-        place = self.state.call_index.get(call_id)
-        if place is None:
-            return
+        """Put the cursor on a call; on the next one that is shown, where a filter hides it."""
+        if call_id in self.state.call_index:
+            self._chosen = call_id
+            self._put(call_id)
+            self._settle()
+
+    def _put(self, call_id: int) -> None:
+        place = self.state.call_index[call_id]
         if self.places is not None:
             place = min(bisect_left(self.places, place), max(0, len(self.places) - 1))
         self.cursor = place
-        self._settle()
 
     def follow_newest(self) -> None:
         """Follow the tail again."""
@@ -228,6 +234,7 @@ class CallStream(PaintedView, can_focus=True):
 
     def _move(self, place: int) -> None:
         self.cursor = min(max(0, place), max(0, self.count - 1))
+        self._chosen = self.selected.call_id if self.selected is not None else None
         if self.cursor == self.count - 1:
             self.follow, self.unseen = True, 0
         self._settle()

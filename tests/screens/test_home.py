@@ -10,6 +10,8 @@ from textual.events import Key
 from textual.geometry import Size
 from textual.widgets import Input, OptionList, Static, TextArea
 
+from agent.audit.log import known_log
+from agent.workspace.clean_room import adopt
 from screens.home.fetch_dialog import FetchDialog
 from screens.home.lines import guide, prediction
 from screens.home.model_box import ModelBox
@@ -121,6 +123,23 @@ async def test_a_run_that_did_not_end_is_said_and_gone_on_with(tmp_path: Path) -
         assert app.session is not None and app.session.task == "Mend it"
 
 
+async def test_state_of_elsewhere_that_was_moved_aside_is_said_until_it_is_taken_over(tmp_path: Path) -> None:
+    (tmp_path / ".clean_room").mkdir()
+    (tmp_path / ".clean_room" / "raw.sqlite").write_text("another machine's")
+    made = home_services(_one)
+    made.recent_runs = lambda repo: [known_log(repo)][:0]
+    for taken_over in (False, True):
+        if taken_over:
+            adopt(tmp_path)
+        app = CraApp(made, repo=tmp_path)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            said = app.screen.query_one("#home-aside", Static)
+            assert said.display is not taken_over
+            assert "cra trust --state" in str(said.render()).ljust(78)[:78]
+
+
 def test_what_happens_then_has_its_height_before_it_is_shown_first() -> None:
     room = Size(120, 40)
     for width in (40, 56, 100):
@@ -172,7 +191,7 @@ async def test_what_is_missing_is_said(toasts: list[str]) -> None:
         app.screen.query_one("#repo", Input).value = __file__
         await pilot.press("f5")
         await pilot.pause()
-        assert app.session is None and any("is a file; name the folder" in text for text in toasts)
+        assert app.session is None and any("is a file, not a folder. Give the path" in text for text in toasts)
 
 
 async def test_without_a_model_it_can_be_fetched_here() -> None:

@@ -61,6 +61,18 @@ def test_the_queues_hold_what_their_names_say(session: LabelSession) -> None:
     assert session.place == 0 and session.progress().startswith("1 of 1 labelled")
 
 
+def test_from_the_last_call_it_goes_on_with_the_first_that_has_no_label(session: LabelSession) -> None:
+    session.show(Filter(), "oldest")
+    last = len(session.queue) - 1
+    open_ = [place for place, item in enumerate(session.queue) if item.label is None]
+    session.place = last
+    assert session.move_to_open() and session.place == open_[0] != last
+    for place in open_[:-1]:
+        session.label(session.queue[place], True)
+    session.place = open_[-1]
+    assert not session.move_to_open() and session.place == open_[-1], "it is the only one left"
+
+
 def test_progress_follows_what_is_labelled_and_taken_back_wherever_the_queue_stands(session: LabelSession) -> None:
     def labelled() -> int:
         return sum(item.label is not None for item in session.queue)

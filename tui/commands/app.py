@@ -10,11 +10,18 @@ from tui import exit_codes
 from tui.say import say
 
 
-def open_app(repo: str, *, task: str = "") -> int:
-    """The window on a repository; without a terminal a sentence that says what to use instead. Returns the exit code."""
+def may_open(instead: str = "cra run TASK --repo DIR") -> bool:
+    """Whether there is a terminal for the window; where there is none it is said what to use ``instead``."""
     in_browser = bool(os.environ.get("TEXTUAL_DRIVER"))  # set by cra serve; then the pipes lead to a browser
-    if not in_browser and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        say("cra: The application needs a terminal. Without one, use: cra run TASK --repo DIR", err=True)
+    if in_browser or (sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    say(f"cra: The application needs a terminal. Without one, use: {instead}", err=True)
+    return False
+
+
+def open_app(repo: str, *, task: str = "") -> int:
+    """The window on a repository. Returns the exit code."""
+    if not may_open():
         return exit_codes.USAGE
     from tui.launch import launch
 

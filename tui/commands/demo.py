@@ -50,6 +50,15 @@ def demo(
     if list_them or clean:
         list_all() if list_them else clean_copies(yes)
         return
+    alone = f"cra demo {shlex.quote(name)} --headless"
+    if (as_json or apply_it) and not headless:
+        option = "--json" if as_json else "--apply"
+        raise click.UsageError(f"{option} is for a demo without the application. Use: {alone} {option}")
+    if not headless:
+        from tui.commands.app import may_open
+
+        if not may_open(alone):
+            sys.exit(exit_codes.USAGE)
     try:
         place = open_copy(name, settings, into)
         chosen = load_demo(name)
@@ -60,8 +69,7 @@ def demo(
         from tui.commands.app import open_app
 
         code = open_app(str(place), task=task or chosen.task)
-        if code != exit_codes.USAGE:
-            say(f"The demo stays in {place}\nOpen it again: {again}\nOther copies: cra demo --list", err=True)
+        say(f"The demo stays in {place}\nOpen it again: {again}\nOther copies: cra demo --list", err=True)
         sys.exit(code)
     from tui.commands.run import run_task
 

@@ -110,6 +110,10 @@ def test_info_holds_what_a_bug_report_needs() -> None:
 def test_without_a_terminal_it_says_what_to_use_instead() -> None:
     result = cra()
     assert result.exit_code == 2 and "cra run TASK --repo DIR" in result.stderr
+    for words in (["--json"], ["--apply"], []):
+        result = cra("demo", "hash_table", *words)
+        assert result.exit_code == 2 and f"{' '.join(['cra demo hash_table --headless', *words])}\n" in result.stderr
+    assert "no copies" in cra("demo", "--clean").stdout, "nothing was made for what cannot be opened"
 
 
 # -- configuration
