@@ -1,8 +1,8 @@
 """Every event the engine emits.
 
-Events are facts in the past tense. They are appended to the audit log before anybody sees them, and everything that is
-shown (panes, ``--json``, replay, resume) is a fold over them (``agent/state/``). Fields hold plain values only, so that an
-event survives JSON. ``ms`` is milliseconds, ``seconds`` seconds, ``tokens`` model tokens.
+Events are facts in the past tense. They are committed to the audit log before a listener gets them, and everything that is
+shown (panes, ``--json``, replay, resume) is a fold over them (``agent/state/``). Fields hold plain values only, so that
+events can be stored as JSON. ``ms`` is milliseconds, ``seconds`` seconds, ``tokens`` model tokens.
 """
 
 from __future__ import annotations
@@ -71,9 +71,8 @@ __all__ = [
     "GateResolved", "GateWaiting", "IncludeAdded", "IndexRefreshed", "ModelStatus", "NewStepVerdict", "Notice",
     "PlanAdjusted", "PlanMade", "RecoveryDone", "RepairChosen", "RepairFinished", "RepairStarted", "RootCauseVerdict",
     "RunFinished", "RunStarted", "StageFinished", "StageStarted", "StagesRouted", "StepFinished", "StepStarted",
-    "SuspectFunction",
-    "SuspectJudged", "SuspectsRanked", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict", "decode_event",
-    "encode_event",
+    "SuspectFunction", "SuspectJudged", "SuspectsRanked", "SymbolClassified", "TaskAnalysed", "ViabilityVerdict",
+    "decode_event", "encode_event",
 ]  # fmt: skip
 
 AnyEvent = (
@@ -108,7 +107,7 @@ def encode_event(event: Event) -> bytes:
 
 
 def decode_event(data: bytes | str) -> AnyEvent:
-    """The event of JSON written by :func:`encode_event`, also by earlier versions, whose words for an overrule were others.
+    """The event in JSON that :func:`encode_event` wrote, in this version or an earlier one with other words for an overrule.
 
     Raises:
         msgspec.ValidationError: if it is not a known event.

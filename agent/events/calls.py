@@ -1,4 +1,4 @@
-"""What is asked of a model, and what came of it."""
+"""A question to a model, and its answer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from agent.values import VerdictSource
 
 
 class CallStarted(Event, frozen=True, gc=False):
+    """A call is about to be asked. ``binary``: it asks for a yes or no; ``attempt`` counts from 1."""
+
     call_id: int
     stage: str
     item: str
@@ -33,7 +35,7 @@ class CallFinished(Event, frozen=True, gc=False):
     p_yes: float | None = None
     score: float | None = None
     threshold: float | None = None
-    source: VerdictSource | Literal["override"] | None = None  # the second is an older log's word, set right when read
+    source: VerdictSource | Literal["override"] | None = None  # "override" is the word of older logs; decoding replaces it
     defaulted: bool = False
     cached: bool = False
     overruled: bool = False
@@ -51,9 +53,9 @@ class CallFinished(Event, frozen=True, gc=False):
 
 
 class CallProgress(msgspec.Struct, frozen=True):
-    """How far the answer of a call has come while it is written. No event: it is told to onlookers only, never logged and
-    never folded, and the answer that counts is the one in the log. ``text`` is the raw text so far, ``tokens`` about how
-    many that is, ``seconds`` since it was asked, ``waited`` how many of those passed before the first of it came."""
+    """The part of an answer that has arrived so far. It is not an event: screens may show it, but it is neither logged nor
+    folded. ``text`` is the raw text so far, ``tokens`` an estimate of its length, ``seconds`` the time since the question,
+    ``waited`` the part of it before the first text."""
 
     call_id: int
     text: str

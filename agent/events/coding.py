@@ -1,4 +1,4 @@
-"""What is written, compiled and recovered."""
+"""Writing, compiling and recovery."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from agent.values import Diagnostic, ErrorCategory, Rung
 
 
 class FunctionStarted(Event, frozen=True):
+    """A function is about to be written. ``attempt`` counts from 1."""
+
     symbol: str
     path: str
     attempt: int = 1
@@ -14,6 +16,8 @@ class FunctionStarted(Event, frozen=True):
 
 
 class FunctionImplemented(Event, frozen=True):
+    """A function compiles and is in its file. ``attempts`` is how many it took, ``lines`` its length."""
+
     symbol: str
     path: str
     attempts: int = 1
@@ -21,6 +25,8 @@ class FunctionImplemented(Event, frozen=True):
 
 
 class FunctionFailed(Event, frozen=True):
+    """A function was given up after ``attempts``; ``reason`` is a sentence."""
+
     symbol: str
     path: str
     reason: str
@@ -64,6 +70,8 @@ class ContractChecked(Event, frozen=True):
 
 
 class CompileStarted(Event, frozen=True):
+    """A file is about to be compiled, or (``link``) a program linked. ``symbol`` is the function it is done for, if any."""
+
     file: str
     command: str = ""
     link: bool = False
@@ -71,6 +79,8 @@ class CompileStarted(Event, frozen=True):
 
 
 class CompileFinished(Event, frozen=True):
+    """The result of a compile, or (``link``) of linking a program."""
+
     file: str
     ok: bool
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -121,6 +131,8 @@ class RecoveryDone(Event, frozen=True):
 
 
 class EditApplied(Event, frozen=True):
+    """A file was changed. ``kind`` is the kind of edit; ``added`` and ``removed`` count lines."""
+
     path: str
     kind: str
     symbol: str = ""
@@ -129,6 +141,8 @@ class EditApplied(Event, frozen=True):
 
 
 class EditRejected(Event, frozen=True):
+    """An edit could not be applied. ``nearest`` is the text in the file that is most like the text it looked for."""
+
     path: str
     reason: str
     nearest: str = ""

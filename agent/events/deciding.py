@@ -1,4 +1,4 @@
-"""What was measured, and what waits for a person."""
+"""Measurements, and decisions of a person."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from agent.values import CheckResult
 
 
 class ChecksStarted(Event, frozen=True):
+    """The checks are about to run: before the first change (``baseline``), or for the step ``step_id``."""
+
     command: str
     baseline: bool = False
     step_id: str = ""
@@ -25,6 +27,9 @@ class ChecksRun(Event, frozen=True):
 
 
 class DiffReady(Event, frozen=True):
+    """The run has a change to offer. ``added`` and ``removed`` count lines; ``protected`` are changed files that measure the
+    change, such as tests."""
+
     diff: str
     files: tuple[str, ...] = ()
     added: int = 0
@@ -42,6 +47,8 @@ class DiffResolved(Event, frozen=True):
 
 
 class GateWaiting(Event, frozen=True):
+    """The run waits for a person. ``reason`` says why, such as a breakpoint."""
+
     kind: Literal["verdict", "stage", "choice"]
     stage: str = ""
     item: str = ""
@@ -51,6 +58,8 @@ class GateWaiting(Event, frozen=True):
 
 
 class GateResolved(Event, frozen=True):
+    """A person, or a setting, let the run go on. ``verdict`` is the one that is used."""
+
     kind: Literal["verdict", "stage", "choice"]
     action: str
     stage: str = ""

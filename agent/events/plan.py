@@ -7,6 +7,8 @@ from agent.values import FailureCategory, FailureSignal, PlanStep
 
 
 class PlanMade(Event, frozen=True):
+    """The plan, or the plan that grew. ``how`` says what made it, ``parts`` are its parts in words, ``notes`` sentences."""
+
     steps: tuple[PlanStep, ...]
     how: str = ""
     parts: tuple[str, ...] = ()
@@ -14,11 +16,15 @@ class PlanMade(Event, frozen=True):
 
 
 class StepStarted(Event, frozen=True):
+    """A step is about to be carried out."""
+
     step_id: str
     description: str = ""
 
 
 class StepFinished(Event, frozen=True):
+    """A step is done or failed. ``commit`` holds its change; ``files`` are the changed paths."""
+
     step_id: str
     ok: bool
     detail: str = ""
@@ -28,6 +34,8 @@ class StepFinished(Event, frozen=True):
 
 
 class FailureSignals(Event, frozen=True):
+    """The failures that were read from the output of a step, or of the checks."""
+
     signals: tuple[FailureSignal, ...]
     step_id: str = ""
 
@@ -45,6 +53,8 @@ class AdjustmentStarted(Event, frozen=True):
 
 
 class ViabilityVerdict(Event, frozen=True):
+    """Whether a remaining step stays in the plan."""
+
     step_id: str
     viable: bool
     defaulted: bool = False
@@ -52,6 +62,8 @@ class ViabilityVerdict(Event, frozen=True):
 
 
 class RootCauseVerdict(Event, frozen=True):
+    """Whether a step caused a failure; ``failure`` is its place in the adjustment's list, from 0."""
+
     failure: int
     step_id: str
     caused: bool
@@ -60,6 +72,8 @@ class RootCauseVerdict(Event, frozen=True):
 
 
 class NewStepVerdict(Event, frozen=True):
+    """Whether a failure needs a new step; ``failure`` is its place in the adjustment's list, from 0."""
+
     failure: int
     needed: bool
     defaulted: bool = False
@@ -67,6 +81,8 @@ class NewStepVerdict(Event, frozen=True):
 
 
 class PlanAdjusted(Event, frozen=True):
+    """The remaining steps before and after an adjustment. ``calls`` counts the model calls it took."""
+
     before: tuple[PlanStep, ...]
     after: tuple[PlanStep, ...]
     rationale: str = ""

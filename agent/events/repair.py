@@ -27,12 +27,14 @@ class RepairStarted(Event, frozen=True):
 
 
 class SuspectsRanked(Event, frozen=True):
-    """By evidence alone."""
+    """The functions that may hold the fault, ranked by evidence alone."""
 
     suspects: tuple[SuspectFunction, ...] = ()
 
 
 class SuspectJudged(Event, frozen=True):
+    """A model's answer whether a function holds the fault."""
+
     function: str
     path: str
     suspected: bool
@@ -40,8 +42,8 @@ class SuspectJudged(Event, frozen=True):
 
 
 class CandidatesTried(Event, frozen=True):
-    """The counts so far. ``source`` says who proposes: operators, pairs of edits, the model that fills gaps. ``left`` are
-    candidates of this source not tried yet, ``seconds_left`` what is left of the budget."""
+    """The counts so far. ``source`` is what proposes candidates: operators, pairs of edits, the model that fills gaps.
+    ``left`` are candidates of this source not tried yet, ``seconds_left`` what is left of the budget."""
 
     source: str = "operators"
     tried: int = 0
@@ -74,6 +76,8 @@ class CandidatesCompared(Event, frozen=True):
 
 
 class CandidateJudged(Event, frozen=True):
+    """A model's answer whether an edit that passes is the right change; ``number`` is the edit's."""
+
     number: int
     fits: bool
     p_yes: float | None = None
@@ -91,6 +95,8 @@ class RepairChosen(Event, frozen=True):
 
 
 class RepairFinished(Event, frozen=True):
+    """The search is over. ``tried`` counts candidates, ``reason`` says why nothing was found."""
+
     mended: bool
     tried: int = 0
     seconds: float = 0.0

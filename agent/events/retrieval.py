@@ -1,4 +1,4 @@
-"""What retrieval found out about the task and the repository."""
+"""What retrieval learned about the task and the repository."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from agent.values import DetailLevel
 
 
 class IndexRefreshed(Event, frozen=True):
+    """The index is up to date. ``changed`` and ``skipped`` count files, ``languages`` files by language."""
+
     files: int
     symbols: int
     changed: int = 0
@@ -16,6 +18,8 @@ class IndexRefreshed(Event, frozen=True):
 
 
 class TaskAnalysed(Event, frozen=True):
+    """What the words of the task ask for."""
+
     intent: str = ""
     kind: str = ""
     keywords: tuple[str, ...] = ()
@@ -24,6 +28,8 @@ class TaskAnalysed(Event, frozen=True):
 
 
 class StagesRouted(Event, frozen=True):
+    """Which optional stages of retrieval this task gets. ``how`` says what decided."""
+
     selected: tuple[str, ...]
     available: tuple[str, ...] = ()
     how: str = ""
@@ -41,11 +47,13 @@ class FileScoped(Event, frozen=True):
 
 
 class FilesGrouped(Event, frozen=True):
+    """The files in scope, in groups that import each other."""
+
     groups: tuple[tuple[str, ...], ...]
 
 
 class CascadePass(Event, frozen=True):
-    """One pass of the precision cascade is through. ``symbols`` are those that got a yes."""
+    """One pass of the precision cascade is over; it asked about ``asked`` symbols."""
 
     pass_no: int
     asked: int

@@ -1,4 +1,4 @@
-"""What happens to a run as a whole: its start and end, its stages, what is said to the person."""
+"""Events of a run as a whole: its start and end, its stages, notices for the person."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from agent.values import CheckResult, RunStatus
 
 
 class RunStarted(Event, frozen=True):
+    """A run began, or was resumed (``resumed_from`` is then its id). ``model`` names the models."""
+
     task: str
     repo: str
     branch: str = ""
@@ -45,6 +47,8 @@ class StageStarted(Event, frozen=True):
 
 
 class StageFinished(Event, frozen=True):
+    """A stage is over. ``counts`` are figures to show, by name; ``note`` is a sentence."""
+
     stage: str
     ms: float = 0.0
     counts: dict[str, int] = {}
@@ -60,7 +64,8 @@ class Notice(Event, frozen=True):
 
 
 class ModelStatus(Event, frozen=True):
-    """What the model server is doing: loading, ready, out of reach, or waited for: silent, or busy for another program."""
+    """What the model server is doing: it loads, is ready, cannot be reached, or lets the run wait (it is silent, or
+    busy with another program)."""
 
     status: Literal["loading", "ready", "unreachable", "waiting"]
     model: str = ""

@@ -1,7 +1,6 @@
-"""What the state of a run is made of: one record for each thing that is shown.
+"""The parts of a run's state: one record for each thing that is shown.
 
-A record holds the events that it is about as they came, and beside them only what follows from several of them. The panes
-put both into words.
+A record holds its events unchanged, and beside them only what follows from several events. The panes put both into words.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ Activity = Literal[
     "testing", "waiting for you", "stopped", "complete", "partial", "failed",
 ]  # fmt: skip
 
+
 class TextOutcome(msgspec.Struct, frozen=True, gc=False):
     """What became of a text that a model wrote. ``count`` is the number of errors, or of tests that pass now and did not
     before; ``name`` the first test that fails, or why the text was refused."""
@@ -29,12 +29,13 @@ class TextOutcome(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def ok(self) -> bool:
-        """Whether it was good as far as it was looked at."""
+        """Whether no fault of it is known."""
         return self.kind in ("compiles", "applied", "tests_pass")
 
 
 class ShownCall(msgspec.Struct, gc=False):
-    """One row of the call stream. Plain values only, so that a hundred thousand of them are nothing to the collector."""
+    """One row of the call stream. Plain values only, so that the garbage collector need not visit a hundred thousand of
+    them."""
 
     asked: ev.CallStarted
     answer: ev.CallFinished
@@ -43,7 +44,7 @@ class ShownCall(msgspec.Struct, gc=False):
     broken_off: bool = False
     """The run ended before it was answered."""
     outcome: TextOutcome | None = None
-    """Of a text: what was made of it. None for a verdict, and while nothing is known."""
+    """What became of a text. None for a verdict, and while nothing is known."""
 
     @property
     def call_id(self) -> int:
@@ -67,7 +68,7 @@ class ShownCall(msgspec.Struct, gc=False):
 
     @property
     def model(self) -> str:
-        """Who answered; until then, who is asked."""
+        """The model that answered; before the answer, the model that is asked."""
         return self.answer.model or self.asked.model
 
     @property
@@ -108,7 +109,7 @@ class ShownStage:
 
 @dataclass(slots=True)
 class StepState:
-    """A plan step and how it fares."""
+    """A plan step and its status."""
 
     step: PlanStep
     status: Literal["pending", "running", "done", "failed", "dropped"] = "pending"
@@ -125,12 +126,12 @@ class SymbolState(msgspec.Struct):
 
 
 CompileEvent = ev.CompileFinished | ev.ErrorClassified | ev.IncludeAdded | ev.RecoveryDone
-"""What the Compile pane tells of."""
+"""The events that the Compile pane shows."""
 
 
 @dataclass(slots=True)
 class CompileIncident:
-    """One failed compile and all that followed from it, until it was dealt with: cause, classification, fix, proof, cost."""
+    """One failed compile and all that followed until it was settled: classification, fixes, compiles that prove them."""
 
     failed: ev.CompileFinished
     classified: list[ev.ErrorClassified] = field(default_factory=list)
@@ -155,14 +156,14 @@ def errors_of(compiled: ev.CompileFinished) -> int:
 
 @dataclass(slots=True)
 class Adjustment:
-    """One adjustment round: the matrix of verdicts, filling in, and how it ended."""
+    """One adjustment round: its verdicts so far, and its result."""
 
     started: ev.AdjustmentStarted
     viability: dict[str, bool] = field(default_factory=dict)
     root_causes: dict[tuple[int, str], bool] = field(default_factory=dict)
     new_steps: dict[int, bool] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
-    """By step the call that says most of it: whether it is still viable, else that it caused a failure."""
+    """By step, the call to show for it: that on its viability, else one that says that it caused a failure."""
     adjusted: ev.PlanAdjusted | None = None
 
 
@@ -178,19 +179,19 @@ class FunctionState:
 
     @property
     def status(self) -> Literal["writing", "done", "failed"]:
-        """How it fares."""
+        """Whether it is still being written."""
         if self.ended is None:
             return "writing"
         return "done" if isinstance(self.ended, ev.FunctionImplemented) else "failed"
 
     @property
     def attempt(self) -> int:
-        """The try that it is at, or was when it ended; from 1."""
+        """The current attempt, or the last one; from 1."""
         return self.started.attempt if self.ended is None else self.ended.attempts
 
 
 class CandidateState(msgspec.Struct):
-    """A candidate that passes all checks, and what was said of it."""
+    """A candidate that passes all checks, and the model's answer about it."""
 
     passed: ev.CandidatePassed
     like: int | None = None
@@ -199,7 +200,7 @@ class CandidateState(msgspec.Struct):
 
 
 class SuspectState(msgspec.Struct):
-    """A function that may hold the fault, and what was said of it."""
+    """A function that may hold the fault, and the model's answer about it."""
 
     suspect: ev.SuspectFunction
     judged: ev.SuspectJudged | None = None
@@ -207,7 +208,7 @@ class SuspectState(msgspec.Struct):
 
 @dataclass(slots=True)
 class RepairState:
-    """The search for an edit as it stands."""
+    """The search for an edit so far."""
 
     started: ev.RepairStarted
     counts: ev.CandidatesTried
@@ -235,4 +236,4 @@ class RepairState:
 
 
 Incident = CompileIncident | Adjustment | RepairState | ev.CallFinished
-"""What is out of the ordinary in a run, and worth being kept in sight; a call that a person overruled is one."""
+"""What is unusual in a run and stays in view; a call that a person overruled is one."""

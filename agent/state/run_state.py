@@ -43,7 +43,7 @@ class RunState:
     started: ev.RunStarted = field(default_factory=lambda: ev.RunStarted("", ""))
     """Empty until the run has begun; of a resumed run the newest."""
     model_note: str = ""
-    """What is said of the model's server while it loads, or serves another program first."""
+    """What is shown about the model's server while it loads, or serves another program first."""
     t: float = 0.0
     earlier: float = 0.0
     """Seconds that the earlier parts of a resumed run took."""
@@ -57,7 +57,7 @@ class RunState:
     index: ev.IndexRefreshed | None = None
     files: dict[str, ev.FileScoped] = field(default_factory=dict)
     overruled: dict[tuple[str, str], bool] = field(default_factory=dict)
-    """What a person said, by stage and item, where that is not what the model said."""
+    """A person's verdict, by stage and item, where it replaced the model's."""
     groups: tuple[tuple[str, ...], ...] = ()
     passes: dict[int, ev.CascadePass] = field(default_factory=dict)
     symbols: dict[str, SymbolState] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class RunState:
     compile_incidents: list[CompileIncident] = field(default_factory=list)
     """The same, by failed compile."""
     incidents: list[Incident] = field(default_factory=list)
-    """What was out of the ordinary, in the order it began."""
+    """Everything unusual, in the order it began."""
     file_calls: dict[str, int] = field(default_factory=dict)
     """The call that decided on each file."""
     written: dict[str, int] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class RunState:
         kind = type(event)
         if envelope.t < self.t and kind is ev.RunStarted:
             self.earlier += self.t
-        if self.finished is None or kind is ev.RunStarted:  # what is decided on a change later is no work
+        if self.finished is None or kind is ev.RunStarted:  # decisions on the change after the end are not working time
             self.t = envelope.t
         if kind is not ev.CallFinished and kind is not ev.CallStarted:
             self.log.append((envelope.t, event))
@@ -121,7 +121,7 @@ class RunState:
 
     @property
     def task(self) -> str:
-        """What is worked on, in the person's words."""
+        """The task, in the person's words."""
         return self.started.task
 
     @property
@@ -136,7 +136,7 @@ class RunState:
 
     @property
     def checks(self) -> CheckResult | None:
-        """What the checks say since the first change."""
+        """The newest result of the checks after the first change."""
         return None if self.measured is None else self.measured.now
 
     @property
@@ -161,7 +161,7 @@ def _run_started(state: RunState, e: ev.RunStarted) -> None:
 
 
 def _break_off(state: RunState) -> None:
-    """What is in flight is not answered any more."""
+    """Mark the calls in flight: they will not be answered."""
     for call in state.calls[-_IN_FLIGHT:]:
         call.broken_off = not call.done
 
@@ -191,7 +191,7 @@ def _notice(state: RunState, e: ev.Notice) -> None:
 
 def _model_status(state: RunState, e: ev.ModelStatus) -> None:
     if state.waiting is not None:
-        return  # calls asked ahead of the person: what is waited for is the person
+        return  # calls asked ahead: the run waits for the person, not for the model
     if e.status == "loading":
         state.activity, state.model_note = "loading model", e.text
     elif e.status == "waiting":
@@ -210,7 +210,7 @@ def _model_status(state: RunState, e: ev.ModelStatus) -> None:
 def _call_started(state: RunState, e: ev.CallStarted) -> None:
     state.call_index[e.call_id] = len(state.calls)
     state.calls.append(ShownCall(e, _UNANSWERED))
-    if state.waiting is None:  # what is asked ahead of the person changes nothing of what is waited for
+    if state.waiting is None:  # a call asked ahead does not change what the run waits for
         state.activity = activity_of(e.stage, e.binary)
 
 
@@ -277,7 +277,7 @@ def _assembled(state: RunState, e: ev.ContextAssembled) -> None:
 
 def _plan_made(state: RunState, e: ev.PlanMade) -> None:
     known = state.steps
-    state.steps = {  # a plan that grew keeps what its steps have come to
+    state.steps = {  # a plan that grew keeps the status of its steps
         step.id: known[step.id] if step.id in known and known[step.id].step == step else StepState(step) for step in e.steps
     }
     state.plan = e
@@ -367,8 +367,8 @@ def _function_ended(state: RunState, e: ev.FunctionImplemented | ev.FunctionFail
     _function_of(state, e.symbol, e.path).ended = e
 
 
-def _came_of(state: RunState, item: str, outcome: TextOutcome) -> None:
-    """Say what became of the newest text for ``item``; of the newest of all where none was written for it."""
+def _set_outcome(state: RunState, item: str, outcome: TextOutcome) -> None:
+    """Set the outcome of the newest text for ``item``, or of the newest text of all where there is none for it."""
     place = state.written.get(item, state.written.get(""))
     if place is not None:
         state.calls[place].outcome = outcome
@@ -377,7 +377,7 @@ def _came_of(state: RunState, item: str, outcome: TextOutcome) -> None:
 def _function_failed(state: RunState, e: ev.FunctionFailed) -> None:
     place = state.written.get(e.symbol)
     if place is not None and (outcome := state.calls[place].outcome) is not None and outcome.ok:
-        _came_of(state, e.symbol, TextOutcome("given_up", name=e.reason))
+        _set_outcome(state, e.symbol, TextOutcome("given_up", name=e.reason))
     _function_ended(state, e)
 
 
@@ -395,11 +395,11 @@ def _compiled(state: RunState, e: ev.CompileFinished) -> None:
         state.compile_incidents.append(incident)
         state.incidents.append(incident)
     if e.symbol and not e.link:
-        _came_of(state, e.symbol, TextOutcome("compiles") if e.ok else TextOutcome("errors", errors_of(e)))
+        _set_outcome(state, e.symbol, TextOutcome("compiles") if e.ok else TextOutcome("errors", errors_of(e)))
 
 
 def _open_incident(state: RunState, e: CompileEvent) -> CompileIncident | None:
-    """The newest incident that an event can belong to: the same file and function, not dealt with yet."""
+    """The newest incident that an event can belong to: the same file and function, not settled yet."""
     compiled = isinstance(e, ev.CompileFinished)
     for incident in reversed(state.compile_incidents[-8:]):
         if incident.settled is None or (incident.recovery is None and not compiled):
@@ -434,9 +434,9 @@ def _recovery(state: RunState, e: ev.RecoveryDone) -> None:
 def _edit(state: RunState, e: ev.EditApplied | ev.EditRejected) -> None:
     state.edits.append(e)
     if isinstance(e, ev.EditRejected):
-        _came_of(state, e.path, TextOutcome("refused", name=e.reason))
+        _set_outcome(state, e.path, TextOutcome("refused", name=e.reason))
     else:
-        _came_of(state, e.symbol or e.path, TextOutcome("applied"))
+        _set_outcome(state, e.symbol or e.path, TextOutcome("applied"))
 
 
 # -- the search for an edit, folded into the state
@@ -510,16 +510,16 @@ def _checks(state: RunState, e: ev.ChecksRun) -> None:
 
 
 def _tested(state: RunState, now: CheckResult, newly_failing: tuple[str, ...]) -> None:
-    """What the checks say of the newest text, against the checks before it."""
+    """Set the outcome of the newest text by comparing the checks with those before it."""
     before = state.checks or state.baseline
     gained = (now.passed or 0) - ((before.passed or 0) if before is not None else 0)
     outcome = state.calls[state.written[""]].outcome
     if newly_failing:
-        _came_of(state, "", TextOutcome("tests_fail", len(newly_failing), newly_failing[0]))
+        _set_outcome(state, "", TextOutcome("tests_fail", len(newly_failing), newly_failing[0]))
     elif now.ok or gained > 0:
-        _came_of(state, "", TextOutcome("tests_pass", max(0, gained)))
-    elif outcome is not None and outcome.kind == "applied" and now.failing:  # nothing was mended by it
-        _came_of(state, "", TextOutcome("tests_fail", now.failed or len(now.failing), now.failing[0]))
+        _set_outcome(state, "", TextOutcome("tests_pass", max(0, gained)))
+    elif outcome is not None and outcome.kind == "applied" and now.failing:  # it fixed nothing
+        _set_outcome(state, "", TextOutcome("tests_fail", now.failed or len(now.failing), now.failing[0]))
 
 
 def _diff(state: RunState, e: ev.DiffReady) -> None:
