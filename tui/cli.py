@@ -115,7 +115,7 @@ def main() -> None:
         _main()
     finally:
         if (state := sys.modules.get("agent.workspace.clean_room")) is not None:
-            for sentence in state.untold():
+            for sentence in state.take_notices():
                 click.echo(f"cra: {_clean(sentence)}", err=True)
 
 

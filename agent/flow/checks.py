@@ -18,7 +18,7 @@ from agent.values import CheckResult, FailureSignal
 from agent.workspace.checks import compare, find_test_command, proven, run_checks, worse
 from agent.workspace.isolated import broke_off, isolated_tests, run_isolated
 from agent.workspace.isolation import isolation, shortfall
-from agent.workspace.restoring import Untouched
+from agent.workspace.restoring import CheckoutGuard
 from agent.workspace.worktree import Workspace
 
 LEAST_PATIENCE = 15.0
@@ -195,7 +195,7 @@ class RunChecks:
 
     async def _execute(self, command: str = "", timeout: float = 0.0, readable: tuple[str, ...] = ()) -> CheckResult:
         timeout = timeout or float(self.ctx.config.testing.timeout_seconds)
-        files = await asyncio.to_thread(Untouched, self.workspace)
+        files = await asyncio.to_thread(CheckoutGuard, self.workspace)
         limits = limits_of(self.ctx, readable)
         result = await run_checks(self.workspace.root, command or self.command, timeout, limits=limits, env=self._env())
         changed = await asyncio.to_thread(files.restore)

@@ -29,7 +29,7 @@ _SUBMODULE = "160000"
 
 
 class ApplyResult(msgspec.Struct, frozen=True):
-    """``text`` is the sentence to show; ``files`` were written, ``conflicts`` stood in the way (from git's top level).
+    """``text`` is the sentence to show; ``files`` were written, ``conflicts`` prevented it (paths from git's top level).
 
     ``merged`` are those of ``files`` that the person had also changed meanwhile.
     """
@@ -47,7 +47,7 @@ class _Side(msgspec.Struct, frozen=True):
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """What to do with one file that was ``seen`` so: ``data`` None deletes it."""
+    """What to do with a file; ``seen`` is what it was when the change was planned; ``data`` None deletes it."""
 
     path: str
     seen: _Side | None
@@ -73,7 +73,7 @@ class Apply:
             WorkspaceError: git or the disk failed; the person's files are as they were.
         """
         if not self._place.is_dir():
-            kept = "" if self._plain else f" Its work is still on its branch; bring it in with: git merge cra/{self._run}"
+            kept = "" if self._plain else f" Its work is still on its branch; merge it with: git merge cra/{self._run}"
             raise WorkspaceError(f"The run's folder {self._place} is gone, so nothing was applied.{kept}")
         changes: list[_Change] = []
         conflicts: list[str] = []
@@ -96,7 +96,7 @@ class Apply:
         if not touched:
             return ApplyResult(True, "The run changed no file, so there was nothing to apply.")
         if not changes:
-            return ApplyResult(True, "Your files hold these changes already, so nothing was written.")
+            return ApplyResult(True, "Your files have these changes already, so nothing was written.")
         self._write(changes)
         text = f"Applied to {plural(len(changes), 'file')}."
         if merged:
@@ -107,8 +107,8 @@ class Apply:
         if self._plain:
             return f"The work is still in {self._place}. Undo your changes and apply again, or copy over what you want."
         return (
-            f"The work is still on the branch cra/{self._run}. Commit or undo your changes there and apply again, or bring "
-            f"it in yourself with: git merge cra/{self._run}"
+            f"The work is still on the branch cra/{self._run}. Commit or undo your changes there and apply again, or merge "
+            f"it yourself with: git merge cra/{self._run}"
         )
 
     def _touched(self) -> list[str]:
@@ -192,7 +192,7 @@ class Apply:
             journal.seal()
             for change in changes:
                 if self._user(change.path) != change.seen:
-                    raise WorkspaceError(f"{change.path} changed at this very moment, so nothing was applied. Try again.")
+                    raise WorkspaceError(f"{change.path} changed just now, so nothing was applied. Try again.")
                 self._write_one(change)
         except BaseException as error:
             journal.undo()

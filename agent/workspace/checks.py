@@ -1,4 +1,4 @@
-"""The project's own checks: which command runs them, what a run of it measured, and what changed between two runs."""
+"""The project's own checks: the command that runs them, the result of a run, and the difference between two runs."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ _TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?![:=])", re.M)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _KEPT_OUTPUT = 64 * 1024
 _TELLING = re.compile(r"(?i)\berror\b|\bFAIL|undefined reference|^not ok|\*\*\*")
-_BUILD_BROKE = re.compile(
-    r"^make(?:\[\d+\])?: \*\*\* |: (?:fatal )?error: |^ninja: build stopped|undefined reference|^collect2: error", re.M
-)
+_NOT_BUILT = r": (?:fatal )?error: |^ninja: build stopped|undefined reference|^collect2: error"
+DOES_NOT_BUILD = re.compile(_NOT_BUILT, re.M)
+"""What a compiler or linker says of code that does not build; make alone says the same of a test that fails."""
+_BUILD_BROKE = re.compile(rf"^make(?:\[\d+\])?: \*\*\* |{_NOT_BUILT}", re.M)
 
 
 def find_test_command(root: Path, configured: str = "") -> str:
@@ -68,7 +69,7 @@ async def run_checks(
     root: Path, command: str, timeout: float = 300.0, *, limits: Limits | None = None, env: dict[str, str] | None = None
 ) -> CheckResult:
     """Run the checks once. ``ok`` means an exit code of 0 and, with pytest, a report of tests that ran: a process that ends
-    itself early has passed nothing. A build that broke has no counts, or 0 passed.
+    early has passed nothing. A build that failed has no counts, or 0 passed.
 
     Python modules are imported from ``root`` before any place they are installed in: an editable installation of the
     project points at the person's tree, and the tests would measure that one.
@@ -103,7 +104,7 @@ async def run_checks(
     )
 
 
-_NO_REPORT = "error: the tests ended before they reported anything, so nothing of them counts as passed."
+_NO_REPORT = "error: the tests ended before they reported a result, so none of them counts as passed."
 
 
 async def _run(
@@ -127,20 +128,23 @@ _USAGE = 4
 
 
 def _with_report(command: str, report: Path) -> str:
-    """The command with a report to ``report``, where it is plainly pytest and asks for none itself."""
-    if not _is_pytest(command) or "--junitxml" in command or "--junit-xml" in command or needs_shell(command):
+    """The command with a report written to ``report``, where it plainly runs pytest and does not ask for a report itself."""
+    if _pytest_options(command) is None or "--junitxml" in command or "--junit-xml" in command or needs_shell(command):
         return command
     return f"{command} {shlex.join((*OPTIONS, f'--junitxml={report}'))}"
 
 
-def _is_pytest(command: str) -> bool:
+def _pytest_options(command: str) -> list[str] | None:
+    """The words after pytest in a command that plainly runs it; None for another command."""
     words = command.split()
-    return bool(words) and (words[0] in ("pytest", "py.test") or words[1:3] == ["-m", "pytest"])
+    if words[:1] in (["pytest"], ["py.test"]):
+        return words[1:]
+    return words[3:] if words[1:3] == ["-m", "pytest"] else None
 
 
 def proven(baseline: CheckResult | None, now: CheckResult) -> CheckResult:
-    """``now``, but failed where it is well and yet reports fewer tests than ``baseline``: an exit code alone is not enough
-    where tests are counted. Tests that passed before and are not named any more are among ``failing``."""
+    """``now``, but failed where it succeeded with fewer tests than ``baseline``: where tests are counted, an exit code alone
+    is not enough. Tests that passed before and are not reported any more are added to ``failing``."""
     if baseline is None or not now.ok or not (baseline.passed or baseline.passing):
         return now
     named = set(now.passing) | set(now.failing)
@@ -158,9 +162,9 @@ def proven(baseline: CheckResult | None, now: CheckResult) -> CheckResult:
 def compare(baseline: CheckResult | None, now: CheckResult) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(newly passing, newly failing) test names.
 
-    A test that passed in the baseline and is named in neither list now (the build broke, the runner died) counts as
-    newly failing, unless all is well now: some runners name only what fails. A failing test that the baseline did not
-    know (it could not build, say) is not held against the change, unless everything passed then.
+    A test that passed in the baseline and is in neither list now (the build failed, the runner died) counts as newly
+    failing, unless the checks succeed now: some runners name only failures. A failing test that the baseline did not name
+    (because it did not build, say) does not count against the change, unless everything passed then.
     """
     if baseline is None:
         return now.passing, now.failing
@@ -178,7 +182,7 @@ def compare(baseline: CheckResult | None, now: CheckResult) -> tuple[tuple[str, 
 
 def worse(baseline: CheckResult | None, now: CheckResult) -> bool:
     """Whether ``now`` lost something that ``baseline`` had: a test, the count of passed tests, success itself, or an
-    assertion that it came past."""
+    assertion that held."""
     if now.ok or baseline is None:
         return False
     if baseline.ok or compare(baseline, now)[1] or further(baseline, now) < 0:
@@ -205,7 +209,7 @@ def _holds_modules(place: Path) -> bool:
 
 
 def _own_python(command: str, result: CommandResult) -> str:
-    """The same checks with this program's interpreter, where the one on PATH is a shim of nothing or lacks pytest."""
+    """The same checks with this program's interpreter, where the one on PATH is a broken shim or lacks pytest."""
     words = command.split()
     missing = result.exit_code == 127 or re.search(r"No module named ['\"]?pytest\b", result.output) is not None
     if not words or not missing or needs_shell(command):
@@ -219,13 +223,9 @@ def _own_python(command: str, result: CommandResult) -> str:
 
 
 def _named(command: str) -> str:
-    """pytest with one line a test, so that passing tests have names too; only where the command is plainly pytest."""
-    words = command.split()
-    if words and words[0] in ("pytest", "py.test") and not _has_report(words[1:]):
-        return f"{command} -rfEp"
-    if words[:3] in (["python", "-m", "pytest"], ["python3", "-m", "pytest"]) and not _has_report(words[3:]):
-        return f"{command} -rfEp"
-    return command
+    """pytest with a line for each test, so that passing tests have names too; any other command as it is."""
+    options = _pytest_options(command)
+    return command if options is None or _has_report(options) else f"{command} -rfEp"
 
 
 def _has_report(options: Collection[str]) -> bool:

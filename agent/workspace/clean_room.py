@@ -1,10 +1,10 @@
-"""A repository's folder ``.clean_room``: proven to be this machine's own before anything in it is read or written.
+"""A repository's folder ``.clean_room``: proven to be made on this machine before anything in it is read or written.
 
-A clone can bring a folder of that name along, with a log, a journal or links of somebody else's making. What Clean Room
-made itself bears an id that is also known in the person's state directory; whatever does not is moved aside and left
-alone. Only ``config.toml`` may come with a repository, since what it can say is limited (``agent.config.authority``).
+A clone can bring a folder of that name along, with a log, a journal or links that somebody else made. A folder that Clean
+Room made has an id that the person's state directory also holds; a folder without one is moved aside and not read. Only
+``config.toml`` may come with a repository, since its settings are limited (``agent.config.authority``).
 
-What code under check could reach from its place, worktrees and journals, is kept in the state directory and not here.
+Worktrees and journals are in the state directory, not here, where code under check could reach them.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _OWNER = "owner.json"
 _ASIDE = "foreign-"
 _NOT_STATE = frozenset({CONFIG, ".gitignore"})
 _NOT_TAKEN = frozenset({"work", _MARKER})
-"""What ``adopt`` leaves where it was moved."""
+"""What ``adopt`` does not take over."""
 
 
 class NotOurs(WorkspaceError):
-    """``.clean_room`` holds what Clean Room did not make and cannot move aside. The sentence says what to do."""
+    """``.clean_room`` holds something that Clean Room did not make and cannot move aside. The sentence says what to do."""
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ def state_directory() -> Path:
 
 
 def private_file(repo: Path, *names: str) -> Path:
-    """The path of a file of ours in ``.clean_room``, which need not exist. Nothing is made; what is not ours moves aside.
+    """The path of a file of ours in ``.clean_room``, which need not exist. No folder is made; a foreign one is moved aside.
 
     Raises:
         NotOurs: the folder is a link, tracked by git, or cannot be moved aside.
@@ -92,7 +92,7 @@ def work_folder(repo: Path) -> Path:
 
 
 def known_work_folder(repo: Path) -> Path | None:
-    """The same without making anything; None when there was never a run here."""
+    """As :func:`work_folder`, but nothing is made; None where no run was ever started."""
     state = claim(repo, make=False).state
     return state / "work" if state is not None and (state / "work").is_dir() else None
 
@@ -113,7 +113,7 @@ def claim(repo: Path, *, make: bool = True) -> Claim:
     except OSError as error:
         raise WorkspaceError(f"{home} cannot be read: {error.strerror}.") from error
     if stat.S_ISLNK(info.st_mode):
-        raise NotOurs(f"{home} is a symbolic link. Remove it: what belongs to a repository is only kept inside it.")
+        raise NotOurs(f"{home} is a symbolic link. Remove it: a repository's files are only kept inside it.")
     if not stat.S_ISDIR(info.st_mode):
         raise NotOurs(f"{home} is a file, so nothing can be kept there. Remove it or move it away.")
     _refuse_tracked(repo, home)
@@ -125,22 +125,22 @@ def claim(repo: Path, *, make: bool = True) -> Claim:
     return Claim(home, state)
 
 
-_untold: dict[Path, list[str]] = {}
+_notices: dict[Path, list[str]] = {}
 
 
-def untold(repo: Path | None = None) -> tuple[str, ...]:
-    """Sentences about what was moved aside in ``repo`` (None: anywhere), each given once: whoever asks shows them."""
-    places = [*_untold] if repo is None else [Path(os.path.realpath(repo))]
-    return tuple(text for place in places for text in _untold.pop(place, ()))
+def take_notices(repo: Path | None = None) -> tuple[str, ...]:
+    """Sentences about what was moved aside in ``repo`` (None: anywhere). Each is returned once: the caller shows it."""
+    places = [*_notices] if repo is None else [Path(os.path.realpath(repo))]
+    return tuple(text for place in places for text in _notices.pop(place, ()))
 
 
 def adopt(repo: Path) -> list[str]:
-    """Take what was moved aside, or what another machine or an earlier version made, for our own: the person says so.
+    """Take over what was moved aside (made by another machine, say), since the person asks for it.
     Returns the names taken over.
 
     Raises:
         NotOurs: it holds links, or git tracks it.
-        WorkspaceError: there is nothing of the kind.
+        WorkspaceError: nothing was moved aside.
     """
     repo = Path(os.path.realpath(repo))
     home = claim(repo).folder
@@ -186,7 +186,7 @@ def _made(repo: Path, home: Path) -> Claim:
         replace_file(state / _OWNER, msgspec.json.encode(_Owner(str(repo), info.st_dev, info.st_ino)), mode=0o600)
         try:
             handle = os.open(home / _MARKER, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        except FileExistsError:  # another process was faster: its id counts
+        except FileExistsError:  # another process was faster; its id counts
             (state / _OWNER).unlink()
             state.rmdir()
             return claim(repo)
@@ -204,7 +204,7 @@ def _made(repo: Path, home: Path) -> Claim:
 
 
 def _state_of(repo: Path, home: Path, info: os.stat_result) -> Path | None:
-    """The state folder that belongs to ``home``, None when it bears no id that is known for this place."""
+    """The state folder that belongs to ``home``; None where its id is missing or not known for this place."""
     marker = home / _MARKER
     try:
         if not stat.S_ISREG(os.lstat(marker).st_mode):
@@ -246,14 +246,14 @@ def _move_aside(repo: Path, home: Path) -> None:
             "not read. Remove it, or make it writable."
         ) from error
     names = ", ".join(shown(entry.name) for entry in found[:5]) + (" and more" if len(found) > 5 else "")
-    _untold.setdefault(repo, []).append(
+    _notices.setdefault(repo, []).append(
         f"{home} held {names}, which Clean Room did not make on this machine for this repository. Nothing of it was read; "
         f"it is now in {aside}. If it is yours, take it back with: cra trust --state {shlex.quote(str(repo))}"
     )
 
 
 _untracked: dict[Path, int] = {}
-"""Repositories that were found to track nothing of ours, with the time of their index then (nanoseconds)."""
+"""Repositories that track nothing in the folder, with the time of their index when that was found (nanoseconds)."""
 
 
 def _refuse_tracked(repo: Path, home: Path) -> None:
@@ -271,7 +271,7 @@ def _refuse_tracked(repo: Path, home: Path) -> None:
     if names:
         raise NotOurs(
             f"Git tracks {plural(len(names), 'file')} in {home} ({shown(names[0])}), so they came "
-            "with the repository. Nothing there is read or written. Take them out of git with: "
+            "with the repository. Nothing there is read or written. Remove them from git with: "
             f"git rm -r --cached {FOLDER}"
         )
     _untracked[repo] = stamp
@@ -283,6 +283,6 @@ def _refuse_links(folder: Path, skip: str = _ASIDE) -> None:
             if skip and entry.name.startswith(skip):
                 continue
             if entry.is_symlink():
-                raise NotOurs(f"{shown(entry.path)} is a symbolic link, which nothing in {FOLDER} may be. Remove it.")
+                raise NotOurs(f"{shown(entry.path)} is a symbolic link. There may be none in {FOLDER}. Remove it.")
             if entry.is_dir(follow_symlinks=False):
                 _refuse_links(Path(entry.path))

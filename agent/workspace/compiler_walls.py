@@ -1,4 +1,4 @@
-"""The compiler behind the same walls and limits as checks."""
+"""The compiler within the same isolation and limits as checks."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _DEFAULT_LIMITS = Limits()
 def shutting_in(
     root: Path, limits: Limits = _DEFAULT_LIMITS, origin: Path | None = None
 ) -> Callable[[list[str], Path], list[str]]:
-    """How the compiler is kept within walls and limits, as checks are: an ``#include`` that a model wrote would show the
-    lines of any file in its errors, and one of ``/dev/zero`` takes all memory there is.
+    """A function that wraps a compiler's command line so that it runs isolated and limited, as checks do: an ``#include``
+    that a model wrote could otherwise show the lines of any file in an error, and one of ``/dev/zero`` takes all memory.
 
-    Include folders of the person's own checkout ``origin`` that a command names can be read, since headers that a build
-    made are only there. Costs some 10 ms a compile. Blocking the first time.
+    Include folders of the person's own checkout ``origin`` that a command names can be read, since generated headers
+    are only there. Costs some 10 ms a compile. Blocking the first time.
     """
     kind = isolation()
     settings = [f"AS={limits.memory}"] if limits.memory else []

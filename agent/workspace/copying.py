@@ -12,7 +12,7 @@ from agent.workspace.git import WorkspaceError, forget, register, run_git, shown
 
 LARGEST_COPY = 1024 * 1024 * 1024
 MOST_FILES = 50_000
-"""Above these a folder is hardly a project (a home directory, say): the person is asked for a repository instead."""
+"""A larger folder is hardly a project (a home directory, say); the person is then asked for a repository."""
 
 SKIPPED_FOLDERS = frozenset(
     {".clean_room", ".git", "__pycache__", "node_modules", ".venv", "venv", ".tox"}
@@ -63,9 +63,8 @@ def copy_tree(source: Path, partial: Path) -> list[str]:
 def start_history(root: Path, git_dir: Path, branch: str) -> str:
     """Give ``root`` a history in ``git_dir``, which lies elsewhere, with one commit on ``branch``; returns the commit.
 
-    There is no ``.git`` in ``root``: what runs there cannot reach the history. Contents are kept byte by byte: no newline
-    conversion, no filters.
-    """
+    There is no ``.git`` in ``root``, so code that runs there cannot reach the history. Contents are kept byte by byte: no
+    newline conversion, no filters."""
     shutil.rmtree(git_dir, ignore_errors=True)
     git_dir.mkdir()
     run_git(git_dir, "init", "-q", "--bare", ".")

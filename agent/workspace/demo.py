@@ -1,4 +1,4 @@
-"""Demo repositories: small honest projects that a run can be tried on.
+"""Demo repositories: small projects to try a run on.
 
 Each is a folder with a ``demo.toml`` and, for its git history, a ``history.toml``. A demo is copied to the person's
 data directory and made a repository there; the sources are never worked on.
@@ -75,7 +75,7 @@ def load_demo(name: str) -> Demo:
     """The demo ``name``, with ``path`` at its source.
 
     Raises:
-        WorkspaceError: there is none of that name; the sentence lists those there are.
+        WorkspaceError: there is none of that name; the sentence lists all names.
     """
     source = _sources()
     if not (source / name / "demo.toml").is_file() or Path(name).name != name:
@@ -88,7 +88,7 @@ def read_demo(folder: Path, name: str = "") -> Demo:
     """The demo in ``folder`` (a source or a copy), from its ``demo.toml``.
 
     Raises:
-        WorkspaceError: the file is missing or not as it should be.
+        WorkspaceError: the file is missing or invalid.
     """
     try:
         raw = tomllib.loads((folder / "demo.toml").read_text(encoding="utf-8"))
@@ -101,8 +101,8 @@ def create_demo(name: str, destination: Path | None = None) -> Path:
     """Copy demo ``name`` and give it a git history; returns the new repository.
 
     Goes to ``destination`` (must be new or empty), else to ``demos/<name>-N`` in the data directory. Dates are fixed, so
-    that the history is the same each time. It is made in a folder beside and then takes its name, so that half of one
-    is never taken for a demo. Blocking, some 100 ms.
+    that the history is the same each time. It is made in a temporary folder beside and then renamed, so that an unfinished
+    one is never taken for a demo. Blocking, some 100 ms.
 
     Raises:
         WorkspaceError: no such demo, no place to write, or no git.
@@ -146,7 +146,8 @@ def _fill(place: Path, demo: Demo, commits: list[_Commit]) -> None:
 
 
 def _settle(making: Path, wanted: Path) -> Path:
-    """``making`` under the first free name ``wanted-N``: two at once cannot both have it, since neither is empty."""
+    """Rename ``making`` to the first free name ``wanted-N``. Two at once cannot both get it, since a folder that is not
+    empty is not replaced."""
     number = 1
     while True:
         place = wanted.with_name(f"{wanted.name}-{number}")
@@ -160,7 +161,7 @@ def _settle(making: Path, wanted: Path) -> Path:
 
 
 def _take(making: Path, place: Path) -> Path:
-    """``making`` as ``place``; in a folder that is there, and may be somebody's present one, its entries, git's last."""
+    """Move ``making`` to ``place``. Into an existing folder its entries are moved, ``.git`` last."""
     try:
         if not place.exists():
             return making.rename(place)

@@ -1,4 +1,4 @@
-"""The environment of a sandboxed command: what builds and tests need, nothing that is secret."""
+"""The environment of a sandboxed command: variables that builds and tests need, and no secrets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How far checks came that end at the first assertion that fails: later in the same function is further.
+"""Compare checks that end at the first failing assertion: a later line of the same function is further.
 
-A test program with one ``main`` full of ``assert`` has no counts that could grow; the place it stops at can.
+A test program with one ``main`` full of ``assert`` has no counts to compare; the line it stops at shows progress.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Stop(msgspec.Struct, frozen=True):
 
 
 def stopped_at(output: str) -> Stop | None:
-    """The last assertion of C that ended a program, as ``output`` tells; None when none did."""
+    """The last assertion of C that ended a program, according to ``output``; None when none did."""
     last = max((match for say in _SAID for match in say.finditer(output)), key=lambda match: match.start(), default=None)
     return Stop(last["file"], last["function"], int(last["line"])) if last else None
 

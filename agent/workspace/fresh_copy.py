@@ -1,4 +1,4 @@
-"""A copy of a run's place without anything that a build left: what is built in it is built from nothing."""
+"""A copy of a run's place without build products, so that a build in it starts from nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from agent.languages import is_unit
 from agent.scratch import scratch_folder
 from agent.walking import files_below
-from agent.workspace.git import run_git, text
+from agent.workspace.git import paths, run_git, text
 
 _PROGRAMS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe")
 """How programs and objects begin (ELF; Mach-O, 64 and 32 bit)."""
@@ -26,8 +26,8 @@ LARGEST = 200 << 20
 async def fresh_copy(root: Path, written: Collection[str] = ()) -> AsyncIterator[Path | None]:
     """The folder of the copy, which is gone afterwards; None where there is no C, or the tree is too large.
 
-    It holds what git has, and the new files of ``written`` (paths below the checkout that holds ``root``): nothing that an
-    earlier build left, which make would take for up to date.
+    It holds the files that git tracks and the new files of ``written`` (paths relative to the checkout that holds ``root``),
+    but nothing that an earlier build left, which make would take for up to date.
 
     Raises:
         WorkspaceError: git cannot list the tree.
@@ -41,10 +41,8 @@ async def fresh_copy(root: Path, written: Collection[str] = ()) -> AsyncIterator
 
 
 def _copy(root: Path, target: Path, written: Collection[str]) -> bool:
-    """The files that git knows and those just written: builds begin from nothing. False when there is no C among them, or
-    too much."""
-    listed = run_git(root, "ls-files", "-z", "--cached").stdout
-    names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    """Copy the tracked and the written files. False where there is no C among them, or they are too large."""
+    names = paths(run_git(root, "ls-files", "-z", "--cached"))
     below = text(run_git(root, "rev-parse", "--show-prefix"))
     names += [path.removeprefix(below) for path in sorted(written) if path.startswith(below)]
     for folder in [root / name for name in names if (root / name).is_dir() and not (root / name).is_symlink()]:
@@ -61,7 +59,7 @@ def _copy(root: Path, target: Path, written: Collection[str]) -> bool:
 
 
 def _is_source(path: Path) -> bool:
-    """Whether there is a file, and no program or object that a build left (carried in from the person's tree, perhaps)."""
+    """Whether ``path`` is a file, but no program or object of a build (such as one carried in from the person's tree)."""
     if not path.is_file():
         return False
     if ".so" in path.name or not (path.suffix in ("", ".o", ".out") or os.access(path, os.X_OK)):

@@ -54,7 +54,7 @@ class WorkspaceError(Exception):
 
 
 class GitError(WorkspaceError):
-    """Git said no. ``stderr`` holds its own words."""
+    """Git refused. ``stderr`` holds git's own message."""
 
     def __init__(self, message: str, stderr: str = "") -> None:
         super().__init__(message)
@@ -107,7 +107,7 @@ class Checkout(msgspec.Struct, frozen=True):
 _UNTOUCHED = "Your repository was not touched; the commits made so far are on the run's branch."
 
 _checkouts: dict[Path, Checkout] = {}
-"""What was proven in this process, by top folder."""
+"""The checkouts that were proven in this process, by top folder."""
 
 
 def _link_in(top: Path) -> str:
@@ -138,7 +138,7 @@ def register(top: Path, git_dir: Path, *, filters: Sequence[str] = ()) -> Checko
 
 
 def forget(top: Path) -> None:
-    """The place is given up; nothing more is known about the folder."""
+    """Forget a checkout, because its folder is removed."""
     _checkouts.pop(top, None)
 
 
@@ -148,10 +148,10 @@ def run_place_of(path: Path) -> Path | None:
 
 
 def checkout_of(path: Path) -> Checkout | None:
-    """What was proven about the folder that holds ``path``; None where nothing was.
+    """The proven checkout that holds ``path``; None where there is none.
 
-    A run's place owns everything below it. Elsewhere a folder between with a ``.git`` of its own is another repository.
-    """
+    A run's place owns everything below it. Elsewhere a folder with a ``.git`` of its own on the way up is another
+    repository."""
     place = run_place_of(path)
     if place is not None:
         return _checkouts[place]
@@ -187,7 +187,7 @@ def run_git(
     repository in ``cwd`` itself is used; git does not look further up.
 
     Raises:
-        CheckoutChanged: ``cwd`` is in place of a run that is not as it was made.
+        CheckoutChanged: ``cwd`` is in the place of a run, which was changed or removed.
         GitError: git is missing, took longer than ``timeout`` seconds, or (with ``check``) exited with an error.
     """
     known = None if args[:1] in (("init",), ("merge-file",)) else checkout_of(Path(os.path.abspath(cwd)))
@@ -314,7 +314,7 @@ def _refuse_special(path: Path) -> None:
     except OSError:
         plain = True
     if not plain:
-        raise GitError(f"{path} is no regular file, and git would wait for it for ever. Remove it.")
+        raise GitError(f"{path} is no regular file, and git would wait for it forever. Remove it.")
 
 
 def _is_bare(folder: Path) -> bool:
@@ -372,7 +372,7 @@ def _drivers(git_dir: Path) -> dict[str, dict[str, str]]:
         if command and "=" in name:
             raise GitError(
                 f"The configuration of {git_dir} has a filter {shown(name)!r} ({shown(command)}), and git cannot be told to "
-                "do without a filter of such a name. Nothing was read there. Remove it, or name it without the sign =."
+                "do without a filter of that name. Nothing was read there. Remove it, or rename it without the sign =."
             )
         if command:
             found.setdefault(name, {})[which] = command
@@ -391,8 +391,8 @@ def common_dir(git_dir: Path) -> Path:
 def _other_filters(git_dir: Path, wanted: Sequence[str]) -> tuple[str, ...]:
     """Settings that switch off every configured filter driver but those ``wanted``, and those whose program is missing.
 
-    Those wanted are set to what the person's own checkout has: a configuration can hold commands that count in a worktree,
-    or on a run's branch, only (git-config(1), "Conditional includes").
+    The wanted drivers get the commands of the person's own checkout: a configuration can have commands that apply only in a
+    worktree, or on a run's branch (git-config(1), "Conditional includes").
     """
     settings: list[str] = []
     here = _drivers(git_dir)

@@ -1,12 +1,11 @@
-"""The checks once more in a copy, where each test runs in a process of its own: what a crash or an endless loop hides.
+"""The checks once more in a copy, with each test in a process of its own: this shows what a crash or an endless loop hides.
 
-Only files of tests that can be changed so are (see :meth:`agent.language.base.FilesOfTests.isolated`); the project's own
+Only files of tests that can be rewritten so are (see :meth:`agent.language.base.FilesOfTests.isolated`); the project's own
 command builds and runs them. The tests of the run's place stay as they are.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from agent.languages import is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.values import CheckResult
 from agent.walking import files_below
-from agent.workspace.checks import run_checks
+from agent.workspace.checks import DOES_NOT_BUILD, run_checks
 from agent.workspace.fresh_copy import fresh_copy
 from agent.workspace.protected import is_test_file
 from agent.workspace.sandbox import Limits
@@ -25,9 +24,7 @@ LARGEST = 1 << 20
 """Bytes of a file of tests."""
 
 MOST = 60
-"""Files of tests; the tests of a larger project are not a matter of one program."""
-
-_DOES_NOT_BUILD = re.compile(r": (?:fatal )?error: |undefined reference|^collect2: error|^ninja: build stopped", re.M)
+"""Files of tests; a larger project does not have its tests in one program."""
 
 
 def isolated_tests(root: Path) -> dict[str, str]:
@@ -50,9 +47,9 @@ def isolated_tests(root: Path) -> dict[str, str]:
 
 
 def broke_off(result: CheckResult) -> bool:
-    """Whether checks that were built ended before their tests had reported: one crashed, or did not end."""
+    """Whether checks that were built ended before their tests reported: one crashed, or did not end."""
     reported = (result.passed or result.failed) and not result.timed_out
-    return not (result.ok or reported or _DOES_NOT_BUILD.search(result.output))
+    return not (result.ok or reported or DOES_NOT_BUILD.search(result.output))
 
 
 async def run_isolated(
@@ -66,7 +63,7 @@ async def run_isolated(
     written: Collection[str] = (),
 ) -> CheckResult | None:
     """What the checks say when each test of ``tests`` (path to changed text) is isolated; None when they do not report
-    then either, as when the code does not build. A test that broke is failed, whatever the exit code says.
+    then either, because the code does not build, say. A test that crashed has failed, whatever the exit code is.
 
     Raises:
         WorkspaceError: git cannot list the tree.

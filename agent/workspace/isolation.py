@@ -1,8 +1,8 @@
-"""How far a command can be shut in on this machine: bubblewrap, user namespaces, or nothing.
+"""How a command can be isolated on this machine: with bubblewrap, user namespaces, or not at all.
 
-Asked once a process by trying. With bubblewrap the command has a file system of its own: the system's programs and
-libraries, the toolchains of the person (:func:`toolchains`) and its own place, and nothing else of the person's files; a
-``/tmp`` of its own; no network; and all its processes die with it. bubblewrap sets ``no_new_privs`` by itself. With
+This is tried once in each process. With bubblewrap the command has a file system of its own: the system's programs and
+libraries, the toolchains of the person (:func:`toolchains`) and its own place, but no other files of the person; a
+``/tmp`` of its own; no network. All its processes end with it. bubblewrap sets ``no_new_privs`` by itself. With
 ``unshare`` the command sees no network and no other processes; else limits and the scrubbed environment remain.
 """
 
@@ -38,8 +38,8 @@ _DEVICES = (
     *(part for name in ("null", "zero", "full", "random", "urandom", "tty")
       for part in ("--dev-bind-try", f"/dev/{name}", f"/dev/{name}")),
 )  # fmt: skip
-"""What ``--dev`` makes, but for pseudo-terminals: their file system cannot be mounted where process namespaces do not work.
-The machine's own ``/dev`` has its disks, and the terminals of the person."""
+"""What ``--dev`` makes, without pseudo-terminals: their file system cannot be mounted where process namespaces do not work.
+The machine's own ``/dev`` is not bound, since it has the disks and the person's terminals."""
 
 _OWN_TMP = ("/tmp", "/var/tmp", "/run/lock")
 _TOOL_FOLDERS = (
@@ -88,7 +88,7 @@ def isolation() -> Isolation:
 
 
 def wrap(kind: Isolation, command: Sequence[str], cwd: Path, walls: Walls) -> list[str]:
-    """The command line that runs ``command`` in ``cwd`` shut in by ``kind``.
+    """The command line that runs ``command`` in ``cwd``, isolated by ``kind``.
 
     With bubblewrap only ``walls.writable`` and a fresh ``/tmp`` can be written. The file ``.git`` of a run's place and the
     repository behind it can be read only.
@@ -100,11 +100,11 @@ def wrap(kind: Isolation, command: Sequence[str], cwd: Path, walls: Walls) -> li
         return ["unshare", "--user", "--map-root-user", *network, "--pid", "--fork", "--kill-child", "--mount-proc", "--",
                 *command]  # fmt: skip
     line = ["bwrap", "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    line += ["--cap-drop", "ALL"]  # bubblewrap keeps root's, and with them a mount can be made writable again
+    line += ["--cap-drop", "ALL"]  # bubblewrap keeps the capabilities of root, which can make a mount writable again
     line += [] if walls.network else ["--unshare-net"]
     if kind == "bwrap":
         line += ["--unshare-user-try", "--unshare-pid", "--proc", "/proc", "--dev", "/dev"]
-        line += ["--remount-ro", "/proc"]  # settings of the whole kernel are files there, which are root's to write
+        line += ["--remount-ro", "/proc"]  # the kernel's settings are files there, which root can write
     else:
         # Without a user namespace, /proc/PID/root of the person's other processes would lead out (ptrace(2), access modes).
         line += ["--unshare-user", "--ro-bind", "/proc", "/proc", *_DEVICES]
@@ -128,7 +128,7 @@ def wrap(kind: Isolation, command: Sequence[str], cwd: Path, walls: Walls) -> li
             line += ["--tmpfs", str(folder)]
     for file in files:
         if _is_visible(file, (*tools, *walls.readable, *walls.writable)):
-            line += ["--ro-bind", os.devnull, str(file)]  # a device that cannot be opened there: nothing is read
+            line += ["--ro-bind", os.devnull, str(file)]  # a device that cannot be opened there, so nothing is read
     return [*line, "--chdir", str(cwd), "--", *command]
 
 
@@ -138,8 +138,9 @@ def walls_for(cwd: Path, writable: Sequence[Path] = (), *, readable: Sequence[Pa
 
 
 def toolchains() -> tuple[Path, ...]:
-    """Folders outside the system's that hold programs, libraries and this interpreter: what the person's ``PATH`` and its
-    like name, and the usual places of toolchains below their home. Checks can read these, and nothing else of a home."""
+    """Folders outside the system's that hold programs, libraries and this interpreter: the entries of the person's
+    ``PATH`` and similar variables, and the usual places of toolchains in their home. Checks can read these and nothing else
+    in a home."""
     return _toolchains(
         tuple(os.environ.get(name, "") for name in (*_SEARCHED, *_TOOL_VARIABLES)), os.environ.get("HOME", "")
     )
@@ -208,13 +209,13 @@ def _is_visible(place: Path, shown: Sequence[Path]) -> bool:
 
 
 def shortfall(kind: Isolation) -> str:
-    """What a command can do that the strongest kind would keep it from, in a sentence; "" for that kind."""
+    """What a command can do with this kind that the strongest kind prevents, in a sentence; "" for the strongest."""
     if kind == "bwrap":
         return ""
     if kind == "bwrap-net":
         return "Process namespaces do not work on this machine, so checks can see the other processes that run."
     other = "" if kind == "unshare" else ", use the network, and read the environment of your other programs"
     return (
-        "bubblewrap does not work on this machine, so checks, which run code that a model wrote, can read what you can read "
-        f"and write what you can write{other}. Install bwrap to shut them in."
+        "bubblewrap does not work on this machine, so checks, which run code that a model wrote, can read and write "
+        f"what you can{other}. Install bwrap to isolate them."
     )

@@ -1,4 +1,4 @@
-"""A journal of old file contents, so that an apply that is cut off can be undone."""
+"""A journal of old file contents, so that an interrupted apply can be undone."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ LISTING = "journal.json"
 
 
 class Old(msgspec.Struct):
-    """A file before: ``kind`` is "absent", "file" (contents in ``saved``) or "link" (to ``link``).
+    """A file as it was: ``kind`` is "absent", "file" (contents in ``saved``) or "link" (to ``link``).
 
-    ``new`` is the hash of what comes, ``folder`` the topmost folder that has to be made for it, "" if none. ``beside`` is
-    the name under which contents are written before they are moved into place.
-    """
+    ``new`` is the hash of its new contents, ``folder`` the topmost folder that has to be made for it, "" if none. ``beside``
+    is the name under which contents are written before they are moved into place."""
 
     path: str
     kind: str
@@ -73,11 +72,11 @@ class Journal:
         self._listing.files.append(old)
 
     def beside(self, path: str) -> Path:
-        """Where the contents of a remembered file are written before they are moved into place."""
+        """The temporary path that a remembered file's new contents are written to before they are moved into place."""
         return next(_beside(self._listing, old) for old in self._listing.files if old.path == path)
 
     def seal(self) -> None:
-        """From here on a cut-off apply is undone by :func:`recover`."""
+        """Write the journal: from here on :func:`recover` undoes an interrupted apply."""
         write_atomically(self._folder / LISTING, msgspec.json.encode(self._listing))
 
     def undo(self) -> None:
@@ -90,12 +89,12 @@ class Journal:
         self._close()
 
     def done(self, keep: Path) -> None:
-        """The apply is through: nothing is to be recovered any more. The old contents move to ``keep``, for an undo."""
+        """The apply succeeded and needs no recovery any more. The old contents move to ``keep``, for an undo."""
         shutil.rmtree(keep, ignore_errors=True)
         try:
             keep.parent.mkdir(parents=True, exist_ok=True)
             os.replace(self._folder, keep)
-        except OSError:  # the change is applied all the same; only it cannot be taken back
+        except OSError:  # the change is applied, but cannot be undone
             (self._folder / LISTING).unlink()
         self._close()
 
@@ -110,12 +109,12 @@ class Journal:
 
 
 def recover(repo: Path) -> list[str]:
-    """Undo applies that were cut off, and return the files put back. Files the person changed since are left alone.
+    """Undo interrupted applies, and return the files put back. Files that the person changed since then are left alone.
 
-    An apply that another process is about right now is not cut off: it holds the lock.
+    An apply that another process is carrying out holds its lock and is left alone.
 
     Raises:
-        WorkspaceError: a journal cannot be read, or a file not be put back; the journal is then kept.
+        WorkspaceError: a journal cannot be read, or a file cannot be put back; the journal is then kept.
     """
     restored: list[str] = []
     work = known_work_folder(repo)
@@ -130,22 +129,22 @@ def recover(repo: Path) -> list[str]:
 
 
 def _undo_sealed(folder: Path) -> list[str]:
-    """Undo what the journal in ``folder`` lists, if it was sealed; the journal goes before the old contents do."""
+    """Undo what the journal in ``folder`` lists, if it was sealed; the journal is removed before the old contents."""
     try:
         listing = msgspec.json.decode((folder / LISTING).read_bytes(), type=AppliedFiles)
     except FileNotFoundError:
-        return []  # cut off before the first file was written
+        return []  # interrupted before the first file was written
     except (OSError, msgspec.MsgspecError) as error:
         raise WorkspaceError(
-            f"An apply was cut off and its journal {folder / LISTING} cannot be read ({error}). "
-            "The old contents lie beside it, numbered; compare them with your files, then remove the folder."
+            f"An apply was interrupted and its journal {folder / LISTING} cannot be read ({error}). "
+            "The old contents are in numbered files beside it; compare them with your files, then remove the folder."
         ) from error
     try:
         restored = put_back(folder, listing)
     except OSError as error:
         raise WorkspaceError(
-            f"An apply was cut off, and {listing.target} could not be put back as it was ({error}). "
-            f"The old contents are kept in {folder}; mend that and start again."
+            f"An apply was interrupted, and {listing.target} could not be put back as it was ({error}). "
+            f"The old contents are kept in {folder}; fix that and start again."
         ) from error
     (folder / LISTING).unlink()
     return restored

@@ -21,7 +21,7 @@ OPTIONS = ("-o", "junit_family=xunit1")
 def read_junit(path: Path) -> CheckCounts | None:
     """Counts and names of a report, names as pytest prints them; None when there is none that can be read."""
     try:
-        if path.is_symlink():  # the code that ran can have put anything there
+        if path.is_symlink():  # the code under check can have put anything there
             return None
         root = ElementTree.fromstring(read_regular(path, LARGEST))
     except (OSError, ElementTree.ParseError, ValueError):
@@ -40,7 +40,7 @@ def read_junit(path: Path) -> CheckCounts | None:
 
 def _name(case: ElementTree.Element) -> str:
     file, classes, name = case.get("file", ""), case.get("classname", ""), case.get("name", "")
-    if not file:  # a file that cannot be collected has its module's name only
+    if not file:  # a file that cannot be collected has only its module's name
         return name.replace(".", "/") + ".py" if not classes and name else "::".join(filter(None, (classes, name)))
     module = PurePosixPath(file).with_suffix("").as_posix().replace("/", ".")
     inner = classes.removeprefix(module).strip(".")

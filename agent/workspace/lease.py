@@ -1,4 +1,4 @@
-"""Who works in a run's place: a lock that the system lets go of by itself when the process ends, however it ends."""
+"""The lock of a run's place. The system releases it when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ def held(repo: Path, run_id: str) -> bool:
 
 
 def busy(run_id: str) -> str:
-    """What is said to somebody who wants to change a run that goes on."""
+    """The error for a person who wants to change a run that is going on."""
     return f"Run {run_id} is going on, here or in another window. Stop it there first, or wait for its end."

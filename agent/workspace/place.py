@@ -1,4 +1,4 @@
-"""How a run's place comes to be, is found again, and goes: worktree and branch, or copy."""
+"""Make, find and remove a run's place: a worktree with its branch, or a copy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent.folders import WHAT_TO_DO, no_folder
 from agent.workspace import copying, record, submodules, sweeping, uncommitted
-from agent.workspace.clean_room import untold, work_folder
+from agent.workspace.clean_room import take_notices, work_folder
 from agent.workspace.git import (
     WHOLE,
     GitError,
@@ -50,14 +50,14 @@ def make(given: Path, run_id: str, carry_uncommitted: bool) -> tuple[Path, Place
     recover(repo)
     begun = (f"{run}{ending}" for run in record.recorded(repo) for ending in (copying.PARTIAL, _HISTORY))
     sweeping.sweep(work, (f"*{copying.PARTIAL}", f"*{_HISTORY}", f"{uncommitted.SCRATCH}*", ".*.tmp"), begun)
-    aside = untold(repo)
+    aside = take_notices(repo)
     if top is None:
         return repo, _copied(repo, work, run_id, aside)
     return repo, _branched(repo, top, work, run_id, carry_uncommitted, aside)
 
 
 def find(given: Path, run_id: str) -> tuple[Path, PlaceRecord]:
-    """The repository's real path and the record of a run that was killed, its checkout there again. Blocking.
+    """The repository's real path and the record of a run that was killed; its checkout is made again if needed. Blocking.
 
     Raises:
         WorkspaceError: no such run, or its branch is gone.
@@ -87,7 +87,7 @@ def find(given: Path, run_id: str) -> tuple[Path, PlaceRecord]:
 
 
 def remove_copy(repo: Path, run_id: str) -> None:
-    """Remove a run's copy and its record: killed on the way, both are still there, or neither for anybody who looks."""
+    """Remove a run's copy and its record, so that after a kill either both are visible or neither."""
     place = work_folder(repo) / run_id
     partial = _partial(place)
     forget(place)
@@ -118,7 +118,7 @@ def delete_branch(repo: Path, branch: str) -> None:
         return
     _drop_branch_lock(repo, branch)
     held = f"branch refs/heads/{branch}" in text(run_git(repo, "worktree", "list", "--porcelain")).splitlines()
-    # Not `git branch -D`: that takes the lock of the person's configuration file as well, for a section that is not there.
+    # Not `git branch -D`: that also locks the person's configuration file, for a section that does not exist.
     if held or run_git(repo, "update-ref", "-d", f"refs/heads/{branch}", check=False).returncode != 0:
         raise WorkspaceError(f"The branch {branch} could not be deleted. Is it checked out? Try: git branch -D {branch}")
 
@@ -135,13 +135,13 @@ def _checked_repo(repo: Path) -> Path:
         str(real).encode()
     except UnicodeEncodeError:
         raise WorkspaceError(
-            f"The path {shown(str(real))} holds bytes that are not UTF-8, which no log can carry. Rename the folder."
+            f"The path {shown(str(real))} holds bytes that are not UTF-8, which the log cannot store. Rename the folder."
         ) from None
     return real
 
 
 def _holding(repo: Path) -> Path | None:
-    """The top of the work tree that ``repo`` belongs to; one that does not track ``repo`` does not count."""
+    """The top of the work tree that tracks files of ``repo``; None where there is none."""
     top = top_level(repo)
     if top is None or top == repo:
         return top
@@ -178,13 +178,13 @@ def _history_of(place: Path) -> Path:
 
 
 def _remove_tree(place: Path) -> None:
-    """Remove a folder of ours. A link that was put in its place goes itself, never what it leads to."""
+    """Remove a folder that a run made. Of a link in its place only the link is removed."""
     if place.is_symlink():
         place.unlink()
         return
     try:
         shutil.rmtree(place, ignore_errors=True)
-    except RecursionError:  # folders nested deeper than Python goes
+    except RecursionError:  # folders nested deeper than Python can follow
         subprocess.run(["rm", "-rf", "--", str(place)], check=False, capture_output=True)
 
 
@@ -194,7 +194,7 @@ def _branched(
     branch = f"cra/{run_id}"
     if _has_branch(top, branch):
         raise WorkspaceError(
-            f"The branch {branch} is there already. Choose another run id, or delete it: git branch -D {branch}"
+            f"The branch {branch} exists already. Choose another run id, or delete it: git branch -D {branch}"
         )
     head = run_git(top, "rev-parse", "-q", "--verify", "HEAD^{commit}", check=False)
     user_head = text(head) if head.returncode == 0 else ""
@@ -255,7 +255,7 @@ def _about_submodules(inner: list[str], missing: list[str]) -> list[str]:
 
 def _is_changed(top: Path) -> bool:
     status = run_git(top, "status", "--porcelain", "--ignore-submodules", check=False)
-    return status.returncode != 0 or bool(status.stdout)  # a filter that fails: then there was something to filter
+    return status.returncode != 0 or bool(status.stdout)  # a filter that fails had something to filter
 
 
 def _snapshot(top: Path, work: Path, carry_uncommitted: bool) -> uncommitted.Snapshot:
@@ -264,7 +264,7 @@ def _snapshot(top: Path, work: Path, carry_uncommitted: bool) -> uncommitted.Sna
     except GitError as error:
         words = error.stderr.splitlines()[0] if error.stderr else str(error)
         raise WorkspaceError(
-            f"What is not committed in {top} cannot be taken along; git says: {words.rstrip('.')}. Mend that, or leave "
+            f"What is not committed in {top} cannot be taken along; git says: {words.rstrip('.')}. Fix that, or leave "
             "uncommitted changes out of the run with workspace.carry_uncommitted = false."
         ) from error
 
@@ -278,7 +278,7 @@ def _add_worktree(top: Path, place: Path, entry: PlaceRecord) -> None:
             "If there is a branch named 'cra', rename it."
         ) from error
     _check_out(top, place, entry)
-    if not (place / entry.prefix).is_dir():  # a folder without a single file in git
+    if not (place / entry.prefix).is_dir():  # a folder without a tracked file
         (place / entry.prefix).mkdir(parents=True)
 
 
@@ -289,14 +289,14 @@ def _check_out(repo: Path, place: Path, entry: PlaceRecord) -> None:
     if note is None:
         raise WorkspaceError(f"git made no worktree in {place}.")
     register(place, note, filters=entry.filters)
-    run_git(place, "reset", "-q", "--hard")  # only now: what runs when files are written is known and switched off
+    run_git(place, "reset", "-q", "--hard")  # only now, when filters that git would run on writing are switched off
     submodules.write_files(place, entry.submodules)
 
 
 def _note_of(repo: Path, place: Path) -> Path | None:
     """Git's folder for the worktree at ``place``, as the person's repository has it; None when it has none.
 
-    What the worktree says itself is not asked: code that ran there could have written it.
+    The worktree's own files are not read for this: code that ran there could have written them.
     """
     notes = repo / text(run_git(repo, "rev-parse", "--git-path", "worktrees"))
     for note in notes.glob("*/gitdir"):

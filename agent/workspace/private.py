@@ -1,4 +1,4 @@
-"""What a person keeps for themselves on this machine: keys, tokens, sessions. A project's checks have no use for it.
+"""A person's private files on this machine: keys, tokens, sessions. A project's checks do not need them.
 
 The list names what programs write under these names by default. Toolchains below HOME (pyenv, cargo, rustup, virtual
 environments, ``.local``) are not on it, since builds and tests run by them.
@@ -36,7 +36,7 @@ _NAMED = (
     "GH_CONFIG_DIR", "CLOUDSDK_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "NETRC", "NPM_CONFIG_USERCONFIG",
     "PIP_CONFIG_FILE", "PGPASSFILE", "VAULT_TOKEN_PATH", "XAUTHORITY", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR",
 )  # fmt: skip
-# Whoever may write to these commands a daemon that is not shut in; a network of its own does not keep a command from them.
+# A process that can write to these controls a daemon outside the sandbox; a network namespace does not prevent it.
 _SOCKETS = (
     "/run/docker.sock", "/run/podman", "/run/containerd/containerd.sock", "/run/dbus/system_bus_socket",
     "/run/systemd/private", "/tmp/.X11-unix",
@@ -44,7 +44,7 @@ _SOCKETS = (
 
 
 def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]:
-    """Folders and files (sockets too) that are there and no command of a project may see; real paths, no duplicates.
+    """Folders and files (sockets too) that exist and that no command of a project may see; real paths, no duplicates.
 
     Homes are the environment's and the account's. What holds one of ``spared``, a home or this interpreter is left out: a
     repository kept in such a folder could not be worked on otherwise.
@@ -55,7 +55,7 @@ def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]
     kept = [Path(os.path.realpath(place)) for place in (*spared, *own, Path(sys.prefix), Path(sys.base_prefix))]
     for place in _candidates(own):
         try:
-            mode = os.stat(place).st_mode  # most are not there, which costs less to see than where they would lie
+            mode = os.stat(place).st_mode  # most do not exist: stat is cheaper than realpath
         except OSError:
             continue
         real = Path(os.path.realpath(place))
@@ -85,7 +85,6 @@ def _candidates(own: Iterable[Path]) -> Iterator[Path]:
 
 
 def homes() -> set[Path]:
-    """The person's home folders: the environment's and the account's."""
     """The person's home folders: the environment's and the account's."""
     found = {Path(os.path.expanduser("~"))}
     with contextlib.suppress(KeyError):  # an account without an entry, as in some containers

@@ -12,7 +12,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def members(job: str) -> list[int]:
-    """Processes whose environment carries ``job`` (Linux; elsewhere none). A daemon cannot shed what it was started with."""
+    """Processes whose environment carries ``job`` (Linux; elsewhere none). A daemon keeps the environment it was started
+    with."""
     mark = f"{JOB_VARIABLE}={job}".encode()
     found = []
     with contextlib.suppress(OSError):
@@ -43,7 +44,7 @@ def descendants(leader: int) -> list[int]:
 
 
 def memory(pids: list[int]) -> int:
-    """Bytes of memory that these processes hold together, shared pages counted once each."""
+    """Bytes of memory that these processes hold together, without the pages that they share with others."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError, ValueError, IndexError):

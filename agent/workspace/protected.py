@@ -1,6 +1,6 @@
 """Which files are tests, and which others decide whether tests run and pass: a change is measured by them.
 
-This is the one rule of the product; index, retrieval, planning, coding and the workspace all ask it.
+This is the only such rule; index, retrieval, planning, coding and the workspace all use it.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _DATA_FOLDERS = frozenset(
     {"fixtures", "testdata", "test_data", "test-data", "__snapshots__", "snapshots", "golden", "goldens"}
 )
 _RUNNERS = (
-    # what builds
+    # build files
     "makefile", "gnumakefile", "makefile.*", "*.mk", "*.mak", "cmakelists.txt", "*.cmake", "meson.build", "meson.options",
     "meson_options.txt", "configure", "configure.ac", "sconstruct", "justfile", "taskfile.yml", "taskfile.yaml", "dodo.py",
     "rakefile", "build.ninja", "compile_commands.json",
-    # what says how tests run
+    # configuration of test runners
     "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".coveragerc",
     "conftest.py", "ctesttestfile.cmake",
-    # what Python runs before any of it
+    # files that Python runs at its start
     "sitecustomize.py", "usercustomize.py", "*.pth",
-    # what git and its host do with the files
+    # configuration of git and of its host
     ".gitattributes", ".gitmodules", ".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "jenkinsfile",
 )  # fmt: skip
 _RUNNER_FOLDERS = frozenset({".github", ".circleci", ".gitlab", ".husky"})
@@ -66,7 +66,7 @@ _TEST_LIBRARIES = frozenset(
         "xdist",
     }
 )
-"""Modules that a file or folder of the same name in the project would take the place of."""
+"""Modules that a file or folder of the same name in the project would shadow."""
 
 _TEST_HEADERS = frozenset(
     {"assert.h", "check.h", "cmocka.h", "unity.h", "unity_internals.h", "munit.h", "greatest.h", "minunit.h"}
@@ -93,8 +93,8 @@ def is_protected(path: str, hidden: Iterable[str] = ()) -> bool:
 
 
 def decides_tests(path: str) -> bool:
-    """Whether ``path`` is not a test itself, but builds, configures, feeds or runs tests, or would take the place of the
-    library they use."""
+    """Whether ``path`` is not a test itself, but builds, configures, feeds or runs tests, or would shadow the library they
+    use."""
     pure = PurePosixPath(path)
     name = pure.name.casefold()
     folders = {part.casefold() for part in pure.parts[:-1]}
@@ -140,9 +140,9 @@ def is_writable(
 ) -> bool:
     """Whether a model may write a file at ``path`` below ``root``.
 
-    Not what :func:`is_protected` names, unless the task names it (``named``, the end of its path will do) and it is not
-    hidden; not a script of ``called`` (see :func:`called_by`) on the same condition; nothing in ``submodules``, whose files
-    belong to another repository; nothing that leads elsewhere; and only where a file can be.
+    It may not write a protected file (:func:`is_protected`) or a script of ``called`` (see :func:`called_by`), unless the
+    task names it (``named``: its path or the end of it) and it is not hidden; nor a file in ``submodules``, which belong to
+    another repository; nor a path that leads outside or where no file can be.
     """
     try:
         full = resolve_inside(root, path)

@@ -1,4 +1,4 @@
-"""What a run's place is, on disk, so that a killed run can be opened again."""
+"""The record of a run's place on disk, so that a killed run can be opened again."""
 
 from __future__ import annotations
 

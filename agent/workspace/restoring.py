@@ -1,4 +1,4 @@
-"""What a command did to the files of a run, undone: code that is measured runs beside the tests that measure it."""
+"""Undo what a command did to a run's files: code under check runs beside the tests that measure it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import stat
 from pathlib import Path, PurePosixPath
 
 from agent.languages import reader_of
-from agent.workspace.git import run_git
+from agent.workspace.git import paths, run_git
 from agent.workspace.paths import write_atomically
 from agent.workspace.protected import is_protected
 from agent.workspace.worktree import Workspace
@@ -18,14 +18,13 @@ _LOOSE = ("ls-files", "-z", "--others", "--exclude-standard")
 _READ_BY_RUNNERS = frozenset({".ini", ".toml", ".cfg", ".mk", ".cmake"})
 
 
-class Untouched:
+class CheckoutGuard:
     """Remembers the files of a run's checkout before a command; :meth:`restore` puts back what the command changed.
 
-    That is every tracked file that nobody else wrote meanwhile, those of submodules too, test files that are not committed
-    yet, other files that wait to be committed where they are no files any more (the run may have written them meanwhile, but
-    never a pipe or a link), and new files that a test runner would read the next time. What builds leave otherwise stays, so
-    that they need not be repeated. Blocking.
-    """
+    It restores tracked files that the run did not write meanwhile, those of submodules too; test files that are not
+    committed yet; and other uncommitted files that are no regular files any more (the run may have written them, but never
+    makes a pipe or a link). It removes new files that a test runner would read the next time. Other files that builds leave
+    stay, so that the next build is fast. Blocking."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace, self._top = workspace, workspace.top
@@ -67,7 +66,7 @@ class Untouched:
 
 
 def _names(top: Path, *words: str) -> set[str]:
-    return {os.fsdecode(part) for part in run_git(top, *words).stdout.split(b"\0") if part}
+    return set(paths(run_git(top, *words)))
 
 
 def _is_read_by_a_runner(path: str) -> bool:

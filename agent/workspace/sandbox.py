@@ -51,11 +51,11 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """What a command did.
+    """The result of a command.
 
     ``output`` is stdout and stderr in the order they came, undecodable bytes replaced, the middle left out above
     ``Limits.output``. ``exit_code`` is a shell's: 128 + n after signal n, 124 after ``timed_out``. ``signal`` is n or None.
-    ``reason`` says in a sentence why it was stopped, if it was. ``isolation`` is how it was shut in.
+    ``reason`` says in a sentence why it was stopped, if it was. ``isolation`` is how it was isolated.
     """
 
     exit_code: int
@@ -124,7 +124,7 @@ async def run_command(
 ) -> CommandResult:
     """Run ``command`` in ``cwd`` and wait, at most ``timeout`` seconds.
 
-    Then, or when cancelled, all its processes are ended; so is what it left running when it ended by itself. Where
+    Then, or when cancelled, all its processes are ended, also those that it left running when it ended by itself. Where
     bubblewrap works, only the run's checkout around ``cwd`` and ``writable`` can be written, and a ``/tmp`` of its own.
 
     Raises:
@@ -257,7 +257,7 @@ class _Job:
 
 
 class _Output:
-    """The first quarter and the last three quarters of what came, since the verdict of a test run is at its end."""
+    """Output up to a cap: its first quarter from the start, the rest from the end, where a test run has its result."""
 
     def __init__(self, cap: int) -> None:
         self._head_cap, self._tail_cap = cap // 4, cap - cap // 4

@@ -24,7 +24,7 @@ def _limit(name: str, value: int) -> None:
     try:
         resource.setrlimit(which, (value, value))
     except (OSError, ValueError):
-        return  # a limit that cannot be set is no reason not to run
+        return  # run without a limit that cannot be set
 
 
 def _loopback_up() -> None:
@@ -68,8 +68,8 @@ def _adopting_fork() -> int:
     return os.fork()
 
 
-def _outlive(child: int) -> int:
-    """Wait for the command, then end what it left. Returns its exit code, 128 + n after signal n."""
+def _supervise(child: int) -> int:
+    """Wait for the command, then end the processes it left. Returns its exit code, 128 + n after signal n."""
     import signal
 
     code = 0
@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> int:
         else:
             _limit(name, int(number))
     if supervised and (child := _adopting_fork()):
-        return _outlive(child)
+        return _supervise(child)
     try:
         os.execvp(command[0], command)
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from agent.workspace.fresh_copy import fresh_copy
 from agent.workspace.sandbox import Limits, command_line, run_command
 
 FLAGS = "-fsanitize=address,undefined -fsanitize-recover=address -fno-omit-frame-pointer -g"
-"""With ``recover`` a program goes on behind a finding, as the unsanitized one did, and later ones are told too."""
+"""With ``recover`` a program continues after a finding, as without sanitizers, and later findings are reported too."""
 
 _OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:halt_on_error=0:color=never", "UBSAN_OPTIONS": "print_stacktrace=1:color=never"}
 _BUILDERS = ("cmake", "meson")
@@ -30,7 +30,7 @@ async def run_sanitized(
 ) -> tuple[str, str]:
     """(output, folder that it ran in) of the checks, built with sanitizers in a copy that is gone afterwards.
 
-    ("", "") when the command cannot be built so, there is no C, or the tree is too large to be copied for it.
+    ("", "") when the command cannot be built that way, there is no C, or the tree is too large to be copied for it.
 
     Raises:
         WorkspaceError: git cannot list the tree.

@@ -1,8 +1,9 @@
 """The submodules of a repository in a run's place: their files are there to be read and compiled, and never changed.
 
-The place is a worktree of the outer repository alone, whose commits cannot hold a submodule's files. What the person has
-checked out of a submodule is kept as a tree object in the submodule's own repository, and written to its folder in the place
-by git, with an index beside the place's own. There is no ``.git`` in that folder: what runs there cannot reach the history.
+The place is a worktree of the outer repository alone, whose commits cannot hold a submodule's files. The files
+that the person has checked out in a submodule are stored as a tree object in the submodule's own repository, and git writes
+them to its folder in the place, with an index beside the place's own. There is no ``.git`` in that folder: code that runs
+there cannot reach the history.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def _tree_of(folder: Path, scratch: Path, commit: str, carry_uncommitted: bool) 
 
 
 def write_files(top: Path, submodules: Sequence[Submodule]) -> None:
-    """Make the files of ``submodules`` in the place at ``top`` what they are to be: those that were changed or removed are
-    written again, others are not touched. Blocking.
+    """Restore the files of ``submodules`` in the place at ``top``: those that were changed or removed are written again,
+    others are not touched. Blocking.
 
     Raises:
         GitError: a submodule's objects are gone.
@@ -106,14 +107,15 @@ def holding(submodules: Iterable[str], path: str) -> str:
 
 
 def _index_of(top: Path, number: int) -> dict[str, str]:
-    """The index of a submodule's folder lies with git's own notes on the place, and goes with them."""
+    """The index of a submodule's folder is in git's folder for the place, and is removed with it."""
     place = checkout_of(top)
     assert place is not None
     return {"GIT_INDEX_FILE": str(place.git_dir / f"submodule-{number}.index")}
 
 
 def _folder(top: Path, path: str) -> Path:
-    """The submodule's folder, made where it is missing. A link or a file that a command put there, and a repository, go."""
+    """The submodule's folder, made where it is missing. A link, a file or a repository that a command put there is
+    removed."""
     folder = top
     for part in Path(path).parts:
         folder = folder / part

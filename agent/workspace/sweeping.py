@@ -1,4 +1,4 @@
-"""What killed processes left half-made, swept away once it is certainly nobody's any more."""
+"""Remove the unfinished files of killed processes, once no process can be using them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _TEMPORARY = (
 
 
 def sweep_temporary() -> None:
-    """Remove what killed processes left in the system's temporary folder; only what is ours. What version 0.1.0 left, which
-    does not tell whether its process lives, goes a day later."""
+    """Remove what killed processes left in the system's temporary folder; only files of this program. Those of version
+    0.1.0, which do not show whether their process still runs, are removed after a day."""
     sweep_scratch()
     folder = Path(tempfile.gettempdir())
     sweep(folder, [f"cra-{name}-*" for name in _TEMPORARY], age=_DAY)
@@ -34,7 +34,7 @@ def sweep(folder: Path, patterns: Iterable[str], kept: Iterable[str] = (), age: 
     """Remove the entries of ``folder`` that match one of ``patterns`` and are ``age`` seconds old (default
     :data:`OLD_SECONDS`), but for the names in ``kept`` and what belongs to somebody else.
 
-    What cannot be removed stays: it is in nobody's way.
+    What cannot be removed stays; it does no harm.
     """
     before = time.time() - (OLD_SECONDS if age is None else age)
     spared = set(kept)

@@ -1,7 +1,7 @@
-"""What a test runner's output tells: which tests passed, which failed, how many.
+"""Read a test runner's output: which tests passed, which failed, and how many.
 
-Each reader looks for one runner's own lines. Counts come from a summary where there is one, else from the names. Sums
-are taken over several runners in one output (``make test`` may start more than one).
+Each reader looks for one runner's own lines. Counts come from a summary where there is one, else from the names. Counts of
+several runners in one output are added up (``make test`` may start more than one).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _BAD_WORDS = frozenset({"FAILED", "FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "F", 
 
 
 class CheckCounts(NamedTuple):
-    """``passed`` and ``failed`` are None when nothing tells; names are in order of appearance, each once."""
+    """``passed`` and ``failed`` are None when they are not known; names are in order of appearance, each once."""
 
     passed: int | None
     failed: int | None
@@ -99,7 +99,7 @@ class _Tally:
 
 def read_outcome(output: str) -> CheckCounts:
     """Counts and names of one run's output, whatever runner wrote it."""
-    lines = [_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines()]
+    lines = _lines(output)
     tally = _Tally()
     tap = any(_TAP_PLAN.match(line) for line in lines)
     readers = [_pytest, _unittest, _ctest, _check, _gtest, *([_tap] if tap else [])]
@@ -117,12 +117,17 @@ def read_outcome(output: str) -> CheckCounts:
     return CheckCounts(None, None, (), ())
 
 
+def _lines(output: str) -> list[str]:
+    """The lines of an output without colours, each cut to the length of a verdict."""
+    return [_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines()]
+
+
 def failures_said(output: str) -> dict[str, str]:
-    """What each failing test says of its failure, by its own name: a line of Unity's, the first of pytest's; "" where it
-    says nothing."""
+    """The message of each failing test, by the test's own name: from Unity's line, or the first ``E`` line of pytest's
+    report; "" where there is none."""
     found: dict[str, str] = {}
     test = ""
-    for line in (_ANSI.sub("", line[:_LONGEST_LINE]).rstrip() for line in output.splitlines()):
+    for line in _lines(output):
         if match := _UNITY_SAID.match(line):
             found[match["name"]] = match["said"] or ""
         elif match := _PYTEST_TEST.match(line):

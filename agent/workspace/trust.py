@@ -1,7 +1,7 @@
-"""Whether the person trusts a repository: until then it is only read, and nothing of it runs.
+"""Whether the person trusts a repository: until then it is only read, and none of its code runs.
 
-Trust is given once for a path and holds as long as what decides what would run, the repository's own configuration and its
-test command, stays as it was. It is kept in the person's state directory, never in the repository.
+Trust is given once for a path. It holds until the repository's own configuration or its test command changes, since these
+decide what would run. It is kept in the person's state directory, never in the repository.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Trusted(msgspec.Struct):
 
 
 def is_trusted(repo: Path) -> bool:
-    """Whether the person said so for ``repo`` as it is, or for a folder around it. The product's own demo copies are.
+    """Whether the person trusts ``repo`` as it is, or a folder that holds it. Copies of the product's demos are trusted.
     Blocking, some file reads."""
     repo = Path(os.path.realpath(repo))
     folders = _read().folders
@@ -64,14 +64,14 @@ def trust(repo: Path, *, below: bool = False) -> None:
     """Remember that the person trusts ``repo`` as it is; with ``below`` every folder in it, whatever changes.
 
     Raises:
-        WorkspaceError: it cannot be written down.
+        WorkspaceError: the file cannot be written.
     """
     repo = Path(os.path.realpath(repo))
     _write({**_read().folders, str(repo): _BELOW if below else fingerprint(repo)})
 
 
 def distrust(repo: Path) -> bool:
-    """Forget it. Returns whether it was trusted by its own name."""
+    """Forget that ``repo`` is trusted. Returns whether it was trusted itself, not through a folder that holds it."""
     repo = Path(os.path.realpath(repo))
     folders = dict(_read().folders)
     found = folders.pop(str(repo), None)

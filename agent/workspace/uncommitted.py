@@ -11,7 +11,7 @@ from typing import NamedTuple
 from agent.workspace.git import paths, run_git, shown, text
 
 LARGEST_CARRIED = 50 * 1024 * 1024
-"""Untracked files above this many bytes are left behind (and named): they are data, not source."""
+"""Untracked files above this many bytes are left out (and named): they are data, not source."""
 
 
 SCRATCH = "index-"
@@ -19,7 +19,7 @@ SCRATCH = "index-"
 
 
 class Snapshot(NamedTuple):
-    """``tree`` is the object id; ``notes`` are sentences about what could not be taken along."""
+    """``tree`` is the object id; ``notes`` are sentences about files that could not be included."""
 
     tree: str
     notes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Take an applied change back, as long as the files are as the apply left them: all of it or nothing.
+"""Undo an applied change, as long as the files are as the apply left them: all of it or nothing.
 
 An apply leaves the old contents of the files that it wrote in the folder ``undo`` beside the runs' places, those of the
 last :data:`KEPT` applies. The files are compared with what the apply wrote before anything is put back.
@@ -26,7 +26,7 @@ def undo_folder(repo: Path, run: str) -> Path:
 
 
 def _all(repo: Path) -> Path:
-    """Beside the runs' places, in the state directory: what a clone brings along is never put back."""
+    """The folder is in the state directory, beside the runs' places, so that files of a clone are never put back."""
     state = claim(repo, make=False).state
     return (state or Path(os.devnull)) / "undo"
 
@@ -47,7 +47,7 @@ def undo(repo: Path, run: str) -> tuple[bool, str]:
     """Put the files back as they were before the apply. Returns whether it was done, and a sentence. Blocking.
 
     Raises:
-        WorkspaceError: the disk failed. Calling again goes on where it was.
+        WorkspaceError: the disk failed. Another call continues.
     """
     folder = undo_folder(repo, run)
     if not can_undo(repo, run):
@@ -65,7 +65,7 @@ def undo(repo: Path, run: str) -> tuple[bool, str]:
             files = put_back(folder, listing)
         except (OSError, msgspec.MsgspecError) as error:
             raise WorkspaceError(
-                f"The change could not be taken back whole ({error}). The old contents are in {folder}; try again."
+                f"The change could not be taken back completely ({error}). The old contents are in {folder}; try again."
             ) from error
         shutil.rmtree(folder, ignore_errors=True)
     return True, f"Taken back: {len(files)} file{'s are' if len(files) != 1 else ' is'} as before the apply."

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from agent.workspace import apply as applying
 from agent.workspace import place, record, submodules
 from agent.workspace.clean_room import work_folder
-from agent.workspace.git import CheckoutChanged, WorkspaceError, run_git, text
+from agent.workspace.git import CheckoutChanged, WorkspaceError, paths, run_git, text
 from agent.workspace.paths import resolve_inside, write_atomically
 
 
@@ -49,7 +49,7 @@ class Workspace:
         """More sentences for the person about this place."""
         self.notes = (*self.notes, *notes)
 
-    # A run's place is made and found again.
+    # Making a run's place and finding it again.
 
     @classmethod
     async def create(cls, repo: Path, run_id: str, carry_uncommitted: bool = True) -> Workspace:
@@ -130,7 +130,7 @@ class Workspace:
     # History of the run.
 
     async def commit(self, message: str) -> str:
-        """Commit changed tracked files and new files that were written through here; what builds and tests left is not.
+        """Commit changed tracked files and new files that were written through here, but nothing that builds and tests left.
 
         Returns the new commit, or the present one when nothing changed.
         """
@@ -172,7 +172,7 @@ class Workspace:
         """Paths, relative to ``root``, that differ from ``base`` (default: the run's)."""
         return await asyncio.to_thread(self._changed, base)
 
-    # What becomes of it.
+    # What becomes of the change.
 
     async def apply_to_user_tree(self) -> applying.ApplyResult:
         """Bring the run's committed changes into the person's files: all of them, or none and the reason."""
@@ -225,22 +225,23 @@ class Workspace:
         self._clean("-fdxq")
 
     def _announce_written(self) -> None:
-        """Tell git of the files that wait to be committed, ignored ones too: it then compares, keeps and resets them."""
+        """Add the files that wait to be committed to git's index without their contents (``add -N``), ignored ones too: git
+        then compares, keeps and resets them."""
         new = [path for path in sorted(self._written) if (self.top / path).exists()]
         if new:
             run_git(self.top, "--literal-pathspecs", "add", "-N", "-f", "--", *new)
 
-    def _compare(self, base: str | None, *options: str) -> bytes:
+    def _compare(self, base: str | None, *options: str) -> subprocess.CompletedProcess[bytes]:
         self._announce_written()
         common = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules", "--relative")
-        return run_git(self.root, "diff", *common, *options, base or self.base).stdout
+        return run_git(self.root, "diff", *common, *options, base or self.base)
 
     def _diff(self, base: str | None) -> str:
         options = ("--src-prefix=a/", "--dst-prefix=b/", "-U3", "--diff-algorithm=histogram")
-        return self._compare(base, *options).decode("utf-8", "replace")
+        return self._compare(base, *options).stdout.decode("utf-8", "replace")
 
     def _changed(self, base: str | None) -> list[str]:
-        return [os.fsdecode(part) for part in self._compare(base, "--name-only", "-z").split(b"\0") if part]
+        return paths(self._compare(base, "--name-only", "-z"))
 
     def _keep(self) -> str:
         if self.mode == "copy":
@@ -274,8 +275,8 @@ def _reopen(repo: Path, run_id: str) -> Workspace:
 def _stage_tracked(top: Path) -> None:
     """Put changed and deleted tracked files into the index.
 
-    Not ``git add -u``: that asks git in each submodule's folder how it is, where code under check may have put a repository
-    whose configuration runs programs.
+    Not ``git add -u``: that runs git in each submodule's folder, where code under check may have put a repository whose
+    configuration runs programs.
     """
     changed = run_git(top, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all").stdout
     if changed:

@@ -13,7 +13,7 @@ import pytest
 from agent.index import Index, IndexUnavailable
 from agent.launch import trust_question
 from agent.workspace.git import CheckoutChanged, WorkspaceError, run_git
-from agent.workspace.restoring import Untouched
+from agent.workspace.restoring import CheckoutGuard
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import fingerprint, git, make_repo
 
@@ -67,7 +67,7 @@ async def everything(space: Workspace) -> None:
     await space.diff()
     await space.changed_files()
     start = await space.commit("Step")
-    Untouched(space).restore()
+    CheckoutGuard(space).restore()
     Index.open(space.root, db_path=space.repo.parent / "index.sqlite").refresh()
     await space.drop_leftovers()
     await space.rollback(start)

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from agent.workspace.restoring import Untouched
+from agent.workspace.restoring import CheckoutGuard
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import git, make_repo
 
@@ -17,7 +17,7 @@ async def _space(tmp_path):
 
 async def test_tests_that_a_command_rewrote_deleted_or_added_are_as_before(tmp_path):
     space = await _space(tmp_path)
-    files = Untouched(space)
+    files = CheckoutGuard(space)
     (space.root / "tests/test_a.c").write_text("int main(void) { return 0; }\n")
     (space.root / "Makefile").unlink()
     (space.root / "tests/conftest.py").write_text("raise SystemExit(0)\n")
@@ -32,7 +32,7 @@ async def test_tests_that_a_command_rewrote_deleted_or_added_are_as_before(tmp_p
 async def test_a_test_that_is_not_committed_yet_is_put_back_too_even_from_a_pipe(tmp_path):
     space = await _space(tmp_path)
     space.write_bytes("tests/test_b.c", b"int b;\n")
-    files = Untouched(space)
+    files = CheckoutGuard(space)
     (space.root / "tests/test_b.c").unlink()
     os.mkfifo(space.root / "tests/test_b.c")
     assert files.restore() == ["tests/test_b.c"]
@@ -44,7 +44,7 @@ async def test_a_source_that_makes_itself_something_else_is_put_back(tmp_path, m
     space = await _space(tmp_path)
     space.write_bytes("a.c", b"int changed;\n")
     space.write_bytes("new.c", b"int n;\n")
-    files = Untouched(space)
+    files = CheckoutGuard(space)
     for name in ("a.c", "new.c"):
         (space.root / name).unlink()
         make(space.root / name)
@@ -55,7 +55,7 @@ async def test_a_source_that_makes_itself_something_else_is_put_back(tmp_path, m
 
 async def test_what_the_run_itself_writes_meanwhile_stays(tmp_path):
     space = await _space(tmp_path)
-    files = Untouched(space)
+    files = CheckoutGuard(space)
     space.write_bytes("a.c", b"int a = 2;\n")
     assert files.restore() == []
     assert (space.root / "a.c").read_text() == "int a = 2;\n"

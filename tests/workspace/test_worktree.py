@@ -13,7 +13,7 @@ from agent.workspace.git import GitError, WorkspaceError
 from agent.workspace.paths import PathRefused
 from agent.workspace.protected import is_writable
 from agent.workspace.record import recorded
-from agent.workspace.restoring import Untouched
+from agent.workspace.restoring import CheckoutGuard
 from agent.workspace.worktree import Workspace
 from tests.workspace.support import fingerprint, git, make_repo
 
@@ -312,7 +312,7 @@ async def test_submodules_are_not_written_and_put_back_after_commands(tmp_path):
         space.write_bytes("vendor/inner/a.c", b"")
     assert not is_writable(space.root, "vendor/inner/deep/a.c", submodules=space.submodules)
     start = await space.head()
-    untouched, kept = Untouched(space), (inner / "deep/a.c").stat().st_mtime_ns
+    untouched, kept = CheckoutGuard(space), (inner / "deep/a.c").stat().st_mtime_ns
     (inner / "a.c").write_text("int spoiled;\n")
     (inner / "left.o").write_text("what a build left\n")
     untouched.restore()
