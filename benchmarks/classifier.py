@@ -22,7 +22,7 @@ from agent.compiling.compiler import Compiler, CompilerMissing
 from agent.compiling.rows import CompileRow, classify_row, model_calls
 from agent.compiling.system_headers import system_headers
 from agent.config.schema import load
-from agent.models.store import data_dir
+from agent.directories import data_directory
 from agent.session import asking_session
 
 
@@ -96,7 +96,7 @@ async def main() -> None:
 
 async def by_questions(rows: list[CompileRow], system: SystemNames | None) -> list[CompilerErrorClassification]:
     """The classifications by the configured model's questions alone."""
-    folder = data_dir() / "scratch"
+    folder = data_directory() / "scratch"
     folder.mkdir(parents=True, exist_ok=True)
     async with asking_session("classify", folder, load(Path("."))) as ctx:
         return [await classify_row(r, llm=RunQuestions(ctx), system=system, use_facts=False) for r in rows]

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import platformdirs
+from agent.directories import data_directory
 
 _TOOLS = (
     ("WAYLAND_DISPLAY", ("wl-copy",)),
@@ -36,8 +36,7 @@ def copy_text(text: str) -> str:
 
 def copy_file() -> Path:
     """The file that holds what was copied last."""
-    base = os.environ.get("CRA_DATA_DIR") or platformdirs.user_data_dir("cra")
-    return Path(base) / "copied.txt"
+    return data_directory() / "copied.txt"
 
 
 def _run(command: tuple[str, ...], text: str) -> bool:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
-import platformdirs
 from msgspec import Meta
 
 from agent.config.authority import limited
 from agent.config.errors import ConfigError, expected_of, nearest
+from agent.directories import config_directory
 from agent.regular_files import read_regular
 from agent.stages import GROUPS, STAGES
 from agent.workspace.trust import is_own_demo, is_trusted
@@ -82,7 +82,7 @@ class Models(Section, frozen=True):
     api_key_env: Annotated[str, _doc("Name of the environment variable that holds the API key.")] = ""
     concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=512)] | Literal["auto"],
-        _doc("Judgments in flight at once, or \"auto\": as many as is fastest. The embedded server takes one."),
+        _doc('Judgments in flight at once, or "auto": as many as is fastest. The embedded server takes one.'),
     ] = 1
     constrain_answers: Annotated[
         bool, _doc("Constrain yes/no answers to these words and read their probability, where the server can.")
@@ -166,7 +166,8 @@ class Coding(Section, frozen=True):
         int,
         _doc(
             "Seconds of a run after which no further candidate is asked for and no repair begins; what is planned is still "
-            "written once. 0: no limit.", ge=0,
+            "written once. 0: no limit.",
+            ge=0,
         ),
     ] = 480
     budget_calls: Annotated[int, _doc("The same limit, in model calls. 0: no limit.", ge=0)] = 0
@@ -208,9 +209,7 @@ class RepairSection(Section, frozen=True):
         _doc("Where no check fails, use one that the model wrote from the task also when nobody is asked to confirm it."),
     ] = False
     max_judged: Annotated[int, _doc("Edits that pass the checks and are asked about.", ge=0, le=20)] = 8
-    operators_off: Annotated[
-        list[str], _doc('Edit operators that are left out, by name, such as ["statement-moved"].')
-    ] = []
+    operators_off: Annotated[list[str], _doc('Edit operators that are left out, by name, such as ["statement-moved"].')] = []
 
 
 class IndexSection(Section, frozen=True):
@@ -273,8 +272,7 @@ class Config(msgspec.Struct, frozen=True):
 
 def user_config_path() -> Path:
     """The person's own configuration file (``CRA_CONFIG_DIR`` moves it)."""
-    base = os.environ.get("CRA_CONFIG_DIR") or platformdirs.user_config_dir("cra")
-    return Path(base) / "config.toml"
+    return config_directory() / "config.toml"
 
 
 def repo_config_path(repo: Path) -> Path:

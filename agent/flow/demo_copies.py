@@ -21,8 +21,9 @@ from agent.audit.log import LogError, known_log
 from agent.audit.reader import LogReader
 from agent.config.schema import repo_config_path
 from agent.counts import plural
+from agent.directories import data_directory
 from agent.workspace.clean_room import claim, forget_repository, holds_aside
-from agent.workspace.demo import Demo, create_demo, data_directory, load_demo, read_demo
+from agent.workspace.demo import Demo, create_demo, load_demo, read_demo
 from agent.workspace.git import WorkspaceError, run_git, text
 from agent.workspace.trust import trust_demo
 

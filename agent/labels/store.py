@@ -18,7 +18,7 @@ import msgspec
 from agent.audit.log import LogError, known_log, open_database
 from agent.audit.reader import LogReader
 from agent.config.schema import Config
-from agent.workspace.clean_room import state_directory
+from agent.directories import state_directory
 
 _LABELLED_CALLS = (
     "select id from source.calls where binary = 1 and judgment in"

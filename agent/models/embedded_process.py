@@ -15,6 +15,7 @@ import subprocess
 from pathlib import Path
 from typing import BinaryIO
 
+from agent.directories import data_directory
 from agent.models.cores import physical_cores
 from agent.models.embedded_share import (
     Place,
@@ -29,7 +30,6 @@ from agent.models.embedded_share import (
     shared_folder,
     start_lock,
 )
-from agent.models.store import data_dir
 from agent.models.types import ModelError, StatusCallback
 from agent.own_python import own_python
 
@@ -148,7 +148,7 @@ def _cost(path: Path, context: int, other: ServerRecord) -> str:
 async def _start(place: Place, path: Path, context: int, options: ServerOptions, seconds: float) -> EmbeddedProcess:
     """A server that is ready to answer, with one thread per physical core."""
     key = secrets.token_urlsafe(24)
-    log = data_dir() / "logs" / "embedded.log"
+    log = data_directory() / "logs" / "embedded.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     lease = place.make()
     child = None

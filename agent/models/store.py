@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
+from agent.directories import data_directory
 from agent.models.types import ModelError
 
 REGISTRY = Path(__file__).with_name("registry.toml")
@@ -69,14 +69,9 @@ class ListedModel(msgspec.Struct, frozen=True):
     path: Path | None
 
 
-def data_dir() -> Path:
-    """Where our own data lies (``CRA_DATA_DIR`` moves it)."""
-    return Path(os.environ.get("CRA_DATA_DIR") or platformdirs.user_data_dir("cra"))
-
-
 def models_dir() -> Path:
     """Where model files lie."""
-    return data_dir() / "models"
+    return data_directory() / "models"
 
 
 @cache
@@ -225,7 +220,7 @@ def default_thresholds(model: str) -> dict[str, ThresholdDefault]:
 
 def adapters_dir() -> Path:
     """Where adapters lie that are named by their file's name alone."""
-    return data_dir() / "adapters"
+    return data_directory() / "adapters"
 
 
 def list_adapters() -> list[Path]:

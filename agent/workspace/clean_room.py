@@ -18,16 +18,14 @@ import stat
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from agent.atomic import replace_file
 from agent.counts import plural
+from agent.directories import STATE_VARIABLE, state_directory
 from agent.workspace.git import WorkspaceError, discover, paths, run_git, shown
 
 FOLDER = ".clean_room"
 CONFIG = "config.toml"
-STATE_VARIABLE = "CRA_STATE_DIR"
-"""Environment variable that takes the place of the platform's state directory."""
 
 _MARKER = "owner"
 _OWNER = "owner.json"
@@ -55,16 +53,6 @@ class _Owner(msgspec.Struct):
     path: str
     device: int = 0
     inode: int = 0
-
-
-def state_directory() -> Path:
-    """Where Clean Room keeps what belongs to this machine: ``CRA_STATE_DIR``, else ``state`` in ``CRA_DATA_DIR``, else the
-    platform's place for it."""
-    if given := os.environ.get(STATE_VARIABLE, "").strip():
-        return Path(given).expanduser()
-    if data := os.environ.get("CRA_DATA_DIR", "").strip():
-        return Path(data).expanduser() / "state"
-    return Path(platformdirs.user_state_dir("cra"))
 
 
 def private_file(repo: Path, *names: str) -> Path:

@@ -7,7 +7,6 @@ data directory and made a repository there; the sources are never worked on.
 from __future__ import annotations
 
 import errno
-import os
 import secrets
 import shutil
 import tomllib
@@ -16,14 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import platformdirs
 
+from agent.directories import DATA_VARIABLE, data_directory
 from agent.workspace import sweeping
 from agent.workspace.git import WorkspaceError, run_git
 from agent.workspace.paths import resolve_inside
-
-DATA_VARIABLE = "CRA_DATA_DIR"
-"""Environment variable that takes the place of the platform's data directory."""
 
 _HISTORY = "history.toml"
 _LEFT_OUT = {_HISTORY, "__pycache__", "build", ".clean_room", ".git", ".pytest_cache"}
@@ -58,12 +54,6 @@ class _Commit(msgspec.Struct):
 
 class _History(msgspec.Struct):
     commit: list[_Commit]
-
-
-def data_directory() -> Path:
-    """Where Clean Room keeps a person's demos and models: ``CRA_DATA_DIR``, else the platform's place for it."""
-    given = os.environ.get(DATA_VARIABLE, "").strip()
-    return Path(given).expanduser() if given else Path(platformdirs.user_data_dir("cra"))
 
 
 def list_demos() -> list[Demo]:

@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 
 from agent.atomic import replace_file
+from agent.directories import data_directory, state_directory
 from agent.regular_files import read_regular
 from agent.workspace.checks import find_test_command
-from agent.workspace.clean_room import CONFIG, FOLDER, state_directory
-from agent.workspace.demo import data_directory
+from agent.workspace.clean_room import CONFIG, FOLDER
 from agent.workspace.git import WorkspaceError
 
 _BELOW = "*"

@@ -26,10 +26,10 @@ from agent.audit.history import list_runs
 from agent.audit.log import known_log
 from agent.audit.reader import LogReader
 from agent.coding.replies.search_replace import apply_edits, parse_edits
+from agent.directories import state_directory
 from agent.launch import open_run
 from agent.models.answers import parse_yes_no
 from agent.repair import search
-from agent.workspace.clean_room import state_directory
 from agent.workspace.git import WorkspaceError, run_git
 from agent.workspace.paths import PathRefused, resolve_inside
 from agent.workspace.protected import is_writable

@@ -13,7 +13,7 @@ import pytest
 from agent.audit.log import known_log, log_path
 from agent.index import Index, IndexUnavailable
 from agent.workspace import sweeping
-from agent.workspace.clean_room import NotOurs, adopt, claim, private_file, untold, work_folder
+from agent.workspace.clean_room import NotOurs, adopt, claim, private_file, take_notices, work_folder
 from agent.workspace.git import WorkspaceError
 from agent.workspace.journal import recover
 from agent.workspace.worktree import Workspace
@@ -49,7 +49,7 @@ async def test_a_shipped_journal_touches_nothing(tmp_path: Path, shipped: Path) 
 
 def test_a_shipped_log_is_moved_aside_and_can_be_taken_back(shipped: Path) -> None:
     claim(shipped)
-    said = untold(shipped)
+    said = take_notices(shipped)
     assert "raw.sqlite" in said[0] and "cra trust --state" in said[0]
     assert not known_log(shipped).exists()
     assert (shipped / ".clean_room" / "foreign-1" / "raw.sqlite").is_file()
@@ -103,4 +103,4 @@ def test_another_machine_is_another_owner(tmp_path: Path, monkeypatch: pytest.Mo
     repo = make_repo(tmp_path / "repo")
     log_path(repo).write_text("mine")
     monkeypatch.setenv("CRA_STATE_DIR", str(tmp_path / "other machine"))
-    assert not known_log(repo).exists() and untold(repo)
+    assert not known_log(repo).exists() and take_notices(repo)

@@ -125,7 +125,7 @@ async def test_deleting_takes_worktree_branch_and_rows_and_leaves_the_rest(fille
     reader = LogReader(filled.path)
     assert next(run for run in list_runs(reader, repo) if run.run_id == "r1").place
     text = await delete_run(repo, "r1")
-    assert "1 calls, 1 labels, 2 events" in text and "cra/r1 was deleted" in text
+    assert "1 call, 1 label, 2 events" in text and "cra/r1 was deleted" in text
     assert not place.top.exists()
     assert run_git(repo, "rev-parse", "-q", "--verify", "refs/heads/cra/r1", check=False).returncode != 0
     assert [run.run_id for run in list_runs(reader, repo)] == ["r2"]

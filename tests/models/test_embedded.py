@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.directories import data_directory
 from agent.models import embedded_process
 from agent.models.cores import physical_cores
 from agent.models.embedded import EmbeddedProvider, _hosts
-from agent.models.store import data_dir
 from agent.models.types import CompletionRequest, ModelError, ModelTarget
 from tests.models.processes import ROOT, gone
 
@@ -113,7 +113,7 @@ async def test_a_model_that_cannot_be_loaded_says_why(provider: EmbeddedProvider
 
 
 async def test_a_log_that_grew_large_starts_anew_and_still_says_why(provider: EmbeddedProvider) -> None:
-    log = data_dir() / "logs" / "embedded.log"
+    log = data_directory() / "logs" / "embedded.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_bytes(b"old words\n" * 200_000)
     with pytest.raises(ModelError, match="not within the file bounds") as caught:

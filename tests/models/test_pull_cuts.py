@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from pathlib import Path
 
+from agent.directories import data_directory
 from agent.models import pull, store
 from tests.fakes.cuts import every_moment
 from tests.models.test_pull import CONTENT, entry, index, wheels
@@ -14,7 +15,7 @@ __all__ = ["entry", "index", "wheels"]
 
 
 def test_a_pull_killed_at_any_moment_goes_on_and_ends_whole(entry: store.ModelEntry, wheels: Path) -> None:
-    home = store.data_dir()
+    home = data_directory()
     for _ in every_moment(lambda: asyncio.run(pull.pull("toy")), lambda: shutil.rmtree(home, ignore_errors=True), 30):
         found = store.find_model("toy")
         assert found is None or found.read_bytes() == CONTENT

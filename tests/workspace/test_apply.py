@@ -196,7 +196,7 @@ async def test_a_file_saved_at_this_very_moment_is_not_overwritten(tmp_path, mon
         (repo / "b.c").write_text("int saved;\n")
 
     monkeypatch.setattr(Journal, "seal", saving)
-    with pytest.raises(WorkspaceError, match=r"b\.c changed at this very moment"):
+    with pytest.raises(WorkspaceError, match=r"b\.c changed just now"):
         await space.apply_to_user_tree()
     assert (repo / "a.c").read_text() == "int a;\n" and (repo / "b.c").read_text() == "int saved;\n"
 

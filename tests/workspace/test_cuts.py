@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.directories import state_directory
 from agent.workspace import sweeping
 from agent.workspace.apply import Apply
-from agent.workspace.clean_room import known_work_folder, state_directory
+from agent.workspace.clean_room import known_work_folder
 from agent.workspace.demo import create_demo
 from agent.workspace.journal import Journal, recover
 from agent.workspace.record import recorded
@@ -157,9 +158,7 @@ def test_a_copy_half_discarded_is_whole_or_gone(tmp_path: Path, monkeypatch: pyt
         assert bench.left() == [] and fingerprint(bench.repo) == bench.before
 
 
-def test_an_apply_half_done_is_undone_with_nothing_left_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_apply_half_done_is_undone_with_nothing_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(tmp_path, {"a.c": "int a;\n", "gone.c": "int g;\n", "run.sh": "echo\n", "kind.c": "int k;\n"})
     (bench.repo / "link.c").symlink_to("a.c")
     git(bench.repo, "add", "-A")

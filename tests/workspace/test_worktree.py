@@ -397,7 +397,7 @@ async def test_errors_are_sentences_and_change_nothing(tmp_path):
         (tmp_path / "nowhere", "r", "There is no folder"),
         (tmp_path / "file", "r", "is a file"),
         (repo, "r1", "in use"),
-        (repo, "taken", "is there already"),
+        (repo, "taken", "exists already"),
         (repo, "../x", "cannot name a run"),
         (repo, "", "cannot name a run"),
         (repo, "a..b", "cannot name a run"),

@@ -39,7 +39,7 @@ def _print_walls() -> None:
     """How commands of a repository are shut in here, what they can read, and whether this repository is trusted."""
     from pathlib import Path
 
-    from agent.workspace.clean_room import state_directory
+    from agent.directories import state_directory
     from agent.workspace.isolation import isolation, shortfall, toolchains
     from agent.workspace.trust import is_trusted
 

@@ -34,10 +34,10 @@ async def _classify(lines: Iterable[str], no_model: bool, verify: bool, no_facts
         return
     from agent.compiling.classifying.questions import RunQuestions
     from agent.config.schema import load
-    from agent.models.store import data_dir
+    from agent.directories import data_directory
     from agent.session import asking_session
 
-    folder = data_dir() / "scratch"
+    folder = data_directory() / "scratch"
     folder.mkdir(parents=True, exist_ok=True)
     async with asking_session("classify", folder, load(Path("."))) as ctx:
         async for row in classify_rows(lines, verify=verify, llm=RunQuestions(ctx), use_facts=not no_facts):
