@@ -25,7 +25,8 @@ from agent.workspace.protected import is_test_file
 VARIABLE = "CRA_TRACE"
 _MOST_RECORDS = 400_000
 _RECORD = struct.Struct("=ii")
-_CHECK = re.compile(r"(?i)\b\w*(?:check|assert|expect|require|test|equal|verify|ensure)\w*\s*\(")
+_CHECK = re.compile(r"(?i)\b(\w*(?:check|assert|expect|require|test|equal|verify|ensure)\w*)\s*\(")
+_PLACE = re.compile(r"([\w./-]+\.[ch]):(\d+)")
 _STATEMENTS = {
     "expression_statement", "return_statement", "if_statement", "for_statement", "while_statement", "do_statement",
     "switch_statement", "break_statement", "continue_statement", "goto_statement",
@@ -129,22 +130,19 @@ def _by_context(
     tests: Mapping[str, bytes],
 ) -> list[Trace]:
     """A check is a statement of a test file that looks like one; what was executed since the check before belongs to it."""
-    failing_lines = _failing_lines(output, tests)
-    failing_functions = {name for name, passed in outcomes if not passed}
+    told = _Told(outcomes, output, tests)
     texts = {path: source.decode("utf-8", "replace").splitlines() for path, source in tests.items()}
-    owners = {path: functions_of(path, source) for path, source in tests.items()}
     found: list[Trace] = []
     lines: set[Place] = set()
     check: tuple[str, int] | None = None
+    running = ""
 
     def close() -> None:
         nonlocal lines
         if check is None or not lines:
             return
         path, line = check
-        owner = next((one.name for one in owners[path] if one.first <= line <= one.last), "")
-        bad = any((path, number) in failing_lines for number in _statement_lines(texts[path], line))
-        bad = bad or (not failing_lines and any(owner and owner in name for name in failing_functions))
+        bad = told.fails(running, path, _statement_lines(texts[path], line))
         found.append(Trace(f"{path}:{line}", not bad, frozenset(lines)))
         lines = set()
 
@@ -159,17 +157,65 @@ def _by_context(
             continue
         if check is not None:
             close()
+        running = told.test_at(path, line) or running
         last_test = (path, line)
         text = texts[path][line - 1] if line <= len(texts[path]) else ""
-        check = last_test if _CHECK.search(text) or (path, line) in failing_lines else None
+        check = last_test if told.is_check(text) or (path, line) in told.places else None
     check = check or last_test
     if check is not None and lines:  # where the program ended, by itself or not
-        ended_badly = not any(not one.passed for one in found) and any(not passed for _, passed in outcomes)
+        ended_badly = all(one.passed for one in found) and told.may_fail(running)
         if ended_badly:
             found.append(Trace(f"{check[0]}:{check[1]}", False, frozenset(lines)))
         else:
             close()
     return found
+
+
+class _Told:
+    """What the output tells of the tests: which fail, and at which ``places`` of their files."""
+
+    def __init__(self, outcomes: Sequence[tuple[str, bool]], output: str, tests: Mapping[str, bytes]) -> None:
+        self.failing = {name for name, passed in outcomes if not passed}
+        self._owners = {path: functions_of(path, source) for path, source in tests.items()}
+        own = [one for owners in self._owners.values() for one in owners]
+        self._helpers = {one.name for one in own if set(_CHECK.findall(one.text)) - {one.name}}
+        heads = {(path, one.first) for path, owners in self._owners.items() for one in owners}
+        self._names = {
+            one.name: name
+            for owners in self._owners.values()
+            for one in owners
+            for name, _ in outcomes
+            if re.search(rf"\b{re.escape(one.name)}\b", name)
+        }
+        self.places: set[Place] = set()
+        self._of: dict[str, set[Place]] = {"": set()}
+        for line in output.splitlines():
+            places = _failing_places(line, tests)
+            self.places |= places
+            named = {name for own, name in self._names.items() if re.search(rf"\b{re.escape(own)}\b", line)} or {""}
+            for name in named:
+                self._of.setdefault(name, set()).update(places - heads)
+
+    def test_at(self, path: str, line: int) -> str:
+        """The test whose function holds a line; "" for a line of a helper, and where tests are not named by functions."""
+        owner = next((one.name for one in self._owners[path] if one.first <= line <= one.last), "")
+        return self._names.get(owner, "")
+
+    def is_check(self, text: str) -> bool:
+        """Whether a statement checks something itself: a helper that holds checks does so in its own statements."""
+        return any(name not in self._helpers for name in _CHECK.findall(text))
+
+    def may_fail(self, test: str) -> bool:
+        """Whether a test fails; of one that is not known, whether any does."""
+        return test in self.failing if test else bool(self.failing)
+
+    def fails(self, test: str, path: str, lines: range) -> bool:
+        """Whether a check on ``lines`` fails while ``test`` runs ("": it is not known which one does). A test that fails and
+        tells no place, since it crashed, fails at all of its checks."""
+        if not self.may_fail(test):
+            return False
+        places = (self._of.get(test) or self._of[""]) if test else self.places
+        return bool(test and not places) or any((path, line) in places for line in lines)
 
 
 def _statement_lines(text: Sequence[str], line: int) -> range:
@@ -180,15 +226,10 @@ def _statement_lines(text: Sequence[str], line: int) -> range:
     return range(line, last + 1)
 
 
-def _failing_lines(output: str, tests: Mapping[str, bytes]) -> set[Place]:
-    """Places in test files that the output tells of as failed."""
-    found: set[Place] = set()
+def _failing_places(line: str, tests: Mapping[str, bytes]) -> set[Place]:
+    """Places in test files that a line of output tells of as failed."""
+    if re.search(r"(?i)\bpass(?:ed)?\b|\bok\b", line) and not re.search(r"(?i)fail|error|expect", line):
+        return set()
     by_name = {path.rpartition("/")[2]: path for path in tests}
-    for line in output.splitlines():
-        if re.search(r"(?i)\bpass(?:ed)?\b|\bok\b", line) and not re.search(r"(?i)fail|error|expect", line):
-            continue
-        for match in re.finditer(r"([\w./-]+\.[ch]):(\d+)", line):
-            path = by_name.get(match[1].rpartition("/")[2])
-            if path is not None:
-                found.add((path, int(match[2])))
-    return found
+    named = ((by_name.get(found[1].rpartition("/")[2]), int(found[2])) for found in _PLACE.finditer(line))
+    return {(path, number) for path, number in named if path is not None}

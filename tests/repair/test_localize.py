@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.repair.c_testbed import CommandBed
-from agent.repair.c_trace import instrumented
+from agent.repair.c_trace import instrumented, traces_of
 from agent.repair.commands import read_command
 from agent.repair.functions import functions_of
 from agent.repair.localize import Trace, clusters, line_scores, rank_functions
@@ -94,6 +94,44 @@ async def test_twenty_checks_in_one_main(tmp_path: Path) -> None:
     suspects = rank_functions(functions_of("walk.c", COUNTERS.encode()), line_scores(traces))
     assert suspects[0].function.name == "next"
     assert all(one.score < suspects[0].score for one in suspects[1:])
+
+
+SHARED_HELPER = b"""static void check(int given, int wanted)
+{
+    int got = next(given);
+    CHECK(got == wanted);
+}
+
+static void test_small(void)
+{
+    check(1, 2);
+}
+
+static void test_large(void)
+{
+    check(70, 71);
+}
+"""
+"""The checks of two tests stand in one helper."""
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "tests/t.c:4:test_small:PASS\ntests/t.c:4:test_large:FAIL: Expected 71 Was 70",
+        "tests/t.c:4:test_small:PASS\ntests/t.c:12:test_large:FAIL: it crashes",
+    ],
+    ids=["fails", "crashes"],
+)
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_check_of_a_helper_fails_in_the_test_that_fails(output: str, isolated: bool) -> None:
+    small, large = [(-2, 9), (1, 5), (-2, 4), (1, 6)], [(-2, 14), (1, 7), (-2, 4)]
+    processes = [small, large] if isolated else [small + large]
+    outcomes = [("test_small", True), ("test_large", False)]
+    traces = traces_of(processes, {1: "walk.c", 2: "tests/t.c"}, outcomes, output, {"tests/t.c": SHARED_HELPER})
+    failing = {line for trace in traces if not trace.passed for _, line in trace.lines}
+    passing = {line for trace in traces if trace.passed for _, line in trace.lines}
+    assert failing == {7} and passing == {5, 6}
 
 
 def test_ochiai_of_a_line_that_only_failing_checks_run() -> None:
