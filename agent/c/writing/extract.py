@@ -18,6 +18,7 @@ from agent.c.declarations.signature import definition_head, prototype_of, same_s
 from agent.c.preprocessor.comments import blanked
 from agent.c.syntax.tree import parse_c
 from agent.c.writing.slips.borrowed_result import with_owned_results
+from agent.c.writing.slips.cplusplus_words import without_cplusplus
 from agent.c.writing.slips.loop_variable import with_loop_variables_outside
 from agent.c.writing.slips.shadowed_function import without_shadowing
 from agent.c.writing.stubs import stub_evidence
@@ -85,11 +86,12 @@ def extract_function(
     text, problems, more = _with_declared_head(text, written, declared)
     if stub_evidence(text.encode(), find_definition(text.encode(), declared.name) or written) != "none":
         problems = (*problems, f"{declared.name} is still a stub: write the code that does what its contract says.")
+    text, respelled = without_cplusplus(text, {*known, *(one.name for one in functions(source))})
     helpers = _helpers(source, text, {*known, declared.name}) if not problems else ()
     text, renamed = without_shadowing(text)
     text, moved = with_loop_variables_outside(text, known)
     text, owned = with_owned_results(text) if result_freed else (text, ())
-    return Extracted(text, helpers, includes, problems, (*repairs, *more, *renamed, *moved, *owned))
+    return Extracted(text, helpers, includes, problems, (*repairs, *more, *respelled, *renamed, *moved, *owned))
 
 
 def extract_helper(reply: str, name: str, *, known: Collection[str] = ()) -> tuple[str, ...]:
