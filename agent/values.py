@@ -68,7 +68,8 @@ class FailureSignal(Value, frozen=True):
 
 
 class CheckResult(Value, frozen=True):
-    """What one run of the checks measured. Counts are None when the runner's output does not tell them."""
+    """What one run of the checks measured. Counts are None when the runner's output does not tell them. ``endless``: a test
+    that ran by itself did not end."""
 
     command: str
     exit_code: int
@@ -80,6 +81,7 @@ class CheckResult(Value, frozen=True):
     seconds: float = 0.0
     timed_out: bool = False
     output: str = ""
+    endless: bool = False
 
 
 class Rung(Value, frozen=True):

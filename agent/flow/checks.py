@@ -69,6 +69,8 @@ class RunChecks:
         self.libraries: tuple[str, ...] = ()
         self.faulty: frozenset[str] = frozenset()
         self._isolable: bool | None = None
+        self._breaks_off = False
+        """Whether tests of an earlier version crashed or did not end, so that they are run by themselves at once."""
 
     def link_with(self, libraries: tuple[str, ...]) -> None:
         """Hand the checks these flags for the linker from now on."""
@@ -147,7 +149,8 @@ class RunChecks:
         """Why a result fails. ``written`` are functions that the lines before a failing one may tell of."""
         if now.ok:
             return Explained()
-        faults = await diagnose(self.ctx, self.workspace, now.command, self.hidden, self.patience())
+        patience = min(self.patience(), self._soon()) if now.endless else self.patience()  # what hangs tells no more later
+        faults = await diagnose(self.ctx, self.workspace, now.command, self.hidden, patience)
         signals = signals_from_output(now.output, now.command, now.exit_code)
         told = await asyncio.to_thread(with_lines, signals, self.workspace.root, written, self.hidden)
         return Explained(tuple(faults), told)
@@ -171,10 +174,11 @@ class RunChecks:
         limit = timeout or float(self.ctx.config.testing.timeout_seconds)
         if self.before is None or not await self._can_isolate():
             return await self._execute(timeout=limit)
-        soon = min(limit, max(SOON, 4 * self.before.seconds))
-        now = await self._execute(timeout=soon)
-        if not broke_off(now):
+        soon = min(limit, self._soon())
+        now = await self._execute(timeout=soon) if not self._breaks_off else None
+        if now is not None and not broke_off(now):
             return now
+        self._breaks_off = True
         tests = await asyncio.to_thread(isolated_tests, self.workspace.root)
         each = await run_isolated(
             self.workspace.root, self.command, limit, tests, limits=limits_of(self.ctx), env=self._env(),
@@ -182,7 +186,11 @@ class RunChecks:
         )  # fmt: skip
         if each is not None and not each.ok:
             return proven(self.before, each)
-        return await self._execute(timeout=limit) if now.timed_out and limit > soon else now
+        return await self._execute(timeout=limit) if now is None or (now.timed_out and limit > soon) else now
+
+    def _soon(self) -> float:
+        """Seconds after which tests are run by themselves."""
+        return max(SOON, 4 * self.before.seconds) if self.before is not None else SOON
 
     async def _can_isolate(self) -> bool:
         """Whether there are tests that can be isolated; looked up once."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.language.base import ENDLESS
 from agent.languages import is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.values import CheckResult
@@ -78,4 +79,4 @@ async def run_isolated(
     if now.timed_out or not (now.passed or now.failed):
         return None
     output = now.output.replace(f"{copy}/", "")
-    return msgspec.structs.replace(now, ok=now.ok and not now.failing, output=output)
+    return msgspec.structs.replace(now, ok=now.ok and not now.failing, output=output, endless=ENDLESS in output)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from agent.c.declarations.functions import CFunction, definitions
+from agent.language.base import ENDLESS
 
 SECONDS = 2
 """What a test may take; :data:`SHORT` once one did not end, since the version is wrong then."""
@@ -31,7 +32,7 @@ static const char *cra_alone(void (*test)(void)) {
   if (child < 0 || waitpid(child, &status, 0) != child || !(status & 127)) return 0;
   cra_broken = 1;
   if ((status & 127) != 14) return (status & 127) == 6 ? "it is aborted" : "it crashes";
-  hung = 1; return "it does not end";
+  hung = 1; return "ENDLESS";
 }
 """
 """In the child a test that an assertion leaves goes on with the next one, which ends the child. SIGABRT is 6, SIGALRM 14."""
@@ -62,7 +63,9 @@ def isolated(text: str, path: str) -> str:
         behind = _main(main)
     for start, end, new in sorted(parts, reverse=True):
         source = source[:start] + new.encode() + source[end:]
-    runtime = _RUNTIME.replace("SECONDS", str(SECONDS)).replace("SHORT", str(SHORT)).replace("\n", " ").strip()
+    runtime = " ".join(_RUNTIME.split("\n")).strip()
+    for word, value in (("SECONDS", SECONDS), ("SHORT", SHORT), ("ENDLESS", ENDLESS)):
+        runtime = runtime.replace(word, str(value))
     return f"{runtime}\n#line 1\n{source.decode('utf-8', 'replace')}{behind}"
 
 
