@@ -29,7 +29,7 @@ def sources_behind(index: Index, tree: WorkTree, paths: Iterable[str]) -> list[s
             continue
         else:
             todo.append(index.pair_of(path) or path)
-        todo += index.includes_of(path)
+        todo += index.imports_of(path)
     return sorted(found)
 
 

@@ -33,6 +33,12 @@ MAX_DOC = 4000
 MAX_SYMBOLS = 1 << 20
 """Symbols of one file. A row's number is its file's number times this, plus the symbol's place from 1; 0 is the file."""
 
+
+def row_base(row: int) -> int:
+    """The number of the row of the file that a row belongs to."""
+    return row // MAX_SYMBOLS * MAX_SYMBOLS
+
+
 _MAX_LENGTH = 65_535
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
@@ -119,7 +125,7 @@ def _parse(path: str, data: bytes) -> ParsedFile:
     """What the language's parser says; a parser that stumbles over a file leaves it searchable as text."""
     try:
         return parse_file(path, data)
-    except Exception:  # any parser, any input: one odd file must not cost the whole index
+    except Exception:  # a parser error in one file must not cost the whole index
         return ParsedFile(language=language_of(path), symbols=(), errors=1)
 
 

@@ -1,4 +1,4 @@
-"""What earlier commits tell: which files change together, and which files a message in plain words led to.
+"""What earlier commits show: which files change together, and which files belong to a message in plain words.
 
 Only ancestors of HEAD are read, in one bounded ``git log`` pass, whenever HEAD moved.
 """

@@ -11,7 +11,7 @@ _SIZE_AT, _PAGES_AT, _HEADER = 16, 28, 100
 def is_cut_short(path: Path) -> bool:
     """Whether the SQLite file lost its end: it holds fewer pages than its header counts, and no log holds the rest.
 
-    SQLite itself only notices when it comes to a page that is not there, and may read zeros until then. The header is
+    SQLite itself notices only when it reads a missing page, and may read zeros before. The header is
     described under "Database File Format" in SQLite's documentation, sections 1.3.2 and 1.3.8.
     """
     try:

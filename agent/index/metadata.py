@@ -1,5 +1,5 @@
 # ruff: noqa: SIM905
-"""What a file is about, told without a model: purpose, domain, concepts and public surface."""
+"""What a file is about, without a model: purpose, domain, concepts and public surface."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from agent.index.words import STOP_WORDS, split_identifier
 from agent.language.symbols import ParsedFile
 from agent.languages import find_language
+from agent.shortening import shortened
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\"'`])|\n\s*\n")
 _NEUTRAL_FOLDERS = frozenset("src lib include source sources pkg packages python c code".split())
@@ -37,7 +38,7 @@ def first_sentence(text: str) -> str:
     for piece in _SENTENCE.split(text.strip()):
         line = " ".join(piece.split())
         if len(line) > 2 and re.search(r"[A-Za-z]{2}", line):
-            return line if len(line) <= _MAX_PURPOSE else line[: _MAX_PURPOSE - 1].rstrip() + "…"
+            return shortened(line, _MAX_PURPOSE)
     return ""
 
 

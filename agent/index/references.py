@@ -1,4 +1,4 @@
-"""Who uses whom across files: edges between files, callers and callees of symbols, header/source pairs, library names."""
+"""Uses across files: edges between files, callers and callees of symbols, header/source pairs, library names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from agent.index.entries import IndexedSymbol, LibrarySymbol
-from agent.index.extract import FUNCTION, MAX_SYMBOLS, PRIVATE, PROTOTYPE, unpacked, unpacked_links
+from agent.index.extract import FUNCTION, PRIVATE, PROTOTYPE, row_base, unpacked, unpacked_links
 from agent.index.resolve import ProjectResolver
 from agent.index.store import Store, file_number
 from agent.languages import Reference, language_of, reader_of
@@ -24,6 +24,7 @@ MAX_CALLERS = 500
 """Sites looked at for one name; a name used more often is too common to tell anything."""
 
 _CALLABLE = ("function", "method", "class", "macro", "property")
+
 
 def write_edges(store: Store, resolver: ProjectResolver, only: Iterable[str] | None = None) -> None:
     """Resolves includes and imports of all files, or of ``only``, and replaces their edges in one transaction."""
@@ -127,7 +128,8 @@ class References:
         return [row[0] for row in self._store.rows(sql, (path,))]
 
     def reach(self, path: str, depth: int = 4) -> dict[str, int]:
-        """Files reachable over includes and imports with their distance; a module hands on only what a package does."""
+        """Files reachable over includes and imports with their distance; beyond the first step only interfaces and packages
+        are followed, which pass on what they include or import."""
         if path not in self._reach:
             found = {path: 0}
             frontier = [path]
@@ -194,13 +196,10 @@ class References:
         shared = [s for s in shared if language_of(s.path) == language_of(path)]
         if not _linked(path):
             return shared if len(shared) == 1 else []
-        declared = any(s.kind == "prototype" and (s.path in reach or s.path == path) for s in found)
-        if len(shared) < 2 or not declared:
-            return shared[:1] if len(shared) == 1 else self._nearest(shared, path)
         return self._nearest(shared, path)
 
     def _nearest(self, symbols: list[IndexedSymbol], path: str) -> list[IndexedSymbol]:
-        """Those in the nearest folders, tests behind everything else."""
+        """Those whose folder has most of its path in common with that of ``path``."""
         if not symbols:
             return []
         near = {
@@ -264,7 +263,7 @@ class References:
     def _paths_using(self, name: str, first: str) -> list[str]:
         """Files in whose text the name stands, the symbol's own first, tests last."""
         rows = self._store.rows("SELECT rowid FROM words WHERE words MATCH ?", (f'body : "{name.lower()}"',))
-        bases = {row // MAX_SYMBOLS * MAX_SYMBOLS for (row,) in rows}
+        bases = {row_base(row) for (row,) in rows}
         found = [
             (path != first, test, path)
             for base in bases

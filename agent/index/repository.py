@@ -264,11 +264,9 @@ class Index:
         """Project symbols called in ``symbol``."""
         return self._references.callees(symbol)
 
-    def includes_of(self, path: str) -> list[str]:
+    def imports_of(self, path: str) -> list[str]:
         """Project files that ``path`` includes or imports."""
         return self._references.targets(path)
-
-    imports_of = includes_of
 
     def used_by(self, path: str) -> list[str]:
         """Project files that include or import ``path``."""

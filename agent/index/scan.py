@@ -83,8 +83,8 @@ def _placed(root: Path, names: Mapping[str, str], listing: FileListing) -> FileL
 
 
 def _ignoring(root: Path) -> list[str]:
-    """The option to leave ignored files out. git would wait for ever for a pipe of the name ``.gitignore``, and read a huge
-    one whole."""
+    """The option to leave ignored files out. Without it where ``.gitignore`` is a pipe, on which git would wait forever, or
+    too large to be read."""
     try:
         info = (root / ".gitignore").stat()
         plain = stat.S_ISREG(info.st_mode) and info.st_size <= LARGEST

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from agent.index.extract import MAX_SYMBOLS, unpacked_lengths
+from agent.index.extract import FUNCTION, OTHER, row_base, unpacked_lengths
 from agent.index.store import Store, file_number
 from agent.index.words import identifiers, query_words
 from agent.languages import LANGUAGES
@@ -73,7 +73,7 @@ class IndexQuery:
 
     def _matching(self, column: str, word: str) -> frozenset[int]:
         rows = self._store.rows("SELECT rowid FROM words WHERE words MATCH ?", (f'{column} : "{word}"',))
-        return frozenset(row for (row,) in rows if row // MAX_SYMBOLS * MAX_SYMBOLS in self.files)
+        return frozenset(row for (row,) in rows if row_base(row) in self.files)
 
     def by_names(self) -> Scores:
         """Files by path, names and comments."""
@@ -81,15 +81,15 @@ class IndexQuery:
         for word, hits in self.hits.items():
             counts[word] = Counter()
             for row in hits.name:
-                base = _base(row)
+                base = row_base(row)
                 counts[word][base] += PATH if row == base else NAMES  # type: ignore[assignment]
             for row in hits.head:
-                counts[word][_base(row)] += HEADS  # type: ignore[assignment]
+                counts[word][row_base(row)] += HEADS  # type: ignore[assignment]
         return self._by_counts(counts, {base: file.rows for base, file in self.files.items()})
 
     def by_text(self) -> Scores:
         """Files by everything in them."""
-        counts = {word: Counter(_base(row) for row in hits.body | hits.name) for word, hits in self.hits.items()}
+        counts = {word: Counter(row_base(row) for row in hits.body | hits.name) for word, hits in self.hits.items()}
         return self._by_counts(counts, {base: file.words for base, file in self.files.items()})
 
     def _by_counts(self, counts: Mapping[str, Counter[int]], lengths: Mapping[int, int]) -> Scores:
@@ -110,7 +110,7 @@ class IndexQuery:
             rows = hits.body | hits.head | hits.name
             weight = idf(len(rows), self._rows)
             for row in rows:
-                base = _base(row)
+                base = row_base(row)
                 if row != base:
                     count = (row in hits.body) + HEAD * (row in hits.head) + NAME * (row in hits.name)
                     scores[row] += weight * bm25(count, lengths[base][row - base] / mean)
@@ -118,7 +118,7 @@ class IndexQuery:
 
     def _lengths(self) -> dict[int, list[int]]:
         found = {}
-        wanted = {_base(row) for hits in self.hits.values() for row in (*hits.body, *hits.head, *hits.name)}
+        wanted = {row_base(row) for hits in self.hits.values() for row in (*hits.body, *hits.head, *hits.name)}
         for base in wanted:
             sql = "SELECT lengths FROM contents WHERE file_id = ?"
             [(blob,)] = self._store.rows(sql, (file_number(self.files[base].path),)) or [(b"",)]
@@ -130,7 +130,7 @@ class IndexQuery:
         """Files by their best symbol: one function that fits says more than many words spread over a file."""
         best: dict[int, float] = {}
         for row, score in scores.items():
-            base = _base(row)
+            base = row_base(row)
             best[base] = max(best.get(base, 0.0), score)
         return self._ordered(best)
 
@@ -159,7 +159,10 @@ class IndexQuery:
     def by_mention(self) -> Scores:
         """Files that define what the request names exactly, rarer names first."""
         scores: dict[str, float] = defaultdict(float)
-        sql = "SELECT f.path FROM names n JOIN files f ON f.id = n.file_id WHERE n.name = ? AND n.kinds & 5 ORDER BY f.path"
+        sql = (
+            "SELECT f.path FROM names n JOIN files f ON f.id = n.file_id"
+            f" WHERE n.name = ? AND n.kinds & {FUNCTION | OTHER} ORDER BY f.path"
+        )
         for name in identifiers(self.query):
             last = name.replace("::", ".").replace("->", ".").rpartition(".")[2]
             paths = [path for (path,) in self._store.rows(sql, (last,)) if path in self.paths]
@@ -179,10 +182,6 @@ def idf(having: int, among: int) -> float:
 def bm25(count: float, relative_length: float) -> float:
     """BM25's saturation of a count in a document of so many times the average length."""
     return count * (K1 + 1) / (count + K1 * (1 - B + B * relative_length))
-
-
-def _base(row: int) -> int:
-    return row // MAX_SYMBOLS * MAX_SYMBOLS
 
 
 def _best(scores: Mapping[str, float]) -> Scores:

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.languages import reader_of
 
 MAX_FILE_BYTES = 1 << 20
-"""Larger files are data or generated; the reference system's limit too."""
+"""Larger files are data or generated."""
 
 _MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
           (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.index.extract import MAX_SYMBOLS, Extract, unpacked
+from agent.index.extract import Extract, row_base, unpacked
 from agent.index.integrity import is_cut_short
 
 SCHEMA_VERSION = 9
@@ -216,7 +216,7 @@ def file_number(path: str) -> int:
 
 def _row_base(path: str, sha: str) -> int:
     digest = hashlib.sha256(f"{path}\0{sha}".encode()).digest()
-    return (int.from_bytes(digest[:8], "big") >> 2) // MAX_SYMBOLS * MAX_SYMBOLS
+    return row_base(int.from_bytes(digest[:8], "big") >> 2)
 
 
 def put_file(db: sqlite3.Connection, found: Extract, mtime_ns: int) -> None:

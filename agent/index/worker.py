@@ -1,6 +1,6 @@
 """The child that reads and parses files for an index: batches of jobs come in over a pipe, their extracts go out.
 
-It imports no more than that takes: starting it is a good part of indexing a small repository.
+It imports only what it needs, since starting it takes much of the time of indexing a small repository.
 """
 
 from __future__ import annotations

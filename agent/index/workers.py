@@ -59,7 +59,7 @@ def _taken(root: Path, max_bytes: int, batches: Sequence[Sequence[Job]], pool: _
 
 
 class _Pool:
-    """Workers that take batches in turn. ``take`` hands out results by number; None when the worker did not live to say."""
+    """Workers that take batches in turn. ``take`` returns the results of a batch; None where its worker died."""
 
     def __init__(self, root: Path, max_bytes: int, batches: Sequence[Sequence[Job]], count: int) -> None:
         self._batches = batches

@@ -13,7 +13,7 @@ from agent.judgment.batched import Unreadable, ask_structured
 from agent.models.budget import FRAMING_TOKENS, estimate_tokens
 from agent.prompts import refilter as words
 from agent.prompts.task_context import task_context
-from agent.retrieval.rendering import FULL, Block, imports_text, render
+from agent.retrieval.rendering import FULL, HEADING_TOKENS, Block, imports_text, render
 from agent.retrieval.types import TaskFacts
 from agent.values import Value
 
@@ -59,8 +59,8 @@ async def assemble(
     *,
     judge: bool = True,
 ) -> Fitted:
-    """The blocks that fit. Says so in events, whatever it drops. ``grouping`` says which of the paths belong together; it
-    is asked where not all of them fit, and only there does it change anything.
+    """The blocks that fit; what is dropped is in the events. ``grouping`` returns groups of paths that belong together; it
+    is called only where not all of them fit.
 
     Raises:
         ModelError: if the re-filter cannot be asked.
@@ -107,11 +107,12 @@ def trim(index: Index, blocks: Sequence[Block], budget: int) -> Fitted:
 
 def _sum(blocks: Sequence[Block], frames: dict[str, int]) -> int:
     full = {block.path for block in blocks if block.level in FULL}
-    return sum(block.tokens for block in blocks) + sum(frames[path] for path in full) + 12 * len({b.path for b in blocks})
+    headings = HEADING_TOKENS * len({block.path for block in blocks})
+    return sum(block.tokens for block in blocks) + sum(frames[path] for path in full) + headings
 
 
 def _frame_tokens(index: Index, path: str) -> int:
-    return estimate_tokens(imports_text(index, path)) + 12
+    return estimate_tokens(imports_text(index, path)) + HEADING_TOKENS
 
 
 def _head(block: Block, tokens: int) -> Block:
@@ -123,13 +124,13 @@ def _head(block: Block, tokens: int) -> Block:
             break
         lines.append(line)
     text = "\n".join(lines) + "\n… (the rest does not fit)"
-    return msgspec.structs.replace(block, text=text, tokens=estimate_tokens(text) + 12)
+    return msgspec.structs.replace(block, text=text, tokens=estimate_tokens(text) + HEADING_TOKENS)
 
 
 async def _refilter(
     ctx: RunContext, index: Index, blocks: list[Block], facts: TaskFacts, budget: int, groups: Sequence[Sequence[str]]
 ) -> set[str] | None:
-    """The files to keep, with their groups as far as the budget allows; None when no usable reply came."""
+    """The files to keep, with their groups as far as the budget allows; None without a usable reply."""
     sizes = {
         path: tokens_of(index, [block for block in blocks if block.path == path])
         for path in dict.fromkeys(block.path for block in blocks)

@@ -1,4 +1,4 @@
-"""What retrieval may ask about: as much as its seconds allow (``retrieval.seconds``), the best-ranked first.
+"""How much retrieval may ask: as much as its seconds allow (``retrieval.seconds``), the best-ranked first.
 
 Questions go out in waves. The first is small; each further one is as large as the time left allows at the pace of those
 before it, so that a server that answers dozens at once is asked about everything and a slow one about the best-ranked.
@@ -19,7 +19,7 @@ SCOPE_SHARE = 3
 
 
 class Allowance:
-    """Seconds and calls, counted down. ``clock`` stands still while a person is waited for.
+    """Seconds and calls, counted down. ``clock`` does not count the time that the run waits for a person.
 
     Args:
         seconds: for all questions together.
@@ -37,8 +37,8 @@ class Allowance:
     async def ask(
         self, items: Sequence[T], ask: Callable[[list[T]], Awaitable[None]], share: int = 1, *, at_once: bool = False
     ) -> list[T]:
-        """Hands ``items`` to ``ask`` in waves, in the order given, for at most the time left divided by ``share``; or
-        ``at_once``, where a person looks over the whole. Returns those asked about; the rest is counted as denied."""
+        """Hand ``items`` to ``ask`` in waves, in the order given, for at most the time left divided by ``share``; or all
+        ``at_once``, where a person reviews them together. Returns those asked about; the rest is counted as denied."""
         budget = self.left / share
         most = len(items) if not self.calls else min(len(items), max(0, self.calls - self.asked) // share)
         done, spent = 0, 0.0
@@ -57,7 +57,7 @@ class Allowance:
         return list(items[:done])
 
     def reason(self) -> str:
-        """What last stood in the way of asking more, as the settings say it."""
+        """Which setting last kept retrieval from asking more, as part of a sentence."""
         if self._counted_out:
             return f"retrieval.max_calls allows {self.calls} yes/no calls in this run"
         return f"the {self.seconds:g} s of retrieval.seconds were used"

@@ -1,4 +1,4 @@
-"""Enrichment (A23): purpose, domain and concepts of files, said by a model and kept for as long as the content stays."""
+"""Enrichment: purpose, domain and concepts of files, written by a model and kept as long as the content is the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Described(Value, frozen=True):
 async def enrich(ctx: RunContext, index: Index, paths: Sequence[str] | None = None) -> int:
     """Ask about every source file (or ``paths``) whose present content was not described yet. Returns how many were.
 
-    A reply that cannot be read leaves the deterministic description in place and is told.
+    A reply that cannot be read leaves the deterministic description in place, with a Notice.
 
     Raises:
         ModelError: if the model cannot be asked.

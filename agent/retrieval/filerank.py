@@ -1,6 +1,6 @@
-"""Files ranked without a model, and why each stands where it does.
+"""Files ranked without a model, with the reasons for each one's place.
 
-A file's score is a sum over kinds of evidence, of each its share of the best file's. The weights were fitted on 208 changes
+A file's score is a sum over kinds of evidence, each as its share of the best file's. The weights were fitted on 208 changes
 of fourteen repositories, kept close to equal weights (``benchmarks/left_out.py``). Fitted again without the repository at
 hand they find .89 of the files among the first 10 and .96 among the first 20 (plain BM25 over the text: .82 and .93).
 """
@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from agent.index.words import split_identifier
 from agent.languages import parser_for
 from agent.retrieval.documents import Document, candidates_of, words_beside
 from agent.retrieval.ranking import Bm25, best_first, fuse
-from agent.retrieval.stemming import stem
-from agent.retrieval.symbolrank import bm25_of, file_prior, query_weights, reasons_of
+from agent.retrieval.symbolrank import bm25_of, file_prior, name_scores, query_weights, reasons_of
 from agent.retrieval.types import Reason
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ CALLING = 10
 """So many of the best symbols pass evidence on to the files of their callers and callees."""
 
 MATCHING = 3
-"""Names of best-matching symbols kept per file: evidence for whoever judges it."""
+"""Names of best-matching symbols kept per file, as evidence for its judgment."""
 
 ASIDE = 0.4
 """Factor for files beside the product itself: examples, docs, benchmarks, tools."""
@@ -104,7 +102,7 @@ def rank_files(index: Index, facts: TaskFacts) -> FileRanking:
 
 
 def evidence_of(index: Index, facts: TaskFacts) -> Evidence:
-    """Every kind of evidence. What hangs on the best files so far takes those by the weights in force."""
+    """Every kind of evidence. Import edges and calls start from the files that are best by the evidence before them."""
     evidence: dict[str, Scores] = index.rankings(facts.text, tests=None if facts.kind == "test" else False)
     known = {e.path for e in index.files() if parser_for(e.language) and (facts.kind == "test" or not e.is_test)}
     evidence["path"] = _by_path(known, facts)
@@ -141,16 +139,7 @@ def _ranked(scores: Scores) -> Scores:
 
 def _by_path(known: set[str], facts: TaskFacts) -> Scores:
     """Files whose name has words of the task, rarer words first: ``cmd-swap-window.c`` answers to *swap-window*."""
-    words = {path: {stem(part) for part in split_identifier(PurePosixPath(path).stem)} for path in known}
-    having = Counter(word for parts in words.values() for word in parts)
-    query = query_weights(facts)
-    scores: Scores = {}
-    for path, parts in words.items():
-        weights = {word: math.log(1 + len(known) / having[word]) for word in parts}
-        hit = math.fsum(weights[word] for word in sorted(parts) if word in query)
-        if hit:
-            scores[path] = hit * hit / math.fsum(weights[word] for word in sorted(parts))
-    return _ranked(scores)
+    return _ranked(name_scores({path: PurePosixPath(path).stem for path in known}, query_weights(facts)))
 
 
 def _symbol_scores(index: Index, facts: TaskFacts, paths: list[str]) -> tuple[dict[str, Document], Scores, Scores]:
@@ -206,8 +195,8 @@ def _by_calls(index: Index, symbols: list[IndexedSymbol], known: set[str]) -> Sc
 
 
 def _neighbours(index: Index, paths: list[str], known: set[str]) -> Scores:
-    """Files beside the best ones over import edges. A file with many edges says less with each: what all include or a
-    package's ``__init__`` is not found by being everybody's neighbour."""
+    """Files beside the best ones over import edges. Each edge counts less the more edges a file has, so that a header
+    which all include, or a package's ``__init__``, is not ranked high for its many neighbours."""
     edges = {path: _edges(index, path, known) for path in paths}
     scores: Scores = {}
     for place, path in enumerate(paths, 1):

@@ -1,4 +1,4 @@
-"""What retrieval hands to planning and coding: ranked files and symbols with their classes, and the context as text."""
+"""The result of retrieval, for planning and coding: ranked files and symbols with their classes, and the context as text."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from agent.retrieval.similarity import group_files
 from agent.retrieval.task import analyse
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
 from agent.retrieval.whole_repository import all_that_fits, take_all
+from agent.shortening import shortened
 from agent.task.intent import read_intent
 from agent.task.kind import settle_kind
 
@@ -58,8 +59,8 @@ async def retrieve(
 
     ``settled`` says that the plan follows from facts: what fits is taken and nothing is asked, unless
     ``retrieval.always_ask`` wants it. ``plan_files`` are tier 0. ``previous`` is an earlier pass of the same run: its files
-    are not asked about again, and its call budget is shared. With ``judge`` off no model is asked and the best-ranked stand
-    in.
+    are not asked about again, and its call budget is shared. With ``judge`` off no model is asked, and files and symbols are
+    taken by rank.
 
     Raises:
         ModelError: if a model cannot be asked at all.
@@ -194,7 +195,7 @@ async def ask_intent(ctx: RunContext, facts: TaskFacts) -> str:
     )
     lines = [line.strip().strip("\"'`*") for line in asked.text.splitlines() if line.strip()]
     text = lines[0].removeprefix("Intent:").strip() if lines else ""
-    return text if len(text) <= MAX_INTENT else text[: MAX_INTENT - 1].rstrip() + "…"
+    return shortened(text, MAX_INTENT)
 
 
 def _known(previous: ContextPackage | None) -> dict[str, bool]:

@@ -40,8 +40,8 @@ async def classify_symbols(
 ) -> list[ScopedSymbol]:
     """Every symbol with its detail level, in the order given (best first). Library symbols skip all calls.
 
-    What a pass asks about a symbol hangs on the symbol's own verdict in the pass before, and on no other: while the last
-    answers of a pass are awaited, the next one's questions are asked ahead.
+    What a pass asks about a symbol depends only on the symbol's own verdict in the pass before. So questions of the next
+    pass are asked ahead while the last answers of a pass are awaited.
 
     Raises:
         ModelError, Stopped: as ``run_binary_judgment``.
@@ -62,6 +62,7 @@ async def _classify(
     levels: dict[str, tuple[DetailLevel, str]] = {
         symbol.key: ("type_context", "library symbol, no call") for symbol in symbols if symbol.library
     }
+
     def after_first(symbol: ScopedSymbol, said: bool) -> None:
         if said and not allowance.calls:
             passes[2].ask_ahead(symbol)
@@ -115,8 +116,8 @@ class _Pass:
         hear: Callable[[ScopedSymbol, bool], None] = lambda _symbol, _said: None,
         share: int = 1,
     ) -> tuple[list[ScopedSymbol], list[ScopedSymbol], list[ScopedSymbol]]:
-        """(asked, yes, no), all in order of rank; ``hear`` is told each verdict. No symbols, no calls, but the pass is still
-        told."""
+        """(asked, yes, no), all in order of rank; ``hear`` is called with each verdict. Without symbols no call is made,
+        but the events of the pass are emitted."""
         ctx, number = self.ctx, self.number
         verdicts: dict[object, bool] = {}
 
@@ -171,7 +172,7 @@ def format_symbol(symbol: ScopedSymbol, *, edges: bool) -> str:
 def _keep(
     ctx: RunContext, number: int, yes: list[ScopedSymbol], asked: Sequence[ScopedSymbol], keep: int
 ) -> list[ScopedSymbol]:
-    """The yes answers, or the best-ranked where a shy model left none."""
+    """The yes answers, or the best-ranked where the model says no to all."""
     best = list(asked[:keep])
     if yes or not best:
         return yes

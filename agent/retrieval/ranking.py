@@ -17,8 +17,8 @@ RRF_K = 15
 places."""
 
 RELATED, SHORTEST, APART = 0.3, 3, 2
-"""A word that begins another (``arg``, *argument*), of so many letters and so many fewer, counts so much of the word itself:
-code abbreviates what people spell out."""
+"""Code abbreviates words. A word of at least ``SHORTEST`` letters that begins another (``arg``, *argument*), ``APART`` or
+more letters longer, is related to it and counts ``RELATED`` times the word itself."""
 
 
 class Bm25(Generic[K]):
@@ -80,8 +80,7 @@ class Bm25(Generic[K]):
                 rarest[number] = max(rarest.get(number, 0.0), idfs[word])
         length = self._relative_length(key)
         total = math.fsum(
-            weights[number] * min(bounds[number], rarest[number]) * bm25(count, length)
-            for number, count in counts.items()
+            weights[number] * min(bounds[number], rarest[number]) * bm25(count, length) for number, count in counts.items()
         )
         return total * (1 + math.fsum(weights[number] for number in counts) / math.fsum(weights)) if counts else 0.0
 

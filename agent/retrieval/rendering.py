@@ -24,7 +24,7 @@ MAX_TEXT_LINES = 200
 """Longest text taken from a file without symbols that the task names."""
 
 HEADING_TOKENS = 12
-"""What a symbol's heading line takes, about."""
+"""Tokens of a heading line, for a file or a symbol; an estimate."""
 
 FULL: tuple[DetailLevel, ...] = ("primary", "supporting")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.events import CallFinished
 
 UNASKED = "unasked: over the budget of questions"
-"""Why a file or symbol that nobody was asked about is left out."""
+"""The reason of a file or symbol that is left out without a question."""
 
 KEEP_FILES = 5
 """So many of the best-ranked files stay when a model says no to every one and nothing else is in scope."""
@@ -110,7 +110,7 @@ def _note_denied(ctx: RunContext, denied: int, allowance: Allowance) -> None:
 
 
 def _keep_best(ctx: RunContext, decided: dict[str, ScopedFile]) -> None:
-    """A package is never emptied by a shy model."""
+    """Keep the best-ranked files where the model says no to all: a context is never empty."""
     best = list(decided.values())[:KEEP_FILES]
     for file in best:
         _settle(ctx, decided, file, included=True, judged=file.judged, reason=f"{file.reason}; kept by rank")

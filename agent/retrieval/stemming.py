@@ -11,7 +11,7 @@ from functools import lru_cache
 import snowballstemmer
 
 _stemmer = snowballstemmer.stemmer("english")
-_lock = threading.Lock()  # a stemmer keeps the word it is at
+_lock = threading.Lock()  # a stemmer holds the current word as its state
 
 
 @lru_cache(maxsize=200_000)

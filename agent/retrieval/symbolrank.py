@@ -1,6 +1,6 @@
 """Symbols ranked without a model: words of name, signature, doc and body, the score of their file, and the call graph.
 
-A symbol's score is a sum over kinds of evidence, of each its share of the best symbol's. The weights were fitted on the
+A symbol's score is a sum over kinds of evidence, each as its share of the best symbol's. The weights were fitted on the
 symbols that changes of fourteen repositories touched, kept close to equal weights (``benchmarks/left_out.py``). Fitted again
 without the repository at hand they find .67 of the symbols among the first 20 and .79 among the first 50.
 """
@@ -94,13 +94,19 @@ def parts_of(
 
 def _by_name(documents: dict[str, Document], query: dict[str, float]) -> dict[str, float]:
     """How much of a name the task's words make up, rarer words first, and how much they are worth."""
-    names = {key: {stem(part) for part in split_identifier(d.symbol.name)} for key, d in documents.items()}
-    having = Counter(word for parts in names.values() for word in parts)
-    telling = {word: math.log(1 + len(documents) / count) for word, count in having.items()}
+    return name_scores({key: document.symbol.name for key, document in documents.items()}, query)
+
+
+def name_scores(names: Mapping[str, str], query: Mapping[str, float]) -> dict[str, float]:
+    """How much of each name (by key) the query's stemmed words make up, rarer words first, times what these are worth; 0
+    for a name without any."""
+    words = {key: {stem(part) for part in split_identifier(name)} for key, name in names.items()}
+    having = Counter(word for parts in words.values() for word in parts)
+    weights = {word: math.log(1 + len(words) / count) for word, count in having.items()}
     found = {}
-    for key, parts in names.items():
-        hit = math.fsum(telling[word] for word in sorted(parts) if word in query)
-        found[key] = hit * hit / math.fsum(telling[word] for word in sorted(parts)) if hit else 0.0
+    for key, parts in words.items():
+        hit = math.fsum(weights[word] for word in sorted(parts) if word in query)
+        found[key] = hit * hit / math.fsum(weights[word] for word in sorted(parts)) if hit else 0.0
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a task says, read off its words and the index: no model is asked here."""
+"""What a task says, from its words and the index alone; no model is asked here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fits is taken: where the plan follows from facts and every candidate fits the window, no question would change it."""
+"""Take every candidate without a question, where the plan follows from facts and they all fit the context window."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REASON = "all of it fits, not asked"
 
 MOST_SYMBOLS = 60
-"""More symbols than these are not taken without a question, even where they would fit."""
+"""More symbols than this are never taken without a question, even where they would fit."""
 
 
 class Whole(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ def _taken(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[Scop
 
 
 async def take_all(ctx: RunContext, whole: Whole) -> list[ScopedFile]:
-    """Tell that everything is taken. Returns the files."""
+    """Emit the events for taking everything. Returns the files."""
     count = len(whole.files)
     async with ctx.stage("scope", 0) as report:
         for file in whole.files:

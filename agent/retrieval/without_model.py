@@ -22,7 +22,7 @@ SYMBOL_FILES = 20
 """Without a model, the symbols of this many best files are ranked."""
 
 MAX_EDGES = 5
-"""Callers and callees shown per symbol, as in the reference system."""
+"""Callers and callees shown per symbol."""
 
 
 class Ranking(msgspec.Struct, frozen=True):

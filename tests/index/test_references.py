@@ -30,8 +30,8 @@ def keys(symbols: list) -> set[str]:
 
 def test_includes_are_found_by_flags_folders_and_suffix(tmp_path: Path) -> None:
     index = opened(tmp_path, C_PROJECT)
-    assert index.includes_of("src/ring.c") == ["include/lib/ring.h", "src/util.h"]
-    assert index.includes_of("app/main.c") == ["include/lib/ring.h"]
+    assert index.imports_of("src/ring.c") == ["include/lib/ring.h", "src/util.h"]
+    assert index.imports_of("app/main.c") == ["include/lib/ring.h"]
     assert index.used_by("include/lib/ring.h") == ["app/main.c", "src/ring.c"]
 
 
@@ -80,15 +80,15 @@ def test_search_paths_come_from_the_compilation_database_and_the_config(tmp_path
     )
     index = Index.open(root, include_paths=["x"])
     index.refresh()
-    assert index.includes_of("c.c") == ["deep/er/a.h", "x/b.h"]
+    assert index.imports_of("c.c") == ["deep/er/a.h", "x/b.h"]
 
 
 def test_a_changed_makefile_changes_what_includes_mean(tmp_path: Path) -> None:
     index = opened(tmp_path, {"one/a.h": "", "two/a.h": "", "m.c": "#include <a.h>\n", "Makefile": "CFLAGS = -Ione\n"})
-    assert index.includes_of("m.c") == ["one/a.h"]
+    assert index.imports_of("m.c") == ["one/a.h"]
     write(index.root, {"Makefile": "CFLAGS = -Itwo\n"})
     index.refresh()
-    assert index.includes_of("m.c") == ["two/a.h"]
+    assert index.imports_of("m.c") == ["two/a.h"]
 
 
 PYTHON = {

@@ -144,7 +144,9 @@ def test_every_encoding_is_read(tmp_path: Path, name: str, raw: bytes, encoding:
     index = Index.open(root)
     assert index.refresh().skipped == {}
     [symbol] = index.find_symbols("coffee")
-    assert index.source(name)[symbol.start : symbol.end].decode().startswith(("coffee", "/* café */ int coffee", "int coffee"))
+    assert (
+        index.source(name)[symbol.start : symbol.end].decode().startswith(("coffee", "/* café */ int coffee", "int coffee"))
+    )
     assert "café" in index.text(name) and found(index, "café") == [name]
     assert index._store.rows("SELECT encoding FROM files") == [(encoding,)]
 
@@ -280,7 +282,7 @@ def test_one_edit_is_seen_by_refresh_files_alone(tmp_path: Path) -> None:
         "README.md",
     }
     assert [s.name for s in index.symbols("src/ring.c")] == ["other"]
-    assert index.includes_of("src/ring.c") == [] and index.used_by("tool.py") == ["new.py"]
+    assert index.imports_of("src/ring.c") == [] and index.used_by("tool.py") == ["new.py"]
     assert "ign.py" not in paths(index)
 
 
@@ -426,7 +428,10 @@ def test_many_replaced_rows_lead_to_a_fresh_database(tmp_path: Path, monkeypatch
 
 
 def test_workers_and_one_process_write_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = repository(tmp_path / "r", {f"m{i}.py": f"import m{i + 1}\n\n\ndef f{i}():\n    return m{i + 1}.f{i + 1}()\n" for i in range(90)})
+    root = repository(
+        tmp_path / "r",
+        {f"m{i}.py": f"import m{i + 1}\n\n\ndef f{i}():\n    return m{i + 1}.f{i + 1}()\n" for i in range(90)},
+    )
     seen = []
     for seed, workers in (("1", 0), ("2", 2), ("3", 3)):
         code = (
