@@ -1,4 +1,4 @@
-"""The thinking that some models write before their answer, taken out of a reply."""
+"""The thinking that some models write before their answer: put before a text, and taken out of a reply."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import re
 _THINK_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THINK_START = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+
+
+def with_thinking(text: str, thinking: str) -> str:
+    """A raw text with its thinking in front, as models write it themselves, so that the log keeps all of it."""
+    return f"<think>\n{thinking}\n</think>\n{text}" if thinking else text
 
 
 def strip_thinking(text: str) -> str:

@@ -1,9 +1,9 @@
 """Questions of a stage that are asked before it begins, in slots that nothing else needs.
 
-While the last answers of a stage are awaited, the server could answer more. A question whose words are settled already, and
-that will be asked whatever those answers are, is sent then. Its row is in the log like every other; its answer waits until
-its own stage takes it. An answer that nobody takes, because a person overruled what led to the question, decides nothing:
-its row stays without a verdict, and says why.
+While the last answers of a stage are awaited, the server could answer more. Questions of the next stage whose text is known
+and that do not depend on those answers are sent then. Each has its row in the log; its answer is kept until the stage takes
+it. An answer that is never taken, because a person overruled what led to the question, decides nothing: its row has no
+verdict and says why.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Ahead:
         return await call.task
 
     async def close(self) -> None:
-        """Breaks off what was not answered. What was answered and not taken is told, without a verdict."""
+        """Cancel the calls without an answer. Finish those whose answer was not taken, without a verdict."""
         calls, self._calls = self._calls, {}
         for call in calls.values():
             call.task.cancel()

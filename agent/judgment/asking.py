@@ -1,4 +1,4 @@
-"""One call: budget, log row, question, raw answer. The row stands in the log before anybody parses it."""
+"""One call: budget, log row, question, raw answer. The raw answer is in the log before it is parsed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ONE_ITEM_ONLY = ("context", "cut")
 
 
 GAP = "⟨the gap⟩"
-"""Stands in the log for the place that a fill-in-the-middle call fills."""
+"""Marks in the log the place that a fill-in-the-middle call fills."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class StageLlm:
         no_circles: bool = False,
     ) -> Asked:
         """Ask for text. ``task_context`` is the part shared with other calls; the user message is ``task_context + prompt``.
-        With ``no_circles`` a text that goes round in circles ends early.
+        With ``no_circles`` a text that repeats itself without end is cut off.
 
         Raises:
             ModelError: if the model cannot answer; the row and the event say so.
@@ -115,7 +115,7 @@ class StageLlm:
     async def ask(self, question: Question, *, reuse: bool = True) -> Asked:
         """Log, ask, log the raw answer. The caller settles the call and emits its CallFinished.
 
-        Without ``reuse`` the call neither takes an earlier answer or label over nor leaves its own to be taken over: a
+        Without ``reuse`` the call takes no earlier answer or label, and its own answer is not reused later: it is a
         measurement.
 
         Raises:
@@ -145,7 +145,7 @@ class StageLlm:
         return Asked(call_id, completion, question, False, label)
 
     def finished(self, asked: Asked, verdict: Verdict | None = None, *, revised: bool = False) -> CallFinished:
-        """Settle a call and tell the world. ``revised``: it was settled before, otherwise. Returns the event."""
+        """Settle a call and emit its event, which is returned. ``revised``: it was settled before with another verdict."""
         got, question = asked.completion, asked.question
         verdict = verdict or Verdict(None)
         if verdict.verdict is not None:

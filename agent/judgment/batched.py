@@ -1,4 +1,4 @@
-"""Judgments that are not yes/no, and every structured reply: one call, a schema, one re-ask, then the caller's policy."""
+"""Structured replies: one call with a schema and one re-ask; what follows then is the caller's decision."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class AllOmitted(Exception):
-    """No item of a stage got a readable answer, and the call site asked to fail loudly then."""
+    """No item of a stage got a readable answer, and the caller asked for an error in that case."""
 
 
 async def run_binary_judgment(
@@ -41,10 +41,10 @@ async def run_binary_judgment(
     """One yes/no call per item; up to ``models.concurrency`` in flight; verdicts applied in item order.
 
     The prompt is ``task_context`` first, then ``format_item(item)``, so that all items share a byte-identical prefix.
-    What is not an answer gets the default (False) and its key is in the second value. ``label_item`` names an item in the
+    An unreadable answer gets the default (False), and its key is in the second value. ``label_item`` names an item in the
     log (its key by default), ``rank`` gives its place (from 1) in the search's order and ``facts`` numbers that are known
-    of it, which a fitted threshold weighs; ``on_verdict`` hears each verdict; ``ahead`` may hold answers to these questions
-    already.
+    of it, which a fitted threshold weighs; ``on_verdict`` is called with each verdict; ``ahead`` may already have answers to
+    these questions.
 
     Returns:
         (verdicts by key, keys that were omitted)
@@ -102,7 +102,7 @@ def yes_no_question(
 
 @dataclass
 class _Settled(Generic[T]):
-    """An item with its verdict, which is not used before a person has reviewed its stage, where they do."""
+    """An item with its verdict. Where a person reviews the stage, the verdict is used only after that."""
 
     item: T
     asked: Asked
@@ -167,7 +167,7 @@ class _Batch:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for answer in self._answers:
             if answer.done() and not answer.cancelled():
-                answer.exception()  # a second failure has nobody to hear it
+                answer.exception()  # mark the exception of a second failure as retrieved
 
     async def _ask(self, place: int, question: Question, twin: int) -> None:
         if twin != place:
@@ -182,7 +182,7 @@ class _Batch:
                 return
             if self.llm.ctx.gate.stepping:
                 await self._hand_out(place, asked)
-                await self._applied[place].wait()  # ask ahead of the person only up to the limit
+                await self._applied[place].wait()  # hold the slot: calls are asked ahead only up to the limit
                 return
         await self._hand_out(place, asked)  # the server answers the next meanwhile
 

@@ -14,10 +14,10 @@ from agent.verdict.threshold import Thresholds
 
 
 class Router(Protocol):
-    """Who answers a stage (``agent/models/router.py``)."""
+    """Which model answers a stage (``agent/models/router.py``)."""
 
     def escalated(self, stage: str, failed: int) -> ModelTarget:
-        """Who writes after ``failed`` versions."""
+        """The model that writes after ``failed`` versions."""
         ...
 
     def target(self, stage: str) -> ModelTarget:
@@ -69,5 +69,5 @@ class Host(Protocol):
         ...
 
     def live(self, call_id: int) -> ProgressCallback | None:
-        """What hears a call's answer while it is written, if anybody watches."""
+        """The callback for a call's answer while it is written; None where nothing watches."""
         ...

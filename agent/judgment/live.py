@@ -1,4 +1,4 @@
-"""An answer while it is written, passed to whoever watches: at a bounded rate, and kept nowhere."""
+"""Pass an answer on while it is written, at a bounded rate; it is not stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agent.events import CallProgress
 from agent.models.types import PartialAnswer
 
 SECONDS_BETWEEN = 0.2
-"""At most five times a second for each call: more often than a person reads, seldom enough to cost nothing."""
+"""Five times a second for each call at most, which is fast enough to read and costs little."""
 
 Onlooker = Callable[[CallProgress], None]
 

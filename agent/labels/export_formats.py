@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from agent.labels.pairs import Pair
+from agent.models.systemone import state_and_question
 
 Format = Literal["openai-chat", "trl-sft", "trl-dpo", "trl-kto", "llama-factory", "llama-factory-dpo", "systemone", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -99,12 +100,9 @@ def _alpaca_dpo(pair: Pair, strings: bool) -> Row:
 
 
 def _systemone(pair: Pair, strings: bool) -> Row:
-    # State and instructions as the provider sends them (agent/models/systemone.py): one question a row, named by its stage.
-    item = pair.question if pair.task_context else ""
-    question = {"type": "noul", "instructions": f"{pair.system}\n\n{item}".strip()}
-    return {
-        "state": pair.task_context or pair.prompt, "questions": {pair.stage: question}, "expected": {pair.stage: pair.label},
-    }  # fmt: skip
+    # One question a row, named by its stage.
+    state, question = state_and_question(pair.system, pair.task_context, pair.question)
+    return {"state": state, "questions": {pair.stage: question}, "expected": {pair.stage: pair.label}}
 
 
 def _csv(pair: Pair, strings: bool) -> Row:

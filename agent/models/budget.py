@@ -1,4 +1,4 @@
-"""No prompt is sent that does not fit, since a server that cuts it in silence answers another question."""
+"""Check that a prompt fits before it is sent, since a server that cuts it silently answers another question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Counter = Callable[[str], Awaitable[int | None]]
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of ``text`` without asking anybody, on the high side: UTF-8 bytes / 2.5, rounded up.
+    """An estimate of the tokens of ``text``, on the high side: UTF-8 bytes / 2.5, rounded up.
 
     Measured with the default model's tokenizer over 40 files each: Python 3.9 bytes a token (worst file 2.8), C headers
     of a Linux system 3.9 (3.1), the demo repositories' C 3.3 (3.1), prose 3.9.

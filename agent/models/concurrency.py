@@ -1,7 +1,7 @@
-"""How many calls are under way at one server: a fixed number, or the one that the server answers best.
+"""How many calls are in flight at one server: a fixed number, or the number with the highest throughput.
 
-A server that batches (vLLM, SGLang, a proxy before several) answers more calls a second the more of them are under way, up
-to a point that nobody knows in advance. The limit doubles while that brings a tenth more answers a second, steps back when
+A server that batches (vLLM, SGLang, a proxy before several) answers more calls a second the more are in flight, up to a
+point that is not known in advance. The limit doubles while that brings a tenth more answers a second, steps back when
 it does not, and is halved when the server refuses (429, 503) or answers too late.
 """
 
@@ -120,7 +120,7 @@ class Flight:
         self.under_way -= 1
         self._wake()
         if self.under_way < self.limit:
-            self._since = None  # nobody waits: the server is not at its limit, ours is not reached
+            self._since = None  # a free slot: the limit is not reached, so the rate says nothing about it
 
     def _wake(self) -> None:
         while (queue := self._waiting or self._patient) and self.under_way < self.limit:

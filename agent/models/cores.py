@@ -10,8 +10,8 @@ from pathlib import Path
 
 
 def physical_cores() -> int:
-    """Physical cores this process may use, at least 1. Token generation is bound by memory: a thread more than that
-    slows it down (two servers of two threads on two cores: 0.6 tokens a second instead of 15)."""
+    """Physical cores this process may use, at least 1. Token generation is bound by memory, so more threads
+    slow it down (two servers of two threads on two cores: 0.6 tokens a second instead of 15)."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     found = _linux_cores() or _mac_cores() or usable
     return max(1, min(found, usable, _quota()))

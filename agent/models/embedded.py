@@ -1,7 +1,7 @@
-"""The embedded model: a llama.cpp server of our own on loopback, at most one at a time.
+"""The embedded model: a llama.cpp server on loopback that this program starts, at most one at a time.
 
-Two model servers on few cores collapse, so all providers of one event loop share one host: another
-model, or a larger window, is loaded in place of the one before, once its calls are through. Programs of the same person
+Two model servers on few cores are far slower than one, so all providers of one event loop share one host: another
+model, or a larger window, replaces the loaded one once its calls are done. Programs of the same person
 that want the same model share one server (``embedded_share``).
 """
 
@@ -47,7 +47,7 @@ class _Host:
     async def lease(
         self, path: Path, context: int, options: ServerOptions, target: ModelTarget, status: StatusCallback
     ) -> AsyncIterator[_Protocol]:
-        """The protocol to a server that has this model and at least this window; others wait until it is free."""
+        """The protocol to a server that has this model and at least this window; a call that needs another one waits."""
         async with self._entry:
             if not self._fits(path, context, options):
                 await self._idle.wait()

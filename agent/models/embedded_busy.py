@@ -1,8 +1,8 @@
 """Whether an embedded server that programs share is busy with the calls of another one: it answers one at a time.
 
-A program that has calls with the server keeps one byte of the lease file locked by ``fcntl``; these locks know nothing of
-the file's ``flock``, end with their program, and tell a process only of the locks of others. Asking about them without
-taking one is done where the structure of the question is known (Linux); elsewhere nothing is known and nothing said.
+A program that has calls with the server keeps one byte of the lease file locked by ``fcntl``; these locks are
+independent of the file's ``flock``, end with their program, and show a process only the locks of others. They can be asked
+for without taking one where the layout of the C structure is known (Linux); elsewhere a server never counts as busy.
 """
 
 from __future__ import annotations
@@ -12,10 +12,6 @@ import fcntl
 import os
 import struct
 import sys
-
-WAITING = "waiting for the model server, which another cra is using"
-PATIENCE_SECONDS = 1.5
-"""A call that has brought no word for so long may be waiting for its turn; then it is looked, again and again."""
 
 _BYTE = 1 << 30
 """Of the lease file, which is empty: locks may lie beyond the end."""

@@ -1,4 +1,4 @@
-"""The embedded model's server as one program sees it: joined or started, watched, given back."""
+"""The embedded model's server from one program's side: join or start it, watch it, give it back."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _children: list[subprocess.Popen[bytes]] = []
 
 
 class EmbeddedProcess:
-    """A hold on one running model server. ``key`` is what it demands of callers, ``context`` its window in tokens,
+    """A hold on one running model server. ``key`` is the API key it requires, ``context`` its window in tokens,
     ``shared`` whether another program had started it."""
 
     def __init__(self, record: ServerRecord, lease: ServerLease, child: subprocess.Popen[bytes] | None) -> None:
@@ -207,7 +207,7 @@ async def _ready(
         child.stdin.write(f"{key}\n".encode())
         child.stdin.flush()
     except BrokenPipeError:
-        pass  # it is dead; the line that does not come says so
+        pass  # it has died, and the read below finds that out
     try:
         line = await asyncio.wait_for(asyncio.to_thread(child.stdout.readline), seconds)
     except TimeoutError:

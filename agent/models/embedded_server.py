@@ -27,14 +27,14 @@ CACHE_MIB = 1024
 
 
 def main() -> None:
-    """Serve while anybody wants it."""
+    """Serve until no program uses the server any more."""
     args = _arguments()
     watcher = under_watch(args.record, args.lease) if args.record else 0
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     key = sys.stdin.readline().strip()
     if not key:
-        return  # whoever started this has ended already
+        return  # the program that started this has ended
     if not watcher:
         threading.Thread(target=_end_with_input, daemon=True).start()
     import xllamacpp

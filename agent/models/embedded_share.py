@@ -1,8 +1,8 @@
-"""One embedded server for all programs of a person: where the running ones are written down, and how one is joined.
+"""One embedded server for all programs of a person: the records of running servers, and how to join one.
 
-Beside each other in a private folder lie, per server, a record (``ID.json``: address, key, what it serves) and a lease
-(``ID.lease``), and one ``start.lock`` for all: whoever looks for a server, and starts one when there is none, holds it from
-the look until the new one is ready. So two programs that begin at the same moment end up with one server.
+A private folder holds a record (``ID.json``: address, key, what it serves) and a lease (``ID.lease``) for each server, and
+one ``start.lock``. A program holds that lock from looking for a server until the one that it started is ready, so that two
+programs that start at the same moment share one server.
 """
 
 from __future__ import annotations

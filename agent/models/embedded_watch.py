@@ -1,4 +1,5 @@
-"""What keeps an embedded model server from outliving the programs that use it. Standard library only: it runs beside a load.
+"""End an embedded model server after the last program that uses it. Standard library only, since it runs while a model
+loads.
 
 Every program that uses a server holds a shared ``flock`` on the server's lease file; the kernel drops it however the program
 ends. The server holds an exclusive one on its record, which says in the same way that it lives. No process id is trusted.
@@ -45,7 +46,7 @@ def under_watch(record: str, lease: str) -> int:
     first, the server is to end as well (``os.waitpid`` on the id).
 
     Raises:
-        SystemExit: the files are gone or taken: whoever wanted this server has ended.
+        SystemExit: the files are gone or locked, since the program that wanted this server has ended.
     """
     try:
         claimed = os.open(record, os.O_RDWR | os.O_CLOEXEC)

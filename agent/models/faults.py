@@ -1,4 +1,4 @@
-"""What went wrong between us and a model server, in sentences that say what to do."""
+"""The errors of a model server as sentences that say what to do."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def unauthorised(where: str, key_env: str, said: str) -> ModelError:
         hint = f"Set the environment variable {key_env} to a key that this server accepts."
     else:
         hint = "Set models.api_key_env to the name of an environment variable that holds the key."
-    return ModelError("unauthorised", f"{where} refuses us: {said or 'unauthorised'}", hint)
+    return ModelError("unauthorised", f"{where} refuses access: {said or 'unauthorised'}", hint)
 
 
 def key_missing(key_env: str) -> ModelError:
@@ -76,7 +76,7 @@ def not_pulled(provider: str, url: str, model: str) -> ModelError:
 
 
 def unreachable(provider: str, url: str, why: str) -> ModelError:
-    """Nobody listens there, or the connection broke again and again."""
+    """No server listens there, or the connection broke at each try."""
     if provider == "ollama":
         hint = "Start it with 'ollama serve'; if it runs on another host or in a container, set models.base_url there."
     elif provider == "embedded":
@@ -87,14 +87,14 @@ def unreachable(provider: str, url: str, why: str) -> ModelError:
 
 
 def cut_off(url: str, why: str) -> ModelError:
-    """Somebody answered, and the connection broke in the middle of it, again and again."""
+    """A server answered, and the connection broke in the middle at each try."""
     hint = "Look at the server's own log: it may have crashed, or run out of memory."
     return ModelError("unreachable", f"The model server at {url} answered, but was cut off ({why}).", hint)
 
 
 def sent_on(url: str, status: int, place: str) -> ModelError:
     """The server names another address. It is not followed: prompts go to the servers that the person named."""
-    text = f"The model server at {url} sends us on to {place} ({status}), which nobody configured."
+    text = f"The model server at {url} redirects to {place} ({status}), which is not configured."
     return ModelError("protocol", text, "If that is the right server, name it in models.base_url.")
 
 
@@ -113,13 +113,13 @@ def not_json(url: str, raw: bytes) -> ModelError:
 
 
 def never_ends(url: str, seconds: float) -> ModelError:
-    """A reply that comes in drops."""
+    """A reply that arrives too slowly to end."""
     text = f"The reply of {url} began and did not end within {seconds:.0f} seconds."
     return ModelError("protocol", text, "Look at the server's own log, or check models.base_url.")
 
 
 def too_large(url: str, limit: int) -> ModelError:
-    """A reply no answer needs."""
+    """A reply that is longer than any answer."""
     text = f"The reply of {url} is larger than {limit >> 20} MiB and was not read."
     return ModelError("protocol", text, "Check models.base_url: this is not a model's answer.")
 

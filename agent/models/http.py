@@ -19,15 +19,15 @@ from agent.models.keys import key_of
 from agent.models.pooled_transport import LaneTransport
 from agent.models.reply_fields import parse_json
 from agent.models.streamed_reply import Pieces
-from agent.models.types import ModelError, ModelTarget
+from agent.models.types import ModelTarget
 
 CONNECT_SECONDS = 5.0
 RETRIES = 3
 BACKOFF_SECONDS = 0.25
 LOADING_SECONDS = 0.5
 BODY_SECONDS = 60.0
-"""From the first byte of a reply to its last, at least: a single read waits anew each time, so a drop now and then would
-hold us for good."""
+"""The least time allowed from the first byte of a reply to its last. The timeout of a read starts again with each byte, so a
+slow trickle of bytes would never end."""
 MAX_REPLY_BYTES = 64 << 20
 """No answer is this long; a reply that is gets dropped unread."""
 
@@ -94,7 +94,7 @@ class JsonClient:
         self.provider = provider
         self._headers = headers or {}
         self.refused: Callable[[], None] = lambda: None
-        """Called when the server has no time for a call: whoever decides how many are under way wants to know."""
+        """Called when the server refuses a call because it is busy; the limit of calls in flight follows it."""
         self._transport: LaneTransport | None = None
         self._urls: dict[str, httpx.URL] = {}
 
@@ -249,6 +249,3 @@ def _why(error: Exception) -> str:
     if isinstance(error, httpx.ConnectTimeout):
         return f"no connection within {CONNECT_SECONDS:.0f} seconds"
     return str(error) or type(error).__name__
-
-
-__all__ = ["JsonClient", "ModelError", "key_headers"]

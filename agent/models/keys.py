@@ -1,4 +1,4 @@
-"""API keys: read once from the environment, then gone from it, so that code under check cannot find them there.
+"""API keys: read once from the environment and then removed from it, so that code under check cannot read them there.
 
 On Linux ``/proc/PID/environ`` shows the memory that a process was started with. A key's value is overwritten there, and the
 process is marked as one that others of the same user may not look into (prctl(2), PR_SET_DUMPABLE).

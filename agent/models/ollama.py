@@ -1,4 +1,4 @@
-"""Ollama by its native ``/api/chat``: its ``/v1`` drops the window, so a prompt would be cut in silence."""
+"""Ollama by its native ``/api/chat``: its ``/v1`` ignores the window, so a prompt would be cut silently."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 from agent.models import faults, reply_fields
 from agent.models.openai import TOP_LOGPROBS
 from agent.models.probability import p_yes
-from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
+from agent.models.server import HttpProvider, finish_of, messages_of
 from agent.models.streamed_reply import OllamaPieces
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
+from agent.thinking import with_thinking
 
 CHAT = "/api/chat"
 GENERATE = "/api/generate"

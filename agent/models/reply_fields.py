@@ -1,4 +1,4 @@
-"""Reading a reply that a server may have filled with anything: the right type, or a harmless stand-in."""
+"""Read fields of a reply that may hold anything: a value of the right type, or a harmless default."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 LARGEST_COUNT = 2**53 - 1
-"""More tokens or milliseconds than this nobody counted; the log keeps integers of 64 bits."""
+"""Larger counts are not real, and the log keeps integers of 64 bits."""
 
 
 def parse_json(raw: bytes) -> Any:

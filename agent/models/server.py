@@ -97,7 +97,7 @@ class HttpProvider:
 
 
 def _within(completion: Completion, max_tokens: int) -> Completion:
-    """A server that disregards ``max_tokens`` has its reply cut here: no text has so much in a token on average."""
+    """Cut the reply of a server that ignores ``max_tokens``: no text has that many characters per token on average."""
     most = LONGEST_TOKEN * max_tokens + LONGEST_START
     if len(completion.text) <= most:
         return completion
@@ -108,14 +108,9 @@ def _timed(completion: Completion, ms: float) -> Completion:
     return msgspec.structs.replace(completion, ms=ms)
 
 
-def with_thinking(text: str, thinking: str) -> str:
-    """The raw text with its thinking in front, as models write it themselves, so that the log keeps all of it."""
-    return f"<think>\n{thinking}\n</think>\n{text}" if thinking else text
-
-
 def finish_of(reason: str, used: int, max_tokens: int) -> str:
-    """``length`` when the reply used up ``max_tokens`` or would have, going round in circles; a reply cut earlier ran into
-    the window: ``context``."""
+    """``length`` when the reply used up ``max_tokens`` or was cut off because it repeats itself; a reply cut earlier ran
+    into the window: ``context``."""
     if reason == CIRCLES:
         return "length"
     if reason != "length":

@@ -1,4 +1,4 @@
-"""The models on this machine: which there are, where they lie, and whether their bytes are the official ones."""
+"""The models on this machine: which exist, where their files are, and whether the files are the official ones."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ class ModelEntry(msgspec.Struct, frozen=True):
 
 
 class ListedModel(msgspec.Struct, frozen=True):
-    """A registry entry and where it lies (None: not fetched)."""
+    """A registry entry and its file (None: not fetched)."""
 
     entry: ModelEntry
     path: Path | None
 
 
 def models_dir() -> Path:
-    """Where model files lie."""
+    """The folder of model files."""
     return data_directory() / "models"
 
 
@@ -147,7 +147,7 @@ def require_model(name: str) -> Path:
 
 
 def verify(name: str, progress: Progress | None = None, *, force: bool = False) -> Path:
-    """The file, once its SHA-256 is the official one. A marker beside it (size and time) spares the next look.
+    """The file, once its SHA-256 is the official one. A marker (path, size and time) saves the next check.
 
     Raises:
         ModelError: ``missing`` if there is none, ``protocol`` if it is damaged.

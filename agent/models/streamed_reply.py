@@ -1,7 +1,8 @@
-"""An answer that comes in pieces: heard while it is written, and put together to what the whole reply would have been.
+"""An answer that arrives in pieces: passed on while it is written, and joined to the reply that would have come in one
+piece.
 
-OpenAI-style servers send server-sent events, Ollama a JSON object a line. A server that answers in one piece all the same
-is read as ever: the first line tells which it is.
+OpenAI-style servers send server-sent events, Ollama a JSON object a line. The first line shows whether a server
+streams or answers in one piece; a reply in one piece is read as without streaming.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ from agent.models import faults, reply_fields
 from agent.models.repetition import goes_round
 from agent.models.reply_fields import parse_json
 from agent.models.types import ModelError, ProgressCallback
+from agent.thinking import with_thinking
 
 CIRCLES = "circles"
-"""The reason for which a reply ends that was not waited for any longer."""
+"""The finish reason of a reply that was cut off because it repeats itself."""
 
 _FIELD = re.compile(rb"(?:data|event|id|retry|error)?:")
 _BOM = b"\xef\xbb\xbf"
 
 
 class Pieces:
-    """Hears one reply. ``feed`` takes its bytes as they come, ``reply`` gives the object at the end. With ``no_circles`` a
-    reply that goes round in circles is enough: what comes after is not waited for."""
+    """Reads one reply. ``feed`` takes its bytes as they come, ``reply`` returns the whole object at the end. With
+    ``no_circles`` a reply that repeats itself without end is complete then (``enough``)."""
 
     def __init__(self, url: str, progress: ProgressCallback | None, no_circles: bool = False) -> None:
         self.url = url
@@ -42,11 +44,9 @@ class Pieces:
         self._buffer = bytearray()
 
     def so_far(self) -> str:
-        """The raw text as far as it has come; thinking that has not ended yet stands open."""
+        """The raw text so far; thinking that has not ended yet has no closing tag."""
         text, thinking = "".join(self._texts), "".join(self._thoughts)
-        if not thinking:
-            return text
-        return f"<think>\n{thinking}\n</think>\n{text}" if text else f"<think>\n{thinking}"
+        return with_thinking(text, thinking) if text else f"<think>\n{thinking}" if thinking else ""
 
     def feed(self, data: bytes) -> None:
         """The next bytes.
@@ -116,7 +116,7 @@ class Pieces:
         raise NotImplementedError
 
     def whole_line(self, line: bytes) -> bool:
-        """Whether what stands at the end without a line break is a line and not a torn one."""
+        """Whether the last bytes, without a line break, are a complete line."""
         raise NotImplementedError
 
     def line(self, line: bytes) -> None:

@@ -14,7 +14,7 @@ from agent.models.server import HttpProvider
 from agent.models.types import Completion, CompletionRequest, ModelError, ModelInfo, ModelTarget
 
 YES_AT = 0.5
-"""The text says yes from here on; a fitted threshold decides elsewhere ."""
+"""The P(yes) from which the answer's text is yes; the verdict may use a fitted threshold."""
 
 
 class SystemOneProvider(HttpProvider):
@@ -34,8 +34,8 @@ class SystemOneProvider(HttpProvider):
                 f"Give {request.stage!r} another provider in models.overrides, and keep systemone for the yes/no stages.",
             )
         target = request.target
-        served, state = target.adapter or target.model, request.task_context or request.prompt
-        body = {"model": served, "state": state, "questions": {"q1": _question(request)}}
+        state, question = state_and_question(request.system, request.task_context, request.question or request.prompt)
+        body = {"model": target.adapter or target.model, "state": state, "questions": {"q1": question}}
         reply = await self.client.post("/v1/systemone", body, target)
         answers, usage = reply.get("answers"), reply_fields.table(reply.get("usage"))
         p = _probability(answers.get("q1") if isinstance(answers, dict) else None)
@@ -61,10 +61,11 @@ class SystemOneProvider(HttpProvider):
                          yes_no_probability=True)  # fmt: skip
 
 
-def _question(request: CompletionRequest) -> dict[str, str]:
-    """The system prompt is what is asked, the item is what it is asked about; the shared context is the state."""
-    item = request.question if request.task_context else ""
-    return {"type": "noul", "instructions": f"{request.system}\n\n{item}".strip()}
+def state_and_question(system: str, task_context: str, item: str) -> tuple[str, dict[str, str]]:
+    """The state and the question of a request, as exports write them too (``agent/labels/export_formats.py``). The task
+    context is the state, and the item belongs to the question; without a task context the item is the state."""
+    about = item if task_context else ""
+    return task_context or item, {"type": "noul", "instructions": f"{system}\n\n{about}".strip()}
 
 
 def _probability(answer: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""What goes to a model and what comes back, whatever the provider speaks."""
+"""Requests to a model and its answers, the same for every provider."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ModelTarget(msgspec.Struct, frozen=True):
 class Completion(msgspec.Struct, frozen=True):
     """A model's answer. ``p_yes`` is P(yes) / (P(yes) + P(no)) where the provider can tell, else None.
 
-    ``finish`` is ``stop``, ``length`` (cut by ``max_tokens``, or before where it went round in circles) or ``context`` (the
+    ``finish`` is ``stop``, ``length`` (cut by ``max_tokens``, or before because it repeats itself) or ``context`` (the
     window was full).
     """
 
@@ -69,12 +69,12 @@ ProgressCallback = Callable[[PartialAnswer], None]
 class CompletionRequest(msgspec.Struct, frozen=True):
     """One question to one model. ``yes_no`` constrains the answer to yes or no and asks for its probability where the
     provider can; ``schema`` (a JSON schema) asks for structured output. ``question`` and ``task_context`` are what decision
-    endpoints want apart: the item and everything before it; ``task_context + question == prompt``. ``progress`` hears the
-    answer while it is written, where the provider can; the completion is the same with and without. With ``no_circles`` an
-    answer that goes round in circles ends early, where the provider can.
+    endpoints want apart: the item and everything before it; ``task_context + question == prompt``. ``progress`` is
+    called while the answer is written, where the provider can; the completion is the same with and without it. With
+    ``no_circles`` an answer that repeats itself without end is cut off, where the provider can.
 
     With ``suffix`` the model fills in the middle: ``prompt`` is the text before the gap, ``suffix`` the text after it, and
-    the answer is what stands between. ``system`` is not sent then. A server or model that cannot do it answers with a
+    the answer is the text between. ``system`` is not sent then. A server or model that cannot do it answers with a
     ModelError of kind ``no_infill``."""
 
     system: str

@@ -1,4 +1,4 @@
-"""What is said while a call has brought no word yet: that the server is busy for another program, or that it is silent."""
+"""The status shown while a call has no answer yet: the server is busy with another program, or silent."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from agent.models.types import CompletionRequest, PartialAnswer, StatusCallback
 
 WAITING = "waiting for the model server, which another cra is using"
 PATIENCE_SECONDS = 1.5
-"""A call that has brought no word for so long may be waiting for its turn; then it is looked, again and again."""
+"""After this time without an answer it is checked, again and again, whether another program uses the server."""
 
 SILENT_SECONDS = 10.0
-"""From when on a server that has sent nothing is named. A sound one reads a prompt in less, on most machines."""
+"""After this time a server that has sent nothing is reported as silent. On most machines a server reads a prompt in less."""
 
 _AGAIN_SECONDS = 2.0
-"""How often the seconds are told anew at first; each time is a tenth later than the one before, for the log keeps them."""
+"""The first pause between reports of the seconds. Each pause is a tenth longer than the one before, since the log keeps the
+reports."""
 
 
 class Shared(Protocol):
@@ -32,8 +33,8 @@ class Shared(Protocol):
 
 
 class Patience:
-    """One call that may have to wait. ``request`` is the call, heard for its first word; ``where`` is the server's address
-    as it may be shown, "" for the one on this machine; ``server`` is that one where programs share it."""
+    """One call that may have to wait. ``request`` is the call, whose first piece ends the wait; ``where`` is the server's
+    address as it may be shown, "" for the embedded one; ``server`` is the embedded one where programs share it."""
 
     def __init__(
         self, request: CompletionRequest, status: StatusCallback, where: str = "", server: Shared | None = None
@@ -55,7 +56,7 @@ class Patience:
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Tells ``waiting`` once the call is known to wait, and ``ready`` when it is served."""
+        """Report ``waiting`` once the call is known to wait, and ``ready`` when it is answered."""
         self._watchers = [asyncio.create_task(self._watch_silence())]
         if self._server is not None:
             self._watchers.append(asyncio.create_task(self._watch_others(self._server)))

@@ -1,4 +1,4 @@
-"""What makes two judgments the same one, whoever answers it and however it is decoded.
+"""The identity of a judgment, which does not depend on the model that answers or on how it is decoded.
 
 A judgment is a stage, the wording of its question (the system prompt), the task context (what all items of a batch
 share) and the item as shown. Model, decoding options and examples are not part of it: a label stays with the judgment when

@@ -20,11 +20,10 @@ class Threshold(msgspec.Struct, frozen=True, omit_defaults=True):
     """``score >= threshold`` means yes, for one stage and model.
 
     The score is ``sigmoid(bias + slope * logit(P(yes)) + rank_weight / rank + sum of weight * fact)``; with the defaults it
-    is P(yes) itself. ``question`` is the version of the question that it was fitted on ("" for any); another wording makes
-    it void. ``n`` labels of ``tasks`` tasks; ``recall`` and ``kept`` are shares (0 to 1) measured on tasks left out of the
-    fit, ``gain`` the lower and upper end of the 95 % interval of what it gains over the rule that was in force before;
-    ``accuracy`` is balanced.
-    """
+    is P(yes) itself. ``question`` is the version of the question that it was fitted on ("" for any); it does not apply to
+    another wording. ``n`` labels of ``tasks`` tasks; ``recall`` and ``kept`` are shares (0 to 1) measured on tasks left out
+    of the fit, ``gain`` the lower and upper end of the 95 % interval of its gain over the rule that was in force before;
+    ``accuracy`` is balanced."""
 
     stage: str
     model: str

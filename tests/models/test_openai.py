@@ -191,7 +191,7 @@ async def test_a_proxy_is_used_for_other_machines_only(a_proxy: list[bytes]) -> 
 
 async def test_nobody_is_sent_on_to_another_server(a_proxy: list[bytes]) -> None:
     provider = OpenAIProvider("http://models.invalid")
-    with pytest.raises(ModelError, match=r"sends us on to http://127\.0\.0\.1:9/x \(302\)") as caught:
+    with pytest.raises(ModelError, match=r"redirects to http://127\.0\.0\.1:9/x \(302\)") as caught:
         await provider.complete(yes_no("Is it?", ModelTarget(provider="openai", model="m")))
     await provider.aclose()
     assert sum(one.startswith(b"POST") for one in a_proxy) == 1
