@@ -1,7 +1,7 @@
-"""What a repository's own configuration file may say. It comes with a clone, so it can be anybody's.
+"""What a repository's own configuration file may set. It comes with a clone, so anyone can have written it.
 
-It can never choose an API key, a server outside this machine, a program, or looser walls: those come from the person's own
-file and the command line. What it may not say is left out, and said.
+It can never choose an API key, a server outside this machine, a program, or a looser sandbox: those come from the person's
+own file and the command line. A value that it may not set is ignored, with a sentence for the person.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OWN_ONLY = {
     ("compile", "compiler"): "names a program to run",
     ("sandbox", "readable"): "opens folders of yours to commands",
     ("judgment", "pool"): "gathers labels beyond this repository",
-    ("ui", "keys"): "gives keys another meaning",
+    ("ui", "keys"): "changes the keys of the application",
 }
 _LIMITS = ("memory_mib", "file_mib", "cpu_seconds", "processes")
 

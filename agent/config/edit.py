@@ -32,7 +32,7 @@ class ConfigDraft:
         path: the file; it need not exist.
 
     Raises:
-        ConfigError: the file cannot be read or is wrong as it is; it has to be mended by hand first.
+        ConfigError: the file cannot be read or is wrong as it is; it has to be fixed by hand first.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,8 +41,8 @@ class ConfigDraft:
         self.reload()
 
     def reload(self) -> None:
-        """Read the file again; the changes stay. Raises ConfigError as the constructor does; then nothing is taken over
-        from the file, so that :meth:`save` goes on refusing to write over it."""
+        """Read the file again; the changes stay. Raises ConfigError as the constructor does; then the draft keeps the
+        earlier text, and :meth:`save` still refuses to overwrite the file."""
         found = _read(self.path)
         try:
             text = found.decode("utf-8")
@@ -166,7 +166,7 @@ class ConfigDraft:
     # -- inside
 
     def _require_authority(self, section: str, key: str, value: Any) -> None:
-        """A repository's own file would not be heard in everything; better said now than found out later."""
+        """Refuse what a repository's own file may not set: it would be ignored later."""
         repo = self.path.parent.parent
         if self.path != repo_config_path(repo) or is_own_demo(repo):
             return

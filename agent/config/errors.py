@@ -1,4 +1,4 @@
-"""How a wrong configuration is put into words."""
+"""Sentences for errors in a configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one typed schema of the configuration: template, validation, defaults and the toggles form all come from it.
+"""The one typed schema of the configuration: template, validation, defaults and the settings form all come from it.
 
 A value is looked for in the repository's ``.clean_room/config.toml``, then in the person's own
 ``config.toml`` (``cra config path`` shows where), then here.
@@ -58,7 +58,7 @@ class Override(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Models(Section, frozen=True):
-    """Who answers."""
+    """The models, and the servers that run them."""
 
     provider: Annotated[
         ProviderName,
@@ -356,8 +356,8 @@ def check_value(file: str, key: str, kind: Any, value: Any) -> Any:
 
 
 def merge(*layers: dict[str, dict[str, Any]]) -> Config:
-    """Later layers win, key by key; overrides are merged stage by stage. A toggle that no layer sets leaves a line in the
-    debug log."""
+    """Later layers win, key by key; overrides are merged stage by stage. Each ``decomposed_`` switch that no layer sets is
+    noted in the debug log."""
     total: dict[str, dict[str, Any]] = {}
     for layer in layers:
         for name, table in layer.items():
@@ -387,8 +387,8 @@ def load(repo: Path | None = None, extra: dict[str, dict[str, Any]] | None = Non
 def load_with_notes(
     repo: Path | None = None, extra: dict[str, dict[str, Any]] | None = None, *, trusted: bool | None = None
 ) -> tuple[Config, tuple[str, ...]]:
-    """As :func:`load`, with a sentence for each value of the repository's file that does not count. ``trusted`` answers what
-    would count if the person trusted it, or did not."""
+    """As :func:`load`, with a sentence for each value of the repository's file that does not count. ``trusted`` replaces the
+    person's decision, to see what would count with or without trust."""
     own = read_layer(user_config_path())
     theirs: dict[str, dict[str, Any]] = {}
     notes: tuple[str, ...] = ()
@@ -414,7 +414,7 @@ def read_layer(path: Path) -> dict[str, dict[str, Any]]:
     if not os.path.lexists(path):
         return {}
     if not path.is_file():
-        raise ConfigError(str(path), "", "a file is needed here, and there is none: a folder, or a link to nothing")
+        raise ConfigError(str(path), "", "this must be a file, but it is a folder or a broken link")
     try:
         text = read_regular(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:

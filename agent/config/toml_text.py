@@ -1,8 +1,8 @@
 """Putting a value into a TOML text and taking one out, with everything else left as it is.
 
 A value that is there already is replaced by tomlkit, which keeps the comment behind it. A new one gets a line of its own:
-after the commented default of the template where there is one, else after the last value of its section. Whatever was
-done, the result is parsed and compared with what is wanted; a way that disturbs anything else is not taken.
+after the commented default of the template where there is one, else after the last value of its section. Each
+result is parsed and compared with the wanted values; one that changes anything else is not used.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ _DOCUMENT = re.compile(r"(?<![\w./-])[\w./-]*\w\.(?:md|txt|rst)\b", re.I)
 _UNSHOWN = re.compile(
     r"^[ ]{0,3}\[[^\]\n]+\]:[ \t]+\S+[^\n]*\n?|<!--.*?-->|!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])", re.M | re.S
 )
-"""What Markdown does not show: the targets of links (CommonMark, link reference definitions), comments, what stands for
-images."""
+"""What rendered Markdown does not show: link reference definitions (CommonMark), comments, images."""
 
 LONGEST_DOCUMENT = 6000
 """Characters taken of a document that a task names."""

@@ -30,8 +30,8 @@ class Intent(Value, frozen=True):
     wants what is declared and not written yet; ``whole``: it speaks of all of it. ``other_work``: it wants something
     besides, so facts alone cannot plan it. ``reshapes``: it renames, moves or removes; ``adds_no_function``: what it adds is
     an option, a type or a file. ``wants_tests``: new tests are asked for; ``only_tests``: and nothing else; ``edits_tests``:
-    tests that are there may change. ``about_checks``: the failing checks are the task. ``creates_files``: it names source
-    files that it wants made, or speaks of new files. ``wires``: what is added is to be used elsewhere, too.
+    tests that are there may change. ``about_checks``: the failing checks are the task. ``creates``: it wants something
+    written; ``new_files``: it mentions new files. ``wires``: what is added is to be used elsewhere, too.
     """
 
     kind: TaskKind = "feature"
@@ -52,7 +52,7 @@ class Intent(Value, frozen=True):
 
     @property
     def repairs(self) -> bool:
-        """Whether something that is there does not work."""
+        """Whether existing code does not work."""
         return self.kind == "bug"
 
     @property
@@ -62,7 +62,7 @@ class Intent(Value, frozen=True):
 
     @property
     def creates_files(self) -> bool:
-        """Whether a repository without source files is a fair beginning: the task wants some made."""
+        """Whether the task names source files to be made, so that a repository without any is fine."""
         return self.creates and bool(self.source_files) and not self.repairs
 
 
@@ -112,7 +112,8 @@ _ADD = re.compile(
 )
 _ADD_REPAIR = re.compile(
     r"(?:add|include|provide|introduce)\s+(?:(?:an?|the|some|more)\s+)?(?:missing|forgotten|lost|absent"
-    r"|proper|correct)\b", re.I
+    r"|proper|correct)\b",
+    re.I,
 )
 _ANSWER = re.compile(r"(?:give|let|allow|include|accept)\s+(?:such|these|those|them|it|this|that)\b", re.I)
 """Verbs of adding whose object was described before: behind a symptom they are its cure."""
@@ -121,7 +122,7 @@ _PART = (
     r"(?:options?|flags?|settings?|parameters?|arguments?|limits?|(?:sub)?commands?|methods?|functions?|fields?|hooks?|modes?"
     r"|rows?|columns?|headers?|footers?|variants?|keys?|buttons?|way)"
 )
-"""What a program can be given."""
+"""Things that a program can get."""
 
 _WISH = _any(
     r"\b(?:i|we|users?|people)\s+(?:would|'d)\s+(?:like|love)\b(?!.*\bfix)", r"\b(?:i|we)\s+(?:want|wish|need|miss)\b",
@@ -466,7 +467,8 @@ _OUGHT = _any(
     r"\bought\s+to\b",
     r"\bshould\s+(?:also\s+)?(?:remember|show|print|list|tell|warn|ask|include|display|report|name|mention|sort|group"
     r"|record|come)\b",
-    r"^\W*(?:could|can|would|may)\b[^.!]*\?", rf"(?:^|:\s+)an?\s+(?:\w+[\s-]){{0,2}}{_PART}\s+(?:that|which|to|for)\b",
+    r"^\W*(?:could|can|would|may)\b[^.!]*\?",
+    rf"(?:^|:\s+)an?\s+(?:\w+[\s-]){{0,2}}{_PART}\s+(?:that|which|to|for)\b",
 )
 """What a program does not do yet, where nothing says that it does something wrong."""
 

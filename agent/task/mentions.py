@@ -1,4 +1,4 @@
-"""What a task's text names: files, code, functions to write. Words only; what of it exists is for others to say."""
+"""The names in a task's text: files, code, functions to write. Words only: whether a name exists is not checked here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NEXT = re.compile(rf"\s*(?:,\s*(?:and\s+)?|\s+and\s+)(?:an?\s+|the\s+)?{_NAMED.
 
 
 def looks_like_code(name: str) -> bool:
-    """Whether a name cannot be an English word: it holds an underscore, a digit, or a capital behind its first letter."""
+    """Whether a name cannot be an English word: it holds an underscore, a digit, or a capital after its first letter."""
     return "_" in name.strip("_") or any(c.isdigit() or c.isupper() for c in name[1:])
 
 
@@ -62,7 +62,7 @@ def object_names(task: str) -> set[str]:
 
 
 def implemented_names(task: str) -> Iterator[str]:
-    """Names that must be meant as functions to implement, as written: code behind the word ``implement``."""
+    """Names of functions to implement, as written: code after the word ``implement``."""
     for found in _IMPLEMENTED.finditer(task):
         name = last_part(found[1])
         if (found[2] or looks_like_code(name)) and not FILE_NAME.fullmatch(found[1]):
@@ -70,8 +70,8 @@ def implemented_names(task: str) -> Iterator[str]:
 
 
 def added_names(task: str) -> Iterator[list[tuple[str, bool]]]:
-    """The runs of names that the task asks to have added: for each name whether it must be meant as a name (written as code,
-    called with parentheses, or said to be what it is called)."""
+    """The runs of names that the task asks to have added: for each name whether it is certainly a name (written as code,
+    with parentheses, or after "called")."""
     text = without_files(task)
     for match in _FIRST.finditer(text):
         part = next(one for one in "abcd" if match[one] is not None)

@@ -1,7 +1,7 @@
-"""What a task reports of single calls: ``slug('A 1') gives 'a' instead of 'a1'``. Words only; nothing is run.
+"""What a task reports about single calls: ``slug('A 1') gives 'a' instead of 'a1'``. Words only; nothing is run.
 
-Two results stand there, the wrong one and the right one, for any function, as Python literals. What a contract states of one
-function is another form, with literals of C too, and has its own reader (``agent/coding/stated.py``).
+Such a report has a wrong and a right result, as Python literals. The examples in a contract have another form, with literals
+of C too, and a reader of their own (``agent/coding/stated.py``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a title says before its sentence: the kind that its writer gave it, and the part of the project that it is about."""
+"""Marks at the beginning of a title: the kind of the task, and the part of the project that it is about."""
 
 from __future__ import annotations
 

@@ -91,5 +91,5 @@ def test_a_configuration_that_is_no_file_is_not_passed_over(tmp_path: Path, kind
     path = repo_config_path(tmp_path)
     path.parent.mkdir()
     path.mkdir() if kind == "folder" else path.symlink_to("nowhere")
-    with pytest.raises(ConfigError, match=r"a file is needed here|a symbolic link is not read here"):
+    with pytest.raises(ConfigError, match=r"this must be a file|a symbolic link is not read here"):
         load(tmp_path)
