@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @REPOS
 @SHARED
 @STAGES
-@click.option("--outcomes", is_flag=True, help="Also use labels that come from what became of a change.")
+@click.option("--outcomes", is_flag=True, help="Also use labels from outcomes: from what an applied change touched.")
 @click.option("--apply", "use", is_flag=True, help="Write what is offered to the thresholds of every repository named.")
 @click.option("--everywhere", is_flag=True, help="With --apply: into your own thresholds, as with --shared.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -26,13 +26,22 @@ if TYPE_CHECKING:
 @click.command()
 @REPOS
 @SHARED
-@click.option("--model", "models", multiple=True, metavar="NAME[+ADAPTER]",
-              help="Model to ask, an adapter after a plus (may be repeated; default: the configured ones).")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME[+ADAPTER]",
+    help="Model to ask, an adapter after a plus (may be repeated; default: the configured ones).",
+)
 @click.option("--provider", type=click.Choice(PROVIDERS), help="Protocol it speaks.")
 @click.option("--base-url", default="", help="Address of its server.")
 @STAGES
-@click.option("--export", "export_dir", type=click.Path(file_okay=False, path_type=Path),
-              help="Ask only the test rows of this export: what a model was not trained on.")
+@click.option(
+    "--export",
+    "export_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Ask only the test rows of this export: what a model was not trained on.",
+)
 @click.option("--outcomes", is_flag=True, help="Also ask what is labelled by its outcome only.")
 @click.option("--concurrency", type=click.IntRange(1, 512), help="Questions in flight at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -40,8 +49,8 @@ def evaluate(
     repos: tuple[Path, ...], shared: bool, models: tuple[str, ...], provider: str | None, base_url: str,
     stages: tuple[str, ...], export_dir: Path | None, outcomes: bool, concurrency: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Ask one or more models every labelled question again and measure their answers, beside what the logs know of others.
-    The questions of several repositories are measured together; each is asked as a run in its own repository."""
+    """Ask one or more models every labelled question again and measure their answers, beside those of other models in the
+    logs. The questions of several repositories are measured together; each is asked as a run in its own repository."""
     from agent.audit.log import known_log
     from agent.audit.reader import LogReader
     from agent.config.schema import load

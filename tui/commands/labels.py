@@ -80,7 +80,7 @@ def stats(repos: tuple[Path, ...], shared: bool, as_json: bool) -> None:
 @click.option("--balance", is_flag=True, help="As many yes as no in every stage.")
 @click.option("--test-fraction", type=click.FloatRange(0, 0.5), default=0.2, show_default=True,
               help="Held out for testing, by whole groups of runs; 0: nothing.")  # fmt: skip
-@click.option("--seed", default=42, show_default=True, help="Decides who is held out and who is dropped to balance.")
+@click.option("--seed", default=42, show_default=True, help="Seed of the choice of held out and of dropped rows.")
 @click.option("--per-stage", is_flag=True, help="A folder for each stage.")
 @click.option("--strings", is_flag=True, help="TRL formats: plain strings instead of messages.")
 @click.option("--natural-only", is_flag=True, help="Preferences: only where the model itself gave the wrong answer.")
@@ -118,7 +118,7 @@ def _shortened(row: str, most: int = 600) -> str:
 @labels.command("import")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @REPO
-@click.option("--replace", is_flag=True, help="Where the log says otherwise, the file is right.")
+@click.option("--replace", is_flag=True, help="Where the log has another label, use the one of the file.")
 def import_(file: Path, repo: Path, replace: bool) -> None:
     """Bring labels back from a CSV FILE with the columns id and label (a spreadsheet, Argilla)."""
     from agent.labels.imported import ImportFailure, import_labels

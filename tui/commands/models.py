@@ -21,7 +21,7 @@ def models() -> None:
 
 @models.command("list")
 def list_() -> None:
-    """List the models that can be fetched and where they lie."""
+    """List the models that can be fetched, and the files of those that were."""
     from agent.models.store import list_adapters, list_models
 
     for known in list_models():
@@ -35,7 +35,8 @@ def list_() -> None:
 @models.command()
 @click.argument("name", default="")
 def pull(name: str) -> None:
-    """Fetch NAME (default: the configured coding model), verify its SHA-256 and put it in place. Resumes if broken off."""
+    """Fetch NAME (default: the configured coding model), verify its SHA-256 and put it in place. Continues an interrupted
+    download."""
     from agent.config.schema import load
     from agent.models.pull import pull as fetch
 
@@ -51,7 +52,7 @@ def pull(name: str) -> None:
 @models.command()
 @REPO
 def check(repo: Path) -> None:
-    """Look whether every model in use can be reached and is there."""
+    """Check that every model in use exists and can be reached."""
     from agent.config.schema import load
     from agent.models.router import Router
 
