@@ -205,7 +205,8 @@ def _repositories(place: Path) -> list[Path]:
 
 
 def _is_visible(place: Path, shown: Sequence[Path]) -> bool:
-    return any(place.is_relative_to(one) for one in (*map(Path, _SYSTEM), *shown))
+    inside = f"{place}/"
+    return any(inside.startswith(f"{str(one).rstrip('/')}/") for one in (*_SYSTEM, *shown))
 
 
 def shortfall(kind: Isolation) -> str:

@@ -53,12 +53,12 @@ def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]
     files: dict[Path, None] = {}
     own = homes()
     kept = [Path(os.path.realpath(place)) for place in (*spared, *own, Path(sys.prefix), Path(sys.base_prefix))]
-    for place in _candidates(own):
+    for name in _candidates(own):
         try:
-            mode = os.stat(place).st_mode  # most do not exist: stat is cheaper than realpath
+            mode = os.stat(name).st_mode  # most do not exist: stat is cheaper than realpath
         except OSError:
             continue
-        real = Path(os.path.realpath(place))
+        real = Path(os.path.realpath(name))
         if real in _NEVER or any(one.is_relative_to(real) for one in kept):
             continue
         if stat.S_ISDIR(mode):
@@ -71,17 +71,18 @@ def private_places(spared: Sequence[Path] = ()) -> tuple[list[Path], list[Path]]
     return list(folders), [file for file in files if not any(file.is_relative_to(folder) for folder in folders)]
 
 
-def _candidates(own: Iterable[Path]) -> Iterator[Path]:
+def _candidates(own: Iterable[Path]) -> Iterator[str]:
+    """Texts, not paths: every command pays for these."""
     for home in own:
         for name in (*_FOLDERS, *_FILES):
-            yield home / name
+            yield os.path.join(home, name)
     for variable in _NAMED:
         for name in os.environ.get(variable, "").split(os.pathsep):
             if os.path.isabs(name):
-                yield Path(name)
-    yield from map(Path, ("/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d"))
-    yield Path(f"/run/user/{os.getuid()}")
-    yield from map(Path, _SOCKETS)
+                yield name
+    yield from ("/etc/shadow", "/etc/gshadow", "/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d")
+    yield f"/run/user/{os.getuid()}"
+    yield from _SOCKETS
 
 
 def homes() -> set[Path]:
