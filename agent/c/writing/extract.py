@@ -74,7 +74,7 @@ def extract_function(
     deep = nesting_problem(blanked("\n".join(block.text for block in blocks)))
     if deep:
         return Extracted(problems=(deep,))
-    code = _joined(blocks, declared.name)
+    code, respelled = without_cplusplus(_joined(blocks, declared.name), known)
     includes = tuple(dict.fromkeys(one or other for one, other in _INCLUDE.findall(code)))
     found = _find(code, declared, known)
     if isinstance(found, str):
@@ -86,7 +86,6 @@ def extract_function(
     text, problems, more = _with_declared_head(text, written, declared)
     if stub_evidence(text.encode(), find_definition(text.encode(), declared.name) or written) != "none":
         problems = (*problems, f"{declared.name} is still a stub: write the code that does what its contract says.")
-    text, respelled = without_cplusplus(text, {*known, *(one.name for one in functions(source))})
     helpers = _helpers(source, text, {*known, declared.name}) if not problems else ()
     text, renamed = without_shadowing(text)
     text, moved = with_loop_variables_outside(text, known)

@@ -1,4 +1,5 @@
-"""Words of C++ in C (``std::max(a, b)``, ``nullptr``): a small model knows both languages and mixes them."""
+"""Words of C++ in C (``std::max(a, b)``, ``nullptr``, ``return {a, b};``): a small model knows both languages and mixes
+them."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Collection
 
 import tree_sitter
 
+from agent.c.declarations.functions import definitions, functions
 from agent.c.preprocessor.comments import blanked
 from agent.c.syntax.tree import parse_c
 from agent.language.nodes import text_of, walk
@@ -14,6 +16,8 @@ from agent.replacements import Replacement, replaced
 
 _NAMESPACE = re.compile(r"\bstd\s*::\s*(?=[A-Za-z_])")
 _NULL = re.compile(r"\bnullptr\b")
+_CAST = re.compile(r"\b(?:static|const|reinterpret)_cast\s*<([^<>]+)>\s*(?=\()")
+_LIST = re.compile(r"\breturn\s*(?=\{)")
 _OPERATORS = {"max": ">", "min": "<"}
 _PLAIN = frozenset(
     {"identifier", "number_literal", "subscript_expression", "field_expression", "parenthesized_expression"}
@@ -21,10 +25,17 @@ _PLAIN = frozenset(
 
 
 def without_cplusplus(text: str, known: Collection[str] = ()) -> tuple[str, tuple[str, ...]]:
-    """``text``, a function definition, with such words spelled in C, and a sentence for each kind; ``known`` are names that
-    the project or the reply defines. ``max(a, b)`` becomes a conditional expression where computing an operand twice changes
+    """``text``, function definitions, with such words spelled in C, and a sentence for each kind; ``known`` are names that
+    the project defines. ``max(a, b)`` becomes a conditional expression where computing an operand twice changes
     nothing: no operand may assign, count or call."""
     told: list[str] = []
+    known = {*known, *(one.name for one in functions(text.encode()))}
+    if _CAST.search(blanked(text)):
+        text = _exchanged(text, _CAST, r"(\1)")
+        told.append("A cast of C++ is spelled as one of C.")
+    if _LIST.search(blanked(text)) and (listed := _with_literals(text)) != text:
+        text = listed
+        told.append("A list that is returned got its type.")
     if _NAMESPACE.search(blanked(text)):
         text = _exchanged(text, _NAMESPACE, "")
         told.append("The namespace std of C++ was taken out.")
@@ -43,8 +54,20 @@ def without_cplusplus(text: str, known: Collection[str] = ()) -> tuple[str, tupl
 def _exchanged(text: str, word: re.Pattern[str], by: str) -> str:
     """``text`` with the word exchanged, but not in comments and literals."""
     for found in reversed(list(word.finditer(blanked(text)))):
-        text = text[: found.start()] + by + text[found.end() :]
+        text = text[: found.start()] + found.expand(by) + text[found.end() :]
     return text
+
+
+def _with_literals(text: str) -> str:
+    """``return {a, b};`` as a literal of the type that its function returns."""
+    source = text.encode()
+    for function in reversed(definitions(source)):
+        kind = " ".join(word for word in function.before.split() if word not in ("static", "inline", "extern"))
+        body = source[function.body_start : function.body_end].decode("utf-8", "replace")
+        if not function.returns_void and not kind.endswith("*"):
+            body = _exchanged(body, _LIST, f"return ({kind})")
+        source = source[: function.body_start] + body.encode() + source[function.body_end :]
+    return source.decode("utf-8", "replace")
 
 
 def _first_choice(text: str, known: Collection[str]) -> Replacement | None:

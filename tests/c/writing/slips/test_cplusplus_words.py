@@ -15,6 +15,8 @@ from agent.c.writing.slips.cplusplus_words import without_cplusplus
          "best[j] = (best[j] > (best[j - w] + v) ? best[j] : (best[j - w] + v));"),
         ("return min(a, max(b, 0));", "return (a < (b > 0 ? b : 0) ? a : (b > 0 ? b : 0));"),
         ('if (p == nullptr) puts("std::max nullptr");', 'if (p == NULL) puts("std::max nullptr");'),
+        ("double d = static_cast<double>(a) / 2;", "double d = (double)(a) / 2;"),
+        ("if (a) return { a }; return {0};", "if (a) return (int){ a }; return (int){0};"),
         ("return max(f(a), b++);", "return max(f(a), b++);"),
         ("return max(a, b, c);", "return max(a, b, c);"),
     ],
