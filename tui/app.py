@@ -221,7 +221,7 @@ class CraApp(App[int]):
 
     async def _decide(self, session: RunSession, choice: str) -> None:
         done, text = await session.choose(choice)
-        self.notify(text, severity="information" if done else "error", timeout=8 if done else 20)
+        self.notify(text, severity="information" if done else "error", timeout=4 if done else 20)
         session.flush()
         if done:
             await session.close()

@@ -50,14 +50,14 @@ def engine_services(repo: Path | None = None) -> Services:
 
 
 async def predicted_calls(task: str, repo: Path) -> int | None:
-    """About how many calls retrieval will make for a task; None where there is nothing to index. The index it takes lies in
+    """About how many calls a task will take; None where there is nothing to index. The index it takes lies in
     the cache, so that looking at a folder leaves nothing in it."""
     return await asyncio.to_thread(_predict, task, repo.resolve())
 
 
 def _predict(task: str, repo: Path) -> int | None:
+    from agent.flow.prediction import predict_calls
     from agent.index import Index, IndexUnavailable
-    from agent.retrieval.pipeline import predict_calls
 
     cache = Path(os.environ.get("CRA_CACHE_DIR") or platformdirs.user_cache_dir("cra")) / "index"
     cache.mkdir(parents=True, exist_ok=True)

@@ -18,8 +18,10 @@ from agent.retrieval.types import TaskFacts
 from agent.values import Value
 
 if TYPE_CHECKING:
+    from agent.config.schema import Config
     from agent.context import RunContext
     from agent.index import Index
+    from agent.models.types import ModelTarget
 
 _LEVEL_ORDER = {"primary": 0, "supporting": 1, "type_context": 2, "excluded": 3}
 
@@ -39,9 +41,13 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 def context_budget(ctx: RunContext) -> int:
+    """Tokens for the context of a run."""
+    return budget_of(ctx.router.target("implement"), ctx.config)
+
+
+def budget_of(coding: ModelTarget, config: Config) -> int:
     """Tokens for the context: the coding model's window without what is reserved and the chat's framing."""
-    window = ctx.router.target("implement").context_window
-    return max(256, window - ctx.config.retrieval.reserved_tokens - FRAMING_TOKENS)
+    return max(256, coding.context_window - config.retrieval.reserved_tokens - FRAMING_TOKENS)
 
 
 def tokens_of(index: Index, blocks: Sequence[Block]) -> int:

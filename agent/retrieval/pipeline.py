@@ -12,9 +12,10 @@ import msgspec
 from agent.config.schema import Config
 from agent.events import TaskAnalysed
 from agent.languages import EITHER
+from agent.models.router import Router
 from agent.prompts import task_analysis as words
 from agent.retrieval import without_model
-from agent.retrieval.assembly import assemble, context_budget
+from agent.retrieval.assembly import assemble, budget_of, context_budget
 from agent.retrieval.call_budget import SCOPE_SHARE, Allowance
 from agent.retrieval.candidates import Candidates, find_candidates
 from agent.retrieval.documents import candidates_of
@@ -27,7 +28,7 @@ from agent.retrieval.scope import judge_scope
 from agent.retrieval.similarity import group_files
 from agent.retrieval.task import analyse
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
-from agent.retrieval.whole_repository import all_that_fits, take_all
+from agent.retrieval.whole_repository import Whole, all_that_fits, take_all
 from agent.shortening import shortened
 from agent.task.intent import read_intent
 from agent.task.kind import settle_kind
@@ -67,7 +68,7 @@ async def retrieve(
         Stopped: if the person stopped the run at the gate.
     """
     began, calls = time.perf_counter(), ctx.calls
-    limits = ctx.config.retrieval
+    limits, budget = ctx.config.retrieval, context_budget(ctx)
     settled = settled and judge and not limits.always_ask
     facts = await _analyse(ctx, index, task, judge and not settled, previous)
     found = await asyncio.to_thread(find_candidates, index, facts, limits, plan_files)
@@ -76,7 +77,7 @@ async def retrieve(
     if allowance is None:
         allowance = Allowance(limits.seconds, limits.max_calls, lambda: time.monotonic() - ctx.gate.waited)
     groups: tuple[tuple[str, ...], ...] = ()
-    whole = await asyncio.to_thread(all_that_fits, ctx, index, facts, found.files, settled) if judge else None
+    whole = await asyncio.to_thread(all_that_fits, limits, budget, index, facts, found.files, settled) if judge else None
     if whole is not None:
         files = await take_all(ctx, whole)
     elif judge:
@@ -95,7 +96,6 @@ async def retrieve(
     else:
         symbols = [msgspec.structs.replace(s, detail_level=_level_by_rank(s.rank, s.library)) for s in symbols]
     blocks = await asyncio.to_thread(blocks_of, index, symbols, texts_of(index, files))
-    budget = context_budget(ctx)
 
     async def grouping(paths: Sequence[str]) -> Sequence[Sequence[str]]:
         nonlocal groups
@@ -144,8 +144,15 @@ def retrieve_unjudged(index: Index, task: str, config: Config) -> dict[str, Any]
     }
 
 
+def taken_whole(index: Index, task: str, config: Config) -> Whole | None:
+    """What retrieval will take without a question, None where it will ask; no model is asked."""
+    facts, limits = analyse(task, index), config.retrieval
+    files = find_candidates(index, facts, limits).files
+    return all_that_fits(limits, budget_of(Router(config.models).target("implement"), config), index, facts, files)
+
+
 def predict_calls(index: Index, task: str, config: Config) -> int:
-    """The number of calls that retrieval will probably make for a task, for Home; no model is asked.
+    """The number of calls that retrieval will probably make for a task that it asks about; no model is asked.
 
     Scope asks one per candidate that is not a seed, precision is taken to shrink as in the demo token_budget
     (8 → 7 → 4) over all candidate files, and the time on the server at hand bounds it all. One more for the intent.

@@ -10,7 +10,7 @@ import msgspec
 from agent.counts import plural
 from agent.events import FileScoped, SymbolClassified
 from agent.retrieval import without_model
-from agent.retrieval.assembly import context_budget, tokens_of
+from agent.retrieval.assembly import tokens_of
 from agent.retrieval.rendering import blocks_of, texts_of
 from agent.retrieval.types import ScopedFile, ScopedSymbol, TaskFacts
 from agent.task.intent import read_intent
@@ -18,6 +18,7 @@ from agent.values import DetailLevel
 from agent.workspace.protected import is_test_file
 
 if TYPE_CHECKING:
+    from agent.config.schema import Retrieval
     from agent.context import RunContext
     from agent.index import Index
 
@@ -36,9 +37,9 @@ class Whole(msgspec.Struct, frozen=True):
 
 
 def all_that_fits(
-    ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile], settled: bool = False
+    limits: Retrieval, budget: int, index: Index, facts: TaskFacts, files: Sequence[ScopedFile], settled: bool = False
 ) -> Whole | None:
-    """All candidates, if the task is to implement what is declared and their full text fits the context budget; else those
+    """All candidates, if the task is to implement what is declared and their full text fits ``budget`` tokens; else those
     that the task names, if these fit; else None.
 
     Such a task is planned from facts, and a function is written from its headers, so that no further file would change it.
@@ -48,27 +49,31 @@ def all_that_fits(
     """
     intent = read_intent(facts.text)
     follows = facts.kind == "implement" or (intent.completes and facts.kind == "feature" and not intent.other_work)
-    if ctx.config.retrieval.always_ask or not (follows or settled) or not files:
+    if limits.always_ask or not (follows or settled) or not files:
         return None
     seeds = [file for file in files if file.seed]
-    found = _taken(ctx, index, facts, files) or _taken(ctx, index, facts, seeds)
+    found = _taken(limits, budget, index, facts, files) or _taken(limits, budget, index, facts, seeds)
     if found is None and settled:
         code = [file for file in seeds if not is_test_file(file.path)]
-        found = _taken(ctx, index, facts, code) or _as_many_as_fit(ctx, index, facts, code or list(files))
+        found = _taken(limits, budget, index, facts, code)
+        found = found or _as_many_as_fit(limits, budget, index, facts, code or list(files))
     return found
 
 
-def _as_many_as_fit(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole:
+def _as_many_as_fit(
+    limits: Retrieval, budget: int, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]
+) -> Whole:
     """The best-ranked of ``files`` that fit together; no file at all where the first is too long already."""
     for count in range(len(files) - 1, 0, -1):
-        if (found := _taken(ctx, index, facts, files[:count])) is not None:
+        if (found := _taken(limits, budget, index, facts, files[:count])) is not None:
             return found
     return Whole((), (), 0)
 
 
-def _taken(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]) -> Whole | None:
+def _taken(
+    limits: Retrieval, budget: int, index: Index, facts: TaskFacts, files: Sequence[ScopedFile]
+) -> Whole | None:
     """These files whole, if there are any and they fit."""
-    limits = ctx.config.retrieval
     if not files:
         return None
     chosen = [msgspec.structs.replace(file, included=True) for file in files]
@@ -77,7 +82,7 @@ def _taken(ctx: RunContext, index: Index, facts: TaskFacts, files: Sequence[Scop
         return None
     symbols = tuple(msgspec.structs.replace(one, detail_level=_level(one), reason=REASON) for one in found)
     tokens = tokens_of(index, blocks_of(index, list(symbols), texts_of(index, chosen)))
-    return Whole(tuple(chosen), symbols, tokens) if tokens <= context_budget(ctx) else None
+    return Whole(tuple(chosen), symbols, tokens) if tokens <= budget else None
 
 
 async def take_all(ctx: RunContext, whole: Whole) -> list[ScopedFile]:

@@ -63,7 +63,7 @@ class Deciding(ListScreen):
         except (LogError, WorkspaceError) as error:
             done, text = False, str(error)
         await self.load(run.run_id)
-        self.app.notify(text, severity="information" if done else "error", markup=False, timeout=8 if done else 20)
+        self.app.notify(text, severity="information" if done else "error", markup=False, timeout=4 if done else 20)
 
     def _own(self, run: RunSummary) -> RunSession | None:
         """This window's own run, if it is the one."""

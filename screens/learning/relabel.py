@@ -32,6 +32,7 @@ _FILTER_HINT = "stage:scope run:ID model:NAME yes no defaulted disputed unlabell
 _EMPTY = "No call passes. 6 shows all, / filters."
 _SHORT = {"to label": "to do", "model was wrong": "wrong", "labelled": "done"}
 _OF_A_CALL = ("label", "agree", "skip", "comment", "guidelines", "source")
+_NO_QUESTION = "No yes/no question was asked in this repository yet, so there is nothing to label."
 _NO_LOG = "Nothing was asked in this repository yet: run a task first."
 
 
@@ -97,6 +98,8 @@ class RelabelScreen(Labelling):
             labels.close()
             return
         self.labels = labels
+        if not labels.items:
+            self._nothing(_NO_QUESTION)
         self._open_first(labels)
 
     def _nothing(self, why: str) -> None:
@@ -107,7 +110,7 @@ class RelabelScreen(Labelling):
     def _open_first(self, labels: LabelSession) -> None:
         if self.call_id is not None:
             item = labels.find(self.call_id)
-            if item is None:
+            if item is None and labels.items:
                 self.app.notify("That call asked for a text, not for yes or no, so there is nothing to label.",
                                 severity="warning", markup=False)  # fmt: skip
             self._show_queue(Filter(run_id=item.run_id) if item else Filter(), "oldest", "", self.call_id)

@@ -68,7 +68,7 @@ def _of_run(event: ev.Event) -> str:
             counts = _counts(event.counts)
             note = f" {event.note}" if event.note.endswith(".") else ""  # a word alone is another event's
             asked = stage_of(event.stage).binary
-            done = f"Asked {stage_short(event.stage)}" if asked else f"{_stage(event.stage)} is done"
+            done = f"Asked {stage_short(event.stage)}" if asked else f"{_stage(event.stage)} done"
             return f"{done}{_took(event.ms)}{f': {counts}' if counts else ''}.{note}"
         case ev.Notice():
             return f"{f'{_stage(event.stage)}: ' if event.stage else ''}{event.text}"
@@ -171,7 +171,7 @@ def _of_candidates(event: ev.FunctionCandidate | ev.CandidateChosen | ev.Contrac
     if event.holds is None:
         return f"No check uses {event.symbol}."
     if event.holds:
-        return f"{event.symbol} does what its {plural(event.passing, 'check')} ask."
+        return f"{event.symbol} passes its {plural(event.passing, 'check')}."
     failing = ", ".join(event.failing[:4])
     tried = f" after {plural(event.candidates, 'version')}" if event.candidates else ""
     return f"{event.symbol} fails {failing}{tried}; {plural(event.passing, 'check')} of it pass."

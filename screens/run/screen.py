@@ -411,7 +411,7 @@ class RunScreen(KeyedScreen[None]):
 
     async def _picked(self, number: int) -> None:
         done, text = await self.session.pick(number)
-        self.app.notify(text, severity="information" if done else "error", timeout=8 if done else 20)
+        self.app.notify(text, severity="information" if done else "error", timeout=4 if done else 20)
         self.session.flush()
         self.refresh_state([])
 
@@ -422,7 +422,7 @@ class RunScreen(KeyedScreen[None]):
     async def _undo(self) -> None:
         done, text = await self.session.take_back()
         self.app.clear_notifications()  # what was said of the apply holds no more
-        self.app.notify(text, severity="information" if done else "error", timeout=8 if done else 20)
+        self.app.notify(text, severity="information" if done else "error", timeout=4 if done else 20)
         self.refresh_state([])
 
     def action_again(self) -> None:

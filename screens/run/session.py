@@ -286,7 +286,8 @@ class RunSession:
 
     def resolved(self, event: DiffResolved) -> None:
         """What became of the change was logged by somebody else than the run: show it."""
-        self.receive(Envelope(self.state.run_id, 0, self.state.t, event))
+        newest = self.state.log[-1][0] if self.state.log else self.state.t
+        self.receive(Envelope(self.state.run_id, 0, newest, event))
         self.flush()
 
     async def take_back(self) -> tuple[bool, str]:

@@ -62,7 +62,7 @@ class StatusBar(Widget):
         text, style = pill(state)
         tokens = self.session.writing.tokens
         if tokens and state.activity in ("writing", "planning"):
-            text = f"{text} {tokens:>3} tokens"
+            text = f"{text} {plural(tokens, 'token'):>10}"
         waiting = state.activity == "waiting for the model server" and not tokens
         if waiting and state.model_note:
             text = f"{text.split()[0]} {one_line(state.model_note)}"

@@ -104,3 +104,13 @@ async def test_of_a_run_opened_after_its_end_the_pane_that_explains_it_is_in_fro
                 return
             await pilot.pause(0.01)
         raise AssertionError("another pane stayed in front")
+
+
+def test_what_becomes_of_the_change_comes_after_what_was_said_last() -> None:
+    session = RunSession(task="t", repo=Path("/nowhere"), clock=lambda: 0.0)
+    ended, applied = ev.RunFinished("complete"), ev.DiffResolved("applied")
+    for t, event in ((0.0, ev.RunStarted("t", "/nowhere")), (34.0, ended), (54.0, applied)):
+        session.receive(ev.Envelope("r", 1, t, event))
+    session.flush()
+    session.resolved(ev.DiffResolved("undone"))
+    assert [t for t, _ in session.state.log] == [0.0, 34.0, 54.0, 54.0] and session.state.t == 34.0
