@@ -39,6 +39,9 @@ IS_TRUE = re.compile(r"(?i)(?:assert|check|expect)?_?(?:true|that)$|^(?:assert|c
 _CHECKS = re.compile(r"(?i)assert|check|expect|require|verify|match|compare|equal|same")
 """In the name of a helper of tests that looks at what it is handed."""
 
+_SIZEOF = r"sizeof\s*\(?\s*"
+_ELEMENTS = re.compile(_SIZEOF + r"(\w+)\s*\)?\s*/\s*" + _SIZEOF + r"(?:\*\s*\1|\1\s*\[\s*0\s*\])\s*\)?")
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]*\s*\(\s*(\w+)\s*\)")
 _ONE_MEMBER = re.compile(r"\{ \.(\w+) = ((?:(?!\.\w+ = ).)+?),? \}\.\1")
 _LITERALS = frozenset(
     {"string_literal", "concatenated_string", "number_literal", "char_literal", "true", "false", "null", "unary_expression"}
@@ -51,7 +54,7 @@ def examples_of(source: bytes, names: Collection[str], only: str = "") -> dict[s
     whole: dict[str, list[str]] = {name: [] for name in names}
     bodies = [node for node in parse_c(source).children if node.type == "function_definition"]
     helpers = {_name_of(body): body for body in bodies if _parameters(body)}
-    asked = {_callee(node) for body in bodies for node in walk(body) if node.type == "call_expression"}
+    asked = set[str]().union(*map(_called_in, bodies))
     for body in bodies if not only else [one for one in bodies if _name_of(one) == only]:
         _note_body(body, whole)
         if _name_of(body) in helpers.keys() & asked and not only:
@@ -66,8 +69,24 @@ def examples_of(source: bytes, names: Collection[str], only: str = "") -> dict[s
     told = {name: tuple(_in_turn(said))[:MOST] for name, said in found.items() if said}
     for name, tests in whole.items():
         if tests and name not in told:  # beside an assertion a whole test misleads: a model writes what it checks
-            told[name] = tuple(tests[:FEW])
+            told[name] = _through_helpers(name, bodies, helpers) or tuple(tests[:FEW])
     return told
+
+
+def _through_helpers(name: str, bodies: list[tree_sitter.Node], helpers: dict[str, tree_sitter.Node]) -> tuple[str, ...]:
+    """Tests that have a function in their name and only use it through helpers, whole, with the helper first; () where there
+    are none, or where the function is called by tests themselves."""
+    using = [body for body in bodies if name in _called_in(body)]
+    if not using or any(_name_of(body) not in helpers for body in using):
+        return ()
+    names = {_name_of(body) for body in using}
+    tests = [body for body in bodies if name in _name_of(body) and names & _called_in(body)]
+    shown = [f"{_name_of(body)}:\n{text}" for body in tests if (text := _short_text(body))]
+    return tuple([*filter(None, map(_short_text, using)), *shown][: FEW + 1]) if shown else ()
+
+
+def _called_in(body: tree_sitter.Node) -> set[str]:
+    return {_callee(node) for node in walk(body) if node.type == "call_expression"}
 
 
 def _note_call(
@@ -177,17 +196,22 @@ def _error_code(call: tree_sitter.Node, values: dict[str, str]) -> str:
 
 def _note_body(function: tree_sitter.Node, whole: dict[str, list[str]]) -> None:
     """Note a short test as it stands under each function it calls: for those that no assertion holds by themselves."""
-    body = function.child_by_field_name("body")
-    text = "\n".join(line.strip() for line in text_of(body).strip("{} \n").splitlines() if line.strip()) if body else ""
-    if not text or text.count("\n") >= LINES or len(text) > LONGEST_BODY:
-        return
+    text = _short_text(function)
     for name in whole:
         if re.search(rf"\b{re.escape(name)}\s*\(", text):
             whole[name].append(text)
 
 
+def _short_text(function: tree_sitter.Node) -> str:
+    """The body of a function in few lines; "" for a longer one."""
+    body = function.child_by_field_name("body")
+    text = "\n".join(line.strip() for line in text_of(body).strip("{} \n").splitlines() if line.strip()) if body else ""
+    return text if text.count("\n") < LINES and len(text) <= LONGEST_BODY else ""
+
+
 def _literals(body: tree_sitter.Node) -> dict[str, str]:
-    """Local variables that are set once, to a literal, a list or an element of nothing else, as they were written."""
+    """Local variables that are set once, to a literal, a list or an element of nothing else, as they were written; with
+    ``sizeof NAME`` for the number of elements of an array."""
     values: dict[str, str] = {}
     changed: set[str] = set()
     for node in walk(body):
@@ -197,6 +221,10 @@ def _literals(body: tree_sitter.Node) -> dict[str, str]:
             if value is not None and name and (value.type in _LITERALS or value.type == "initializer_list"):
                 changed |= {name} & values.keys()
                 values[name] = _line(text_of(value))
+                if value.type == "initializer_list" and declarator is not None and declarator.type == "array_declarator":
+                    values[f"sizeof {name}"] = str(sum(one.type != "comment" for one in value.named_children))
+            elif value is not None and name and (count := _counted(value, values)):
+                values[name] = count
         elif node.type in ("assignment_expression", "update_expression"):
             left = node.child_by_field_name("left") or node.child_by_field_name("argument")
             if left is not None:
@@ -307,12 +335,28 @@ def _written(node: tree_sitter.Node, values: dict[str, str]) -> str:
     """The text of ``node`` with literals in place of variables that hold them."""
     source, start = node.text or b"", node.start_byte
     callee = node.child_by_field_name("function") if node.type == "call_expression" else None
-    for one in reversed([inner for inner in walk(node) if inner.type == "identifier" and inner != callee]):
-        if one.parent is not None and one.parent.type == "pointer_expression":
+    counts = {one: count for one in walk(node) if one != node and (count := _counted(one, values))}
+    for one in reversed([inner for inner in walk(node) if inner.type == "identifier" or inner in counts]):
+        outer = one.parent
+        if one == callee or (outer is not None and outer.type == "pointer_expression"):
             continue  # what is written through a pointer is not what the variable held
-        if (value := values.get(text_of(one))) is not None:
+        if one not in counts and any(whole.start_byte <= one.start_byte < whole.end_byte for whole in counts):
+            continue
+        if (value := counts.get(one) or values.get(text_of(one))) is not None:
             source = source[: one.start_byte - start] + value.encode() + source[one.end_byte - start :]
     return _ONE_MEMBER.sub(r"\2", _line(source.decode("utf-8", "replace")))
+
+
+def _counted(node: tree_sitter.Node, values: dict[str, str]) -> str:
+    """The number of elements that ``sizeof(a) / sizeof(a[0])`` or a macro for it, ``LENGTH(a)``, comes to; "" for anything
+    else."""
+    if node.type == "binary_expression":
+        found = _ELEMENTS.fullmatch(text_of(node))
+    elif node.type == "call_expression":
+        found = _MACRO.fullmatch(text_of(node))
+    else:
+        return ""
+    return values.get(f"sizeof {found[1]}", "") if found else ""
 
 
 def _is_literal(call: tree_sitter.Node, values: dict[str, str]) -> bool:

@@ -69,6 +69,24 @@ def test_what_a_checking_helper_is_asked_about_a_result_is_an_example() -> None:
     assert told == ("got = f(2); check_pairs(1, { { 1, 2 } }, got->all)", "f(3).cells → { RED, BLUE }")
 
 
+def test_tests_named_by_a_function_that_only_helpers_call_are_told_with_the_helper() -> None:
+    source = b"""static void put_all(int n, int list[], bool by_force) {
+        for (int i = 0; i < n; i++) if (by_force) force(list[i]); else put(list[i]);
+    }
+    static void test_put(void) { put_all(1, (int[]){ 7 }, false); CHECK(count() == 1); }
+    static void test_force_takes_the_oldest_place(void) { put_all(2, (int[]){ 7, 8 }, true); CHECK(count() == 1); }"""
+    helper, test = examples_of(source, ["force"])["force"]
+    assert helper.startswith("for (int i = 0") and test.startswith("test_force_takes_the_oldest_place:\nput_all(2,")
+
+
+@pytest.mark.parametrize("size", ["LENGTH(in)", "sizeof(in) / sizeof(in[0])", "sizeof in / sizeof *in"])
+def test_the_length_of_an_array_is_told_as_a_number(size: str) -> None:
+    direct = f"void test_it(void) {{ int in[] = {{ 3, 5 }}; TEST_ASSERT_EQUAL(8, sum(in, {size})); }}"
+    through = f"void test_it(void) {{ int in[] = {{ 3, 5 }}; size_t n = {size}; TEST_ASSERT_EQUAL(8, sum(in, n)); }}"
+    for source in (direct, through):
+        assert examples_of(source.encode(), ["sum"]) == {"sum": ("sum({ 3, 5 }, 2) → 8",)}
+
+
 def test_a_variable_that_changes_keeps_its_name() -> None:
     told = examples_of(b"void t(void) { int n = 1; n = 2; TEST_ASSERT_TRUE(f(n)); }", ["f"])
     assert told["f"][0] == "f(n) → true"
