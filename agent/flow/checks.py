@@ -12,7 +12,7 @@ from agent.events import ChecksRun, ChecksStarted
 from agent.flow.diagnosis import Fault, diagnose
 from agent.flow.failing_lines import with_lines
 from agent.flow.limits import limits_of
-from agent.flow.relevant_failures import test_function
+from agent.language.test_names import test_function
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, FailureSignal
 from agent.workspace.checks import compare, find_test_command, proven, run_checks, worse

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from agent.events import ContractChecked
-from agent.flow.relevant_failures import test_function
 from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
+from agent.language.test_names import test_function
 
 
 async def tell_contracts(parts: RunParts, runner: StepRunner) -> None:

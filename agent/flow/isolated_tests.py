@@ -18,6 +18,7 @@ from agent.coding.writing.generated_tests import TestRun
 from agent.compiling.curing.recovery import LinkRecovered
 from agent.flow.linked_sources import is_part, sources_behind
 from agent.flow.run_parts import RunParts
+from agent.language.test_names import test_function
 from agent.languages import is_module, is_unit, language_of, named
 from agent.scratch import scratch_folder
 from agent.shortening import shortened
@@ -126,7 +127,7 @@ class IsolatedTests:
         if now.passed and (now.ok or short_of_something_else):
             return TestRun(True)
         names = named(language_of(path)).tests.names(text)
-        failing = dict.fromkeys(name for one in now.failing if (name := _bare(one)) in names)
+        failing = dict.fromkeys(name for one in now.failing if (name := test_function(one)) in names)
         failures = {name: _said_of(name, now.output) for name in failing}
         return TestRun(False, failures, "" if failures else _how(now))
 
@@ -175,12 +176,6 @@ def _said_of(name: str, output: str) -> str:
     lines = [line.strip() for line in (block[0] if block else "").splitlines() if line.strip()]
     said = [line for line in lines if re.match(r"[\w.]*(?:Error|Exception)\b", line)]
     return shortened((said or lines or ["it fails"])[-1], _LONGEST)
-
-
-def _bare(name: str) -> str:
-    """The function's own name in what a runner prints: ``tests/t.py::T::test_x[1]``, ``test_x (tests.t.T.test_x)``."""
-    words = re.findall(r"\w+", name.split("[")[0].split(" (")[0])
-    return words[-1] if words else name
 
 
 def _read(path: Path) -> str:

@@ -157,12 +157,6 @@ class _Reader:
         return words
 
 
-def test_function(name: str) -> str:
-    """The function's own name in what a runner prints: ``tests/t.py::T::test_x[1]``, ``test_x (tests.t.T)``, ``test_x``."""
-    words = _WORDS.findall(name.split("[")[0].split(" (")[0])
-    return words[-1] if words else name
-
-
 def _messages(result: CheckResult) -> tuple[str, ...]:
     return tuple(signal.message for signal in signals_from_output(result.output, result.command, result.exit_code))
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from agent.events import FailureSignals
 from agent.flow.diagnosis import SOURCE, crashed
-from agent.flow.relevant_failures import relevant_failures, test_function, written_by
+from agent.flow.relevant_failures import relevant_failures, written_by
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import NEARLY, PARTLY, passes_partly, search_repair
 from agent.flow.steps import StepRunner
+from agent.language.test_names import test_function
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
 from agent.planning.signals import as_shown

@@ -19,13 +19,13 @@ from agent.coding.writing.type_definition import implement_type
 from agent.config.schema import user_config_path
 from agent.flow.class_parts import ClassParts
 from agent.flow.planned_stubs import lay_stubs
-from agent.flow.relevant_failures import test_function
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import NEARLY, PARTLY, passes_partly
 from agent.flow.stated_checks import StatedChecks
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
 from agent.knowledge.cards import cards_of, fitting
+from agent.language.test_names import test_function
 from agent.languages import is_compiled, language_of, reader_of
 from agent.planning.signals import as_shown, signals_from_output
 from agent.values import CheckResult, FailureCategory, PlanStep

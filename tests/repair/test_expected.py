@@ -22,3 +22,12 @@ def test_exceptions_and_texts_are_read_off_the_failing_tests(tmp_path: Path) -> 
     failing = [f"test_room.py::TestRoom::test_full[{n}]" for n in (1, 2)] + ["gone.py::test_x", "make test"]
     found = expected_by(tmp_path, failing)
     assert found.exceptions == ("ValueError('full')",) and found.texts == ("full",)
+
+
+def test_c_tests_are_found_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "test_room.c").write_text(
+        'static void check(const char *text) { puts(text); }\n'
+        'static void test_empty(void) { check(""); }\nstatic void test_full(void) { check("a \\"b\\""); }\n'
+    )
+    assert expected_by(tmp_path, ["test_full", "test_empty"]).texts == ("", 'a \\"b\\"')
+    assert expected_by(tmp_path, ["test_full"]).texts == ('a \\"b\\"',)

@@ -36,6 +36,7 @@ PYTHON = [
      "def f(a):\n    return ['Grass', 'Violets', 'Radishes', 'Clover'][a]\n"),
     ("missing-text", "def f(a):\n    return ['Grass', 'Violets', 'Radishes'][a]\n",
      "def f(a):\n    return ['Grass', 'Clover', 'Violets', 'Radishes'][a]\n"),
+    ("told-text", "def f(a):\n    return a or 'none'\n", "def f(a):\n    return a or 'Clover'\n"),
     ("expected-raise", "def f(a):\n    if a:\n        raise TypeError('x')\n",
      "def f(a):\n    if a:\n        raise ValueError('no room')\n"),
     ("expected-check", "def f(self, a, b):\n    \"\"\"Doc.\"\"\"\n    return a[b]\n",
@@ -147,6 +148,8 @@ PYTHON = [
 ]  # fmt: skip
 
 C = [
+    ("told-text", 'char *f(void) { return strcpy(malloc(sizeof("no")), "no"); }',
+     'char *f(void) { return strcpy(malloc(sizeof("Clover")), "Clover"); }'),
     ("comparison", "int f(int a) { return a < 3; }", "int f(int a) { return a <= 3; }"),
     ("arithmetic", "int f(int a) { return a + 3; }", "int f(int a) { return a - 3; }"),
     ("connective", "int f(int a, int b) { return a && b; }", "int f(int a, int b) { return a || b; }"),

@@ -1,4 +1,4 @@
-"""Operators that take texts from the sources of failing checks: nearly the same ones, and those that a list lacks."""
+"""Operators that take texts from the sources of failing checks: nearly the same ones, those that a list lacks, any other."""
 
 from __future__ import annotations
 
@@ -44,6 +44,23 @@ def missing_text(site: Site) -> Iterator[EditParts]:
             for one in inside:
                 yield EditParts(((one.start_byte, one.start_byte, f"{text}, "),), site.line(one), 0.8)
                 yield site.replace(one, text, 0.5)
+
+
+@operator("told-text", "a whole text becomes one of the failing checks", ("c", "python"), weight=0.5)
+def told_text(site: Site) -> Iterator[EditParts]:
+    """All places of the text in one statement change together: a copy names it twice."""
+    places: dict[tuple[int, str], list[tuple[int, int]]] = {}
+    for node in site.of("string_literal") if not site.python else [node for node, _ in _literals(site)]:
+        statement = node
+        while statement.parent is not None and not statement.type.endswith(("_statement", "declaration")):
+            statement = statement.parent
+        places.setdefault((statement.start_byte, site.text(node)), []).append((node.start_byte, node.end_byte))
+    told = [repr(text) if site.python else f'"{text}"' for text in site.texts[:_MOST]]
+    for (start, written), found in places.items():
+        line = site.source.count(b"\n", 0, start) + 1
+        for text in told:
+            if text != written:
+                yield EditParts(tuple((begin, end, text) for begin, end in found), line)
 
 
 def _literals(site: Site) -> list[tuple[tree_sitter.Node, str]]:
