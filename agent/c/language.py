@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from agent.c.declarations.signature import definition_head
 from agent.c.equality import same_code
 from agent.c.files import HEADER_SUFFIXES, SOURCE_SUFFIXES, counterpart, is_header, is_source
+from agent.c.ownership import freed_results
 from agent.c.preprocessor.include_paths import include_paths, is_build_file
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.symbols.reader import parse
@@ -91,6 +92,10 @@ class C:
         """The compiler tells."""
         del source
         return set()
+
+    def freed_results(self, source: bytes) -> frozenset[str]:
+        """See :func:`agent.c.ownership.freed_results`."""
+        return freed_results(source)
 
     def without_slips(self, source: bytes, name: str, callers: Collection[bytes] = ()) -> tuple[bytes, tuple[str, ...]]:
         """The compiler tells of them."""

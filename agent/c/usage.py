@@ -20,7 +20,8 @@ from agent.c.headers import header_table
 from agent.c.preprocessor.comments import on_one_line
 from agent.c.preprocessor.includes import includes_of
 from agent.c.syntax.tree import parse_c
-from agent.c.used import Usage, UsedFunction, UsedType
+from agent.c.used import Usage as Usage
+from agent.c.used import UsedFunction, UsedType
 from agent.language.nodes import text_of, walk
 
 _SUFFIX_TYPES = {

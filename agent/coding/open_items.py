@@ -16,7 +16,6 @@ from agent.c.declarations.functions import CFunction, functions
 from agent.c.declarations.open_types import TypeFacts, type_facts
 from agent.c.declarations.signature import definition_head
 from agent.c.files import new_source_for
-from agent.c.ownership import freed_results
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
 from agent.c.writing.stubs import find_stubs
@@ -109,7 +108,7 @@ def find_open_functions(files: Mapping[str, bytes]) -> list[OpenFunction]:
         if not is_test_file(path):
             rest = [stub for stub in stubs[path].values() if stub.name not in declared]
             found.extend(_open(stub, path, "", stub.doc, "stub", stub.line) for stub in rest)
-    freed = frozenset[str]().union(*(freed_results(own[path]) for path in parsed))
+    freed = frozenset[str]().union(*(reader.freed_results(own[path]) for path in parsed if (reader := reader_of(path))))
     found = [msgspec.structs.replace(one, result_freed=True) if one.name in freed else one for one in found]
     return found + _in_modules(own)
 

@@ -23,6 +23,7 @@ import msgspec
 from agent.flow.outcome import RunOutcome
 from agent.flow.survey import Survey
 from agent.index import Index
+from agent.language.test_names import test_function
 from agent.planning.adjustment.evidence import symbol_evidence
 from agent.planning.adjustment.special_methods import use_pattern
 from agent.planning.signals import signals_from_output

@@ -13,8 +13,7 @@ import msgspec
 from agent.c.declarations.functions import definitions
 from agent.c.preprocessor.include_resolution import IncludeResolver
 from agent.c.preprocessor.includes import includes_of
-from agent.c.usage import undeclared_usage
-from agent.c.used import Usage
+from agent.c.usage import Usage, undeclared_usage
 from agent.coding.open_items import is_foreign_path
 from agent.flow.survey import Survey
 from agent.languages import is_interface, is_unit, reader_of

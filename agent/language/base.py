@@ -244,6 +244,10 @@ class Language(Protocol):
         """Names that ``source`` uses and nothing binds, told without a compiler."""
         ...
 
+    def freed_results(self, source: bytes) -> frozenset[str]:
+        """The functions whose result a caller in ``source`` frees; none in a language that frees by itself."""
+        ...
+
     # writing
 
     @property

@@ -83,6 +83,11 @@ class Python:
             return ""
         return "" if encoding.startswith("utf-8") else encoding
 
+    def freed_results(self, source: bytes) -> frozenset[str]:
+        """Nothing is freed by hand."""
+        del source
+        return frozenset()
+
     def reference_lines(self, text: str) -> list[str]:
         """The import statements at the left margin."""
         return [match.group().strip() for match in _IMPORT.finditer(text)]

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from agent.c.surroundings import reachable_headers
 from agent.c.writing.extract import Extracted
 from agent.c.writing.insertion import definition_lines, new_lines, place_function, standing
-from agent.c.writing.slips.array_from_string import with_strings_copied
-from agent.c.writing.slips.promoted_warnings import without_promoted_warnings
-from agent.c.writing.slips.variable_length_array import with_arrays_cleared
+from agent.c.writing.slips.compile_errors import without_errors
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.replies.search_replace import changed_lines
@@ -53,8 +51,7 @@ class CandidateTrial:
 
     async def compiles(self, before: Mapping[str, bytes]) -> bool:
         """Whether the version that stands there compiles, or whatever fails is not its fault. Errors in it are set right
-        where only one thing can be meant: strings assigned to arrays, arrays of variable length with an initialiser,
-        warnings that the project's flags turn into errors."""
+        where only one thing can be meant."""
         await self._compile()
         for _ in range(MENDED):
             if self.last.ok or not self._set_right(before):
@@ -78,11 +75,7 @@ class CandidateTrial:
             return False
         lines, errors = new_lines(source, before.get(path, b"")), self.last.diagnostics
         headers = [data for other, data in before.items() if other != path]
-        mended, told = with_strings_copied(source, errors, lines, headers)
-        if not told:
-            mended, told = with_arrays_cleared(source, errors, lines)
-        if not told:
-            mended, told = without_promoted_warnings(source, errors, lines)
+        mended, told = without_errors(source, errors, lines, headers)
         if not told:
             return False
         self.files.write_bytes(path, mended)

@@ -164,6 +164,10 @@ class Toy:
     def syntax_problem(self, source: bytes) -> str:
         return "" if source.count(b"{") == source.count(b"}") else "a brace is missing"
 
+    def freed_results(self, source: bytes) -> frozenset[str]:
+        del source
+        return frozenset()
+
     def undefined_names(self, source: bytes) -> set[str]:
         return set()
 
