@@ -45,7 +45,8 @@ def verdict_on(points: list[Point], aim: str) -> str:
 
 @pytest.mark.parametrize("aim", ["recall", "balance"])
 def test_noise_is_offered_in_at_most_one_fit_of_twenty(aim: str) -> None:
-    assert sum(not verdict_on(judge(seed), aim) for seed in range(20)) <= 1
+    offered = sum(not verdict_on(judge(seed), aim) for seed in range(40))
+    assert offered <= 2
 
 
 @pytest.mark.parametrize("aim", ["recall", "balance"])
