@@ -42,6 +42,9 @@ _LINE = 200
 _BY_POSITION = ("x", "y", "z")
 """Names of members that tests never name."""
 
+_NAMES = {"const char *": "text", "char *": "text", "char": "letter", "bool": "flag", "size_t": "size"}
+"""Names of parameters of plain types to which tests hand no variable."""
+
 _KEYWORDS = frozenset({"true", "false", "NULL", "stdin", "stdout", "stderr", "errno"})
 _CONSTANT = re.compile(r"^[A-Z][A-Z0-9_]*$")
 _PLAIN = re.compile(
@@ -387,11 +390,13 @@ class _Uses:
 
     def _name_by_type(self, kind: str, function: str, taken: Collection[str]) -> str:
         """A name for a parameter to which no variable is handed over: the last word of its type, ``band`` for
-        ``resistor_band_t``; "" for a type that is not the tests' own."""
+        ``resistor_band_t``, or what a plain type is for; "" where that says nothing, or is taken."""
         short = _bare(kind).removesuffix("_t").rpartition("_")[2]
-        name = f"{short}s" if kind.startswith("const ") and kind.endswith("*") else short
-        own = _bare(kind) in self.used_types and name not in (*taken, function, _bare(kind))
-        return name if own and not self.declared & {name} else ""
+        if _bare(kind) in self.used_types:
+            name = f"{short}s" if kind.startswith("const ") and kind.endswith("*") else short
+        else:
+            name = _NAMES.get(kind, "number" if _PLAIN.match(kind) else "")
+        return "" if name in (*taken, function, _bare(kind)) or name in self.declared else name
 
     def _used_type(self, name: str) -> UsedType:
         values = tuple(one for one in self.constants if _bare(self.constant_types.get(one, "")) == name)

@@ -18,14 +18,14 @@ def used(test: str) -> list[str]:
 @pytest.mark.parametrize(
     ("body", "prototype"),
     [
-        ("TEST_ASSERT_EQUAL_UINT8(3, score(1.0f));", "uint8_t score(float);"),
-        ('TEST_ASSERT_TRUE(is_paired("[]"));', "bool is_paired(const char *);"),
-        ('TEST_ASSERT_EQUAL_STRING("ab", join("a", \'b\'));', "const char *join(const char *, char);"),
-        ("uint16_t got = twice(4); use(got);", "uint16_t twice(int);"),
-        ("int left[] = {1}; CHECK(sum(left, sizeof(left) / sizeof(left[0])) == 1);", "int sum(const int *left, size_t);"),
+        ("TEST_ASSERT_EQUAL_UINT8(3, score(1.0f));", "uint8_t score(float number);"),
+        ('TEST_ASSERT_TRUE(is_paired("[]"));', "bool is_paired(const char *text);"),
+        ('TEST_ASSERT_EQUAL_STRING("ab", join("a", \'b\'));', "const char *join(const char *text, char letter);"),
+        ("uint16_t got = twice(4); use(got);", "uint16_t twice(int number);"),
+        ("int left[] = {1}; CHECK(sum(left, sizeof(left) / sizeof *left) == 1);", "int sum(const int *left, size_t size);"),
         ("assert(mix(RED));", "bool mix(colour_t);"),
         ("struct node n; clear(&n);", "void clear(struct node *n);"),
-        ('TEST_ASSERT_EQUAL_size_t(2, length_of("ab"));', "size_t length_of(const char *);"),
+        ('TEST_ASSERT_EQUAL_size_t(2, length_of("ab"));', "size_t length_of(const char *text);"),
         ("double x = 2.5; TEST_ASSERT_EQUAL_DOUBLE(1.0, root(x));", "double root(double x);"),
     ],
 )
@@ -39,7 +39,7 @@ def test_what_is_declared_defined_or_the_systems_is_not_wanted() -> None:
 
 
 def test_a_name_of_a_header_that_is_not_included_is_the_projects_own() -> None:
-    assert used("void t(void) { TEST_ASSERT_EQUAL_INT(0, read(1)); }") == ["int read(int);"]
+    assert used("void t(void) { TEST_ASSERT_EQUAL_INT(0, read(1)); }") == ["int read(int number);"]
     assert used("#include <unistd.h>\nvoid t(void) { TEST_ASSERT_EQUAL_INT(0, read(1)); }") == []
 
 
@@ -87,7 +87,7 @@ def test_an_opaque_type_is_only_used_behind_a_pointer() -> None:
     text = b"void t(void) { queue_t *q = queue_new(3); queue_free(q); }"
     usage = undeclared_usage([text], [HEADER])
     assert [one.definition for one in usage.types] == ["typedef struct queue_t queue_t;"]
-    assert [one.prototype for one in usage.functions] == ["queue_t *queue_new(int);", "void queue_free(queue_t *q);"]
+    assert [one.prototype for one in usage.functions] == ["queue_t *queue_new(int number);", "void queue_free(queue_t *q);"]
 
 
 def test_what_is_handed_to_a_helper_of_the_tests_has_the_type_of_its_parameter() -> None:
@@ -108,7 +108,7 @@ def test_what_is_handed_to_a_helper_of_the_tests_has_the_type_of_its_parameter()
         ("int a[2][3]; f(2, 3, a); int b[4][1]; f(4, 1, b); f(0, 0, NULL);",
          "void f(int rows, int columns, int @[rows][columns]);"),
         ("int a[2][3]; f(a); int b[4][3]; f(b);", "void f(int (*@)[3]);"),
-        ("int a[2][3]; f(a, 2); int b[4][3]; f(b, 4);", "void f(int (*@)[3], int);"),
+        ("int a[2][3]; f(a, 2); int b[4][3]; f(b, 4);", "void f(int (*@)[3], int number);"),
     ],
 )  # fmt: skip
 def test_an_array_of_rows_is_handed_over_as_one(calls: str, prototype: str) -> None:
