@@ -76,15 +76,18 @@ class TestContract:
 
     def missed(self, name: str, failing: Mapping[str, str]) -> str:
         """What a function should come to in tests that fail, with what these say (by test function), a line each, at most
-        :data:`MISSED`; "" when the tests do not tell. Blocking."""
+        :data:`MISSED`. A test that uses it and holds no example of it is told by the words of its name. "" when the tests do
+        not tell. Blocking."""
         own, lines = name.rpartition(".")[2], list[str]()
         for test, said in failing.items():
             for path, data in self.tests.items():
                 reader = reader_of(path)
                 if reader is None or test not in self._words or test.encode() not in data:
                     continue
-                told = reader.tests.examples_in(data, own, test)[:1]
+                told = [one for one in reader.tests.examples_in(data, own, test)[:1] if "\n" not in one]
                 lines += [f"{one}, but: {said}" if said else one for one in told]
+                if said and not told and own in self._words[test]:
+                    lines.append(f"{' '.join(test.removeprefix('test').split('_')).strip()}: {said}")
         return "\n".join(lines[:MISSED])
 
     def concerning(self, name: str, others: Collection[str] = ()) -> frozenset[str]:

@@ -95,6 +95,14 @@ static void test_odd(void) { TEST_ASSERT_FALSE(is_even(3)); TEST_ASSERT_EQUAL_IN
     assert c.missed("half", {"test_even": "it crashes"}) == ""
 
 
+def test_a_test_without_an_example_is_told_by_its_name() -> None:
+    lines = "".join(f"    add(&list, {number});\n" for number in range(3))
+    source = f"static void test_they_are_sorted(void)\n{{\n{lines}    compare(&expected, &list);\n}}\n".encode()
+    said = {"test_they_are_sorted": "Expected 1 Was 3"}
+    assert contract(test_list__c=source).missed("add", said) == "they are sorted: Expected 1 Was 3"
+    assert contract(test_list__c=source).missed("other", said) == ""
+
+
 PYTEST_OUTPUT = """=== FAILURES ===
 ________ TestCodec.test_encode[a] ________
 
