@@ -7,18 +7,27 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import Reactive
 from textual.widgets import Input, Static
 
 from screens.lines import LinesView
 
 
-class FilterBox(Input):
+class LineBox(Input):
+    """A box of one line whose place on the screen does not depend on what is in it: a letter that is typed lays out
+    nothing anew, where Textual's own box has the whole screen laid out and painted for it."""
+
+    virtual_size = Reactive(Size(0, 0), layout=False)
+
+
+class FilterBox(LineBox):
     """Where the words of a filter are typed. The footer says how to leave it."""
 
     BINDINGS = [Binding("enter", "submit", "Keep the filter"), Binding("escape", "screen.escape", "Take it away")]
 
 
-class FindBox(Input):
+class FindBox(LineBox):
     """Where the words are typed that are looked for."""
 
     BINDINGS = [Binding("enter", "submit", "Next place")]

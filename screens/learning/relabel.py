@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from agent.audit.log import LogError
 from agent.labels.queue import ORDER_WORDS, ORDERS, Filter, Order
 from screens.actions import bindings
+from screens.finding import LineBox
 from screens.keyed import NARROW
 from screens.learning.item_source import item_source
 from screens.learning.label_card import label_card, meanings, queue_heading, queue_row
@@ -57,7 +58,7 @@ class RelabelScreen(Labelling):
     def above(self) -> Iterable[Widget]:
         """The ready-made queues and the filter."""
         yield Static("", id="queues", markup=False)
-        yield Input(id="label-filter", compact=True, placeholder=_FILTER_HINT)
+        yield LineBox(id="label-filter", compact=True, placeholder=_FILTER_HINT)
 
     def body(self) -> Iterable[Widget]:
         """The queue, the card and the guidelines."""
