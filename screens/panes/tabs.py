@@ -194,6 +194,20 @@ class TabPanel(Container):
             elif not pane.has_class("-maximized"):
                 pane.border_title = ""
 
+    def on_descendant_focus(self) -> None:
+        """The frame says whether keys go to a pane."""
+        self._frame()
+
+    def on_descendant_blur(self) -> None:
+        """The same."""
+        self._frame()
+
+    def _frame(self) -> None:
+        """A class and not ``:focus-within``, for which the styles of all panes are worked out at every move from one to
+        another."""
+        focused = self.screen.focused
+        self.set_class(focused is not None and self in focused.ancestors, "-focused")
+
     def on_resize(self) -> None:
         """The titles follow the width."""
         self._title()
