@@ -12,6 +12,8 @@ from screens.panes.phases import step_mark
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, planned_by, plural
 
 _FUNCTIONS = {"writing": ("▸", WARN, "writing"), "done": ("✓", GOOD, "compiles"), "failed": ("✗", BAD, "given up")}
+_BROKEN_OFF = ("■", WARN, "broken off")
+"""Of a function that was being written when the run ended."""
 
 
 class PlanPane(Pane):
@@ -46,7 +48,7 @@ class PlanPane(Pane):
         if state.functions:
             written = sum(function.status == "done" for function in state.functions.values())
             lines += [Content(""), line(("functions ", LABEL), (f"{written} of {len(state.functions)} compile", MUTED))]
-            lines += [self._function(function) for function in state.functions.values()]
+            lines += [self._function(function, state.finished is not None) for function in state.functions.values()]
         return lines
 
     def _step(self, name: str, entry: StepState, state: RunState) -> list[Content]:
@@ -65,10 +67,11 @@ class PlanPane(Pane):
             lines.append(line((f"    {one_line(detail)}", BAD if entry.status == "failed" else MUTED)))
         return lines
 
-    def _function(self, function: FunctionState) -> Content:
-        glyph, style, word = _FUNCTIONS[function.status]
+    def _function(self, function: FunctionState, over: bool) -> Content:
+        writing = function.status == "writing"
+        glyph, style, word = _BROKEN_OFF if writing and over else _FUNCTIONS[function.status]
         tries, most = "", function.started.max_attempts
-        if function.status == "writing" and most > 1:
+        if writing and most > 1:
             tries = f", try {function.attempt} of {most}"
         elif function.attempt > 1:
             tries = f" after {plural(function.attempt, 'try', 'tries')}"

@@ -19,6 +19,7 @@ _CATEGORIES = {
     "missing_include": "an include is missing", "signature_mismatch": "a signature differs",
     "missing_definition": "a definition is missing", "logic_error": "the code itself is wrong",
 }  # fmt: skip
+_ENDED = {"complete": "is complete", "partial": "did a part", "failed": "failed", "stopped": "was stopped"}
 _MOST = 4
 _TOLD_AT_NONE = ("yes", "no", "passed", "failed", "passing", "exit code")
 
@@ -244,7 +245,7 @@ def _of_end(event: ev.Event) -> str:
             return f"{_ANSWERS.get(event.action, event.action)}{used}."
         case ev.RunFinished():
             cost = f"{plural(event.calls, 'call')} in {duration(event.seconds)}"
-            return f"The run is {event.status}{_because(event.reason)}. {cost}."
+            return f"The run {_ENDED[event.status]}{_because(event.reason)}. {cost}."
     return ""
 
 

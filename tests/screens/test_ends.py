@@ -114,3 +114,12 @@ def test_what_becomes_of_the_change_comes_after_what_was_said_last() -> None:
     session.flush()
     session.resolved(ev.DiffResolved("undone"))
     assert [t for t, _ in session.state.log] == [0.0, 34.0, 54.0, 54.0] and session.state.t == 34.0
+
+
+def test_a_function_that_was_being_written_at_the_end_is_broken_off() -> None:
+    step = ev.PlanMade((PlanStep("s1", "Write f", ("a.c",), ("f",)),), "facts")
+    begun = (ev.RunStarted("t", "/nowhere"), step, ev.FunctionStarted("f", "a.c", max_attempts=3))
+    over = (*begun, ev.RunFinished("failed"))
+    for events, said in ((begun, "▸ f  writing, try 1 of 3"), (over, "■ f  broken off, try 1 of 3")):
+        shown = "\n".join(row.plain for row in PlanPane().build(state_of(*events), 80))
+        assert said in shown
