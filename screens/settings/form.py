@@ -28,6 +28,7 @@ class FieldRow(Container):
         super().__init__(id=f"field-{field.section}-{field.key}", classes="field")
         self.field, self.model = field, model
         self.error = ""
+        self._entered = False
 
     def compose(self) -> ComposeResult:
         """Name, value and state on one line; below what it does, and the fault if there is one."""
@@ -58,10 +59,21 @@ class FieldRow(Container):
     def on_mount(self) -> None:
         """Say where the value comes from."""
         self._show_state()
+        if self._entered:
+            self.enter()
+
+    def enter(self) -> None:
+        """Put the focus on the value: at once, or as soon as it is there, for rows are made when they are first shown."""
+        values = self.query(".value")
+        self._entered = not values
+        if values:
+            values.first().focus()
 
     def sync(self) -> None:
-        """Show the model's value again."""
+        """Show the model's value again; what is still to be made shows it anyway."""
         self.error = ""
+        if not self.query(".value"):
+            return
         value = self.model.value(self.field)
         with self.prevent(Input.Changed, Switch.Changed, Select.Changed):
             control = self.query_one(".value")

@@ -99,7 +99,7 @@ class SettingsForm(Horizontal):
         """To the first field that is shown."""
         found = self.rows()
         if found:
-            found[0].query_one(".value").focus()
+            found[0].enter()
         elif self.query_one(f"#section-{_TABLE}").display:
             self.query_one(OverrideTable).focus()
 
@@ -108,8 +108,7 @@ class SettingsForm(Horizontal):
         self.search("")
         self.sections.highlighted = next(n for n, option in enumerate(self.sections.options) if option.id == section)
         self._show(section, self._found())
-        row = self.query_one(f"#section-{section}", SectionBox).made[key]
-        self.call_after_refresh(lambda: row.query_one(".value").focus())
+        self.call_after_refresh(self.query_one(f"#section-{section}", SectionBox).made[key].enter)
 
     def _found(self) -> dict[str, list[Field]]:
         """Section to the fields of it that are to be seen; sections without any are left out."""
@@ -147,4 +146,4 @@ class SettingsForm(Horizontal):
             return
         rows = [row for row in self.rows() if row.field.section == event.option.id]
         if rows:
-            rows[0].query_one(".value").focus()
+            rows[0].enter()

@@ -91,6 +91,19 @@ async def test_every_key_of_the_schema_is_found_by_its_name_and_by_what_it_does(
         assert screen.query_one("#settings-nothing").display and not screen.form.rows()
 
 
+async def test_a_section_is_entered_before_its_fields_are_made(repo: Path) -> None:
+    async with settings(repo) as (app, pilot, screen):
+        names = [str(option.id) for option in screen.form.sections.options]
+        screen.form.sections.highlighted = names.index("judgment")
+        await until(pilot, lambda: screen.form.section == "judgment")
+        screen.form._show("retrieval", screen.form._found())
+        screen.form.enter()  # in the same turn: a key that is typed ahead, on a slow machine
+        screen.form.sync()
+        await until(pilot, lambda: app.focused is not None and app.focused.has_class("value"))
+        row = screen.form.rows()[0]
+        assert row.field.section == "retrieval" and app.focused in row.walk_children()
+
+
 async def test_typing_is_checked_and_a_wrong_value_cannot_be_saved(repo: Path) -> None:
     async with settings(repo) as (app, pilot, screen):
         row = await _find(screen, pilot, "concurrency")
