@@ -162,6 +162,13 @@ class CommandBed:
             return Trial(False, built=False)
         return self._trial(reply)
 
+    async def whole(self, files: Mapping[str, str]) -> Trial:
+        """The project's own command, to its end."""
+        try:
+            return self._trial(await self.workers.ask(files=dict(files), limit=self._limit + 2.0))
+        except WorkerLost:
+            return Trial(False, built=False)
+
     async def attempts(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Trial]:
         """Candidates of one function in one build; one by one where that does not work."""
         found: dict[int, Trial] = {}

@@ -57,6 +57,9 @@ _MOST_PARTS = 4
 PAIRS_SECONDS = 3.0
 """Seconds for pairs that hold a line of the model's, when filling lines has used up the budget."""
 
+CONFIRM_SECONDS = 5.0
+"""Seconds for running all checks with the edits that mend a part, when the budget is used up."""
+
 MADE_SECONDS = 10.0
 """Seconds for conditions made from parts at least, when other edits have used up their share of the budget."""
 
@@ -287,6 +290,7 @@ class RepairPhase:
         await self.ctx.gate.pass_point()
         if not search.passing and search.partial:
             self._source = "pairs"
+            await search.confirm_partial()
             await search.run(search.combined())
             if not search.passing:
                 await search.run(search.on_top(candidates, len(bed.baseline.failing)))
@@ -309,6 +313,9 @@ class RepairPhase:
             self._source = "pairs"
             search.deadline = end + PAIRS_SECONDS
             await search.run(search.combined())
+        if not search.passing:
+            search.deadline = max(search.deadline, time.monotonic() + CONFIRM_SECONDS)
+            await search.confirm_partial()
         self._tell(search.counts, None, last=True)
         self._partial = search.best_partial
         return search.passing

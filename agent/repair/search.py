@@ -107,6 +107,7 @@ class EditSearch:
         self.forced: list[Forced] = []
         self.mixed: list[Forced] = []
         self._seen: set[tuple[str, bytes]] = set()
+        self._confirmed: set[Candidate] = set()
         self._first_at = 0.0
         self._first_tried = 0
         self._kinds: set[tuple[str, str, int]] = set()
@@ -213,6 +214,27 @@ class EditSearch:
             counts.partial += 1
             self.partial.append(found)
         self.tell(counts, found if trial.ok or trial.fixed else None)
+
+    async def confirm_partial(self) -> None:
+        """Run all checks with the best partial edits, and put aside those that break a check: a trial ends at the first
+        check that fails, so that it does not tell."""
+        for one in self.best_partial[:MOST_PARTIAL]:
+            if one.candidate in self._confirmed or self.clock() >= self.deadline:
+                continue
+            trial = await self.bed.whole(self._applied(one.candidate))
+            self._confirmed.add(one.candidate)
+            place = self.partial.index(one)
+            if trial.broken or trial.cut or not trial.fixed:
+                del self.partial[place]
+                self.mixed.append(Forced(one.candidate, one.trial.fixed, max(1, trial.broken)))
+            else:
+                self.partial[place] = Tried(one.candidate, trial)
+
+    def _applied(self, candidate: Candidate) -> dict[str, str]:
+        """Path to the text with a candidate's edits, which were applied before."""
+        by_path = {path: [one for one in candidate.edits if one.path == path] for path in {e.path for e in candidate.edits}}
+        new = {path: apply_edits(self.sources[path], tuple(edits)) for path, edits in by_path.items()}
+        return {path: data.decode("utf-8", "surrogateescape") for path, data in new.items()}
 
     @property
     def best_partial(self) -> list[Tried]:

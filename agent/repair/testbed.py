@@ -98,6 +98,10 @@ class CheckBed(Protocol):
         """Try candidates, each with path to whole new text; at most ``batch`` of one function at once."""
         ...
 
+    async def whole(self, files: Mapping[str, str]) -> Trial:
+        """Try one candidate by all checks, whatever fails: what it breaks is told too."""
+        ...
+
     async def probe(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Probe]:
         """What the code as it is and each candidate do with inputs near those of the checks; nothing where that cannot be
         found out. The candidates are told by the function that the first one changes."""
@@ -243,6 +247,18 @@ class PythonBed:
         try:
             trial = self._trial(await self.workers.ask(live=True, **request))
             return self._trial(await self.workers.ask(**request)) if trial.ok else trial  # loaded anew, to be sure
+        except WorkerLost:
+            await self.workers.start(self.check, self.python, self.budget)
+            return Trial(False, built=False)
+
+    async def whole(self, files: Mapping[str, str]) -> Trial:
+        """All tests, in processes that load the files anew."""
+        tests = [*self.baseline.passing, *self.baseline.failing]
+        try:
+            reply = await self.workers.ask(
+                files=dict(files), tests=tests, first=len(tests), limit=2 * self._limit, each=4 * self._cpu, cpu=self._cpu
+            )
+            return self._trial(reply)
         except WorkerLost:
             await self.workers.start(self.check, self.python, self.budget)
             return Trial(False, built=False)

@@ -313,3 +313,28 @@ async def test_a_run_that_breaks_a_check_ends_there(tmp_path: Path) -> None:
     finally:
         await bed.close()
     assert not broken.ok and not broken.cut and broken.broken
+
+
+SIZES = "def size(n):\n    if n > 100:\n        return 'large'\n    return 'small'\n"
+SIZES_TEST = "from size import size\n\n\n" + "".join(
+    f"def test_{number}():\n    assert size({number}) == {want!r}\n\n\n"
+    for number, want in ((1, "small"), (2, "small"), (50, "large"), (60, "large"), (70, "middle"))
+)
+
+
+async def test_an_edit_that_mends_some_checks_and_breaks_others_is_put_aside(tmp_path: Path) -> None:
+    """A trial ends at the first check that fails, before it comes to those that pass now."""
+    (tmp_path / "size.py").write_text(SIZES)
+    (tmp_path / "test_size.py").write_text(SIZES_TEST)
+    bed = await python_bed(tmp_path)
+    try:
+        await bed.open()
+        edits = [edit("size.py", SIZES, "n > 100", new) for new in ("True", "n > 40")]
+        search = EditSearch(bed, {"size.py": SIZES.encode()}, time.monotonic() + 40.0)
+        await search.run([one for one, _ in edits])
+        assert len(search.partial) == 2
+        await search.confirm_partial()
+    finally:
+        await bed.close()
+    assert [one.candidate for one in search.partial] == [edits[1][0]]
+    assert [one.candidate for one in search.mixed] == [edits[0][0]] and search.mixed[0].broken == 2
