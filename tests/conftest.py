@@ -64,18 +64,6 @@ def a_search_ends_soon_after_it_found() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def screens_are_looked_at_sooner() -> Iterator[None]:
-    """A pilot waits after every key until the process has been idle for a moment, and a screen is laid out anew at most once
-    in a frame. Both are half as long here: screens of tests are small, and most of the seconds of their tests are waits."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "textual" in sys.modules:
-            patch.setattr("textual._wait.SLEEP_GRANULARITY", 1 / 100)
-            patch.setattr("textual._wait.SLEEP_IDLE", 1 / 2000)
-            patch.setattr("textual.screen.UPDATE_PERIOD", 1 / 120)
-        yield
-
-
 @pytest.fixture(scope="session")
 def trusting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A state directory in which the repositories of tests are trusted."""

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from agent import events as ev
 from agent.audit.history import list_runs
 from agent.audit.log import known_log
 from agent.audit.reader import LogReader
@@ -254,12 +255,14 @@ def _play(scenario: Scenario, repo: Path, url: str, resume: str = "", kill_at: i
     async def play() -> dict[str, Any]:
         search.SETTLE_SECONDS, search.LONGEST_SETTLE = 0.0, math.inf
         models = {"provider": "openai", "base_url": url, "concurrency": 1}
-        extra = {"models": models, "repair": {"budget_s": 3600, **only("called", "comparison", "negation")}}
+        extra = {"models": models, "repair": {"budget_s": 3600, **only("field", "comparison", "negation")}}
         run = await open_run(scenario.task, repo, extra=extra, resume=resume)
         heard = 0
 
-        def listen(_: object) -> None:
+        def listen(envelope: ev.Envelope) -> None:
             nonlocal heard
+            if isinstance(envelope.event, ev.CandidatesTried):
+                return  # told by the clock, so no two runs have as many
             heard += 1
             if heard == kill_at:
                 os._exit(9)

@@ -371,7 +371,7 @@ async def test_what_the_task_tells_in_words_becomes_a_test_that_is_a_guess(tmp_p
 async def test_a_guess_that_no_edit_satisfies_gives_way_to_another_one(tmp_path: Path) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says("slug('A 1') should return 'zz'", "slug('A 1') should return 'a1'")) as server:
-        finished, heard = await play(repo, server, task=REPORT, repair={"guess": True, **only("called")})
+        finished, heard = await play(repo, server, task=REPORT, repair={"guess": True, **only("field")})
     assert "slug('A 1') should return 'a1' is a guess" in finished.reason, finished.reason
     assert "'zz'" not in of(heard, ev.DiffReady)[0].diff
     assert not any(call.path == "/infill" for call in server.calls)
@@ -438,7 +438,7 @@ async def test_a_person_says_whether_the_check_is_what_the_task_means(tmp_path: 
 async def test_a_check_that_does_not_show_the_fault_is_not_kept(tmp_path: Path, line: str, why: str) -> None:
     repo = repository(tmp_path, {"slug.py": SLUG, "test_slug.py": PLAIN_TEST})
     async with ScriptedServer(says(line)) as server:
-        _, heard = await play(repo, server, task=REPORT, repair={"guess": True, **only("called")})
+        _, heard = await play(repo, server, task=REPORT, repair={"guess": True, **only("field")})
     assert any(why in one.text for one in of(heard, ev.Notice))
     assert "reported" not in of(heard, ev.DiffReady)[0].diff
 
@@ -472,6 +472,6 @@ async def test_code_that_writes_into_the_pipe_of_its_own_worker_ends_no_run(tmp_
     spoiling = f"import os\nfor name in ('replies', 'requests'):\n    if os.path.exists('../' + name):\n        open('../' + name, 'w').write({said})\n{SLUG}"  # noqa: E501
     repo = repository(tmp_path, {"slug.py": spoiling, "test_slug.py": SLUG_TEST})
     async with ScriptedServer("no") as server:
-        few = only("called", "negation", "result", "statement-moved", "statement-removed")
+        few = only("field", "negation", "result", "statement-moved", "statement-removed")
         finished, _ = await play(repo, server, with_model=False, repair=few)
     assert finished.status in ("failed", "partial", "complete") and finished.reason

@@ -19,6 +19,7 @@ from screens.home.screen import Guide
 from screens.run.screen import RunScreen
 from screens.runner import FetchProgress, ModelState, RecentRun
 from tests.screens.driving import DEMOS, ScriptedRun, home_services
+from tests.tui.journey import until
 from tui.app import CraApp
 
 
@@ -185,13 +186,11 @@ async def test_what_is_missing_is_said(toasts: list[str]) -> None:
         assert app.focused is app.screen.query_one("#repo")
         app.screen.query_one("#repo", Input).value = "/no/such/folder"
         await pilot.press("f5")
-        await pilot.pause()
-        assert app.session is None
-        assert any("/no/such/folder" in text for text in toasts)
+        await until(pilot, lambda: any("/no/such/folder" in text for text in toasts))
         app.screen.query_one("#repo", Input).value = __file__
         await pilot.press("f5")
-        await pilot.pause()
-        assert app.session is None and any("is a file, not a folder. Give the path" in text for text in toasts)
+        await until(pilot, lambda: any("is a file, not a folder. Give the path" in text for text in toasts))
+        assert app.session is None
 
 
 async def test_without_a_model_it_can_be_fetched_here() -> None:
