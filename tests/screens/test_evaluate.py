@@ -90,7 +90,7 @@ async def test_two_models_are_asked_and_compared(filled: Filled, size: tuple[int
             assert "12 questions of 6 tasks" in text and "m2 and m3: kappa 1.00" in text
             assert "F1" in text and "Brier" in text and "ECE" in text and ".92" in text, "6 right yes, one wrong"
             assert ".92 ." in text, "with its interval"
-            assert "m1" in text and "measured here on its own rows" in text
+            assert "m1" in text and "measured here on its own training rows" in text
             assert all(row.cell_length <= size[0] for row in front(app).facts.lines)
     reader = LogReader(filled.path)
     runs = [run for run in list_runs(reader) if "Evaluation of" in run.task]
@@ -153,7 +153,7 @@ async def test_only_rows_that_an_export_held_out(filled: Filled) -> None:
             assert f"{held} calls" in shown(app)
             await pilot.press("f5")
             await until(pilot, lambda: front(app).done is not None)
-            assert len(server.calls) == held and "on its own rows" not in shown(app)
+            assert len(server.calls) == held and "on its own training rows" not in shown(app)
 
 
 async def test_a_model_that_cannot_be_asked_is_said(filled: Filled) -> None:
