@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator
 
 from agent.language.nesting import UNREADABLE
 from agent.python.names import undefined_names
 from agent.replacements import Replacement, replaced
 
+_EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -23,11 +25,12 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     - A bare name that nothing binds and the class has as a member: it is read through ``self``.
     - A parameter that ``callers`` (sources of tests) leave out gets the default None.
     - A method without arguments that they only read is a property.
+    - An exception whose ``__init__`` takes one value and does nothing hands it on.
 
     What cannot be parsed is left alone.
     """
     told: dict[str, None] = {}
-    for rule in (_hidden_methods, _bare_members, _defaults, _properties):
+    for rule in (_hidden_methods, _bare_members, _defaults, _properties, _messages):
         try:
             tree = ast.parse(source)
             users = [ast.parse(one) for one in callers]
@@ -151,3 +154,15 @@ def _properties(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterat
             at = _offset(source, method.lineno, method.col_offset)
             why = f"The tests read {name} without a call, so it is a property."
             yield Replacement(at, at, "@property\n" + " " * method.col_offset), why
+
+
+def _messages(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
+    if not isinstance(node, ast.ClassDef) or not any(_EXCEPTION.search(ast.unparse(base)) for base in node.bases):
+        return
+    head = _methods(node).get("__init__")
+    if head is None or len(head.args.args) != 2 or head.args.vararg or head.args.kwarg or head.args.kwonlyargs:
+        return
+    body = [one for one in head.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    if len(body) == 1 and isinstance(body[0], ast.Pass):
+        at, name = _offset(source, body[0].lineno, body[0].col_offset), head.args.args[1].arg
+        yield Replacement(at, at + len(b"pass"), f"super().__init__({name})"), f"{node.name} hands its {name} on."

@@ -69,3 +69,13 @@ def test_what_tests_read_without_a_call_is_a_property() -> None:
 def test_what_cannot_be_read_or_is_not_there_is_left_alone() -> None:
     for source, name in ((b"class Shelf(:\n", "Shelf"), (b"x = 1\n", "Shelf"), (HIDING.encode(), "Shelf.none")):
         assert without_slips(source, name, [b"Shelf()"]) == (source, ())
+
+
+def test_an_exception_hands_its_message_on() -> None:
+    head = b'class FullError(BufferError):\n    """No room."""\n\n'
+    source = head + b'    def __init__(self, message):\n        """Doc."""\n        pass\n'
+    changed, told = without_slips(source, "FullError")
+    assert len(told) == 1 and result(changed.decode(), "str(FullError('full'))") == "full"
+    assert without_slips(changed, "FullError") == (changed, ())
+    for other in (source.replace(b"message)", b"message, code)"), source.replace(b"(BufferError)", b"(Shelf)")):
+        assert without_slips(other, "FullError") == (other, ())

@@ -10,7 +10,7 @@ from agent.coding.files import Files, LazyFiles, content, put_back
 from agent.coding.open_items import source_of
 from agent.coding.replace import find_symbol, replace_symbol, symbol_source
 from agent.coding.replies.new_symbol import add_symbol
-from agent.coding.replies.search_replace import EditResult, apply_edits, parse_edits
+from agent.coding.replies.search_replace import EditResult, apply_edits, changed_lines, parse_edits
 from agent.coding.writing.best_version import Versions
 from agent.coding.writing.candidates import (
     CheckScore,
@@ -183,6 +183,8 @@ class _Step:
 
     async def _rounds(self, name: str, path: str) -> str:
         """Try until it works. Returns "" or why it did not."""
+        if await self._by_facts(name, path):
+            return ""
         trouble, seen, again = "", set[str](), False
         measured = Versions(self.files)
         for attempt in range(1, self.attempts + self.samples):
@@ -223,6 +225,19 @@ class _Step:
             self._choose(name, path, best, len(measured), "best" if measured.differ else "only")
             return ""
         return f"{name or 'The edit'} could not be made in {self.attempts} tries: {headline(trouble)}"
+
+    async def _by_facts(self, name: str, path: str) -> bool:
+        """Whether facts alone make a stub whole: then nobody is asked."""
+        language = reader_of(path) if name and self.open_context else None
+        if language is None or not self._source(path, name):
+            return False
+        source = self.files.read_bytes(path)
+        data, told = language.without_slips(source, name, self.callers)
+        if not told or any(one.name == name or one.name.startswith(f"{name}.") for one in language.stubs(data, [name])):
+            return False
+        removed, added = changed_lines(source.decode("utf-8", "replace"), data.decode("utf-8", "replace"))
+        self.ctx.notice("info", f"{name} is written by facts: {' '.join(told)}", "implement")
+        return not await self._check(name, [EditResult(True, path, data, how="symbol", added=added, removed=removed)])
 
     def _tell(self, name: str, path: str, number: int, points: CheckScore | None, call: int) -> None:
         failure = brief(points.failure).partition("\n")[0] if points is not None else ""

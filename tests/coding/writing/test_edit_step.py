@@ -99,6 +99,15 @@ async def test_a_stub_is_no_new_version(tmp_path: Path) -> None:
     assert outcome.ok and len(server.calls) == 2
 
 
+async def test_a_stub_that_facts_make_whole_is_not_asked_for(tmp_path: Path) -> None:
+    stub = b"class FullError(BufferError):\n    def __init__(self, message):\n        pass\n"
+    files = tree(tmp_path, full__py=stub)
+    step = PlanStep("s1", "Implement FullError.", ("full.py",), ("FullError",), kind="function_implement")
+    outcome, server, _ = await run(tmp_path, files, step, FIXED)
+    assert outcome.ok and outcome.files == ("full.py",) and not server.calls
+    assert files.read_bytes("full.py") == stub.replace(b"pass", b"super().__init__(message)")
+
+
 async def test_a_new_method_and_a_new_function(tmp_path: Path) -> None:
     files = tree(tmp_path)
     step = PlanStep("s1", "Add them.", ("budget.py",), ("Budget.left", "helper"))
