@@ -1,4 +1,4 @@
-"""Real changes as a yardstick: reading them, checking out their parent commits, scoring a ranking."""
+"""Real changes as a benchmark: read them, check out their parent commits, score a ranking."""
 
 from __future__ import annotations
 

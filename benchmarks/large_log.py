@@ -73,7 +73,7 @@ def write_log(repo: Path, calls: int) -> None:
 
 async def _until(condition: Callable[[], object]) -> None:
     while not condition():
-        await asyncio.sleep(0.05)  # seldom, for the waiting not to be measured
+        await asyncio.sleep(0.05)  # rarely, so that waiting is not measured
 
 
 async def _painted(app: CraApp) -> None:

@@ -92,7 +92,7 @@ def main() -> None:
                 os.environ[KEY_ENV] = key
                 show(asyncio.run(look(base_url, KEY_ENV)))
                 if not options.no_task:
-                    os.environ[KEY_ENV] = key  # whoever reads a key takes it out of the environment
+                    os.environ[KEY_ENV] = key  # reading a key removes it from the environment
                     print(one_task(options.demo, base_url, options.limit), flush=True)
         except (RuntimeError, ModelError, CannotRun, subprocess.CalledProcessError) as error:
             print(f"could not be run: {error}", flush=True)

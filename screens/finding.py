@@ -1,4 +1,4 @@
-"""A line in which words are typed that are looked for in a view of lines."""
+"""A line for the words to be found in a view of lines."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class FindLine(Horizontal):
 
     @property
     def count(self) -> str:
-        """Such as ``3 of 12``."""
+        """The place and the number of places, as ``3 of 12``."""
         return str(self.query_one(Static).content)
 
     def look_in(self, view: LinesView, name: str) -> None:

@@ -32,7 +32,7 @@ _ABOUT = {
     "home": "Say what is to be done, choose a repository, start. A ready-made task is started with enter.",
     "relabel": "One call at a time: say what the right answer is. Labels are kept at once and train better answers.",
     "calibrate": "Where to cut a model's P(yes), from your labels. The estimate is for calls it has not seen.",
-    "evaluate": "The labelled questions, asked again of any model; F1, Brier and calibration error with 95 % intervals.",
+    "evaluate": "Ask any model the labelled questions again: F1, Brier and calibration error with 95 % intervals.",
     "history": "Every run of this repository. Enter opens one as it was; m and = compare two.",
     "replay": "A run as it was, event by event. At its end it shows what the run showed.",
     "settings": "Every setting with what it does. Nothing is written before you have seen what would change.",

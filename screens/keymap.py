@@ -1,4 +1,4 @@
-"""A person's own keys (``[ui.keys]``), checked before Textual gets them, so that no key comes to mean two things."""
+"""A person's own keys (``[ui.keys]``), checked before Textual gets them, so that no key has two meanings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is pasted, made fit for a box: no terminal codes, no control bytes, and no more than a box can carry."""
+"""Clean pasted text for a box: no terminal codes, no control bytes, and not too long."""
 
 from __future__ import annotations
 

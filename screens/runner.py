@@ -1,4 +1,4 @@
-"""What the screens need from below: a run that can be started and heard, and the services of the application.
+"""What the screens need from the engine: a run that can be started and listened to, and the application's services.
 
 The command line (``tui``) puts these together; tests hand in their own.
 """
@@ -115,7 +115,7 @@ class DemoTask:
 
 @dataclass(frozen=True)
 class RecentRun:
-    """An earlier run as the list shows it; ``started`` is ISO 8601, ``undecided`` says that its change waits for a word,
+    """An earlier run as the list shows it; ``started`` is ISO 8601, ``undecided`` says that its change waits for a decision,
     ``resumable`` that it never said how it ended and that its place is still there."""
 
     run_id: str

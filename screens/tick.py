@@ -1,4 +1,4 @@
-"""Something that is on or off, said by a mark and not by colour alone."""
+"""A switch that shows whether it is on by a mark, not by colour alone."""
 
 from __future__ import annotations
 

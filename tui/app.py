@@ -133,7 +133,7 @@ class CraApp(App[int]):
             self.home.take_typed(clean(typed))
 
     def on_app_focus(self) -> None:
-        """The window is looked at."""
+        """The window has the focus."""
         self.presence.looked_at = True
 
     def on_app_blur(self) -> None:

@@ -161,7 +161,7 @@ def _expected(error: BaseException) -> tuple[str, int] | None:
         return text, exit_codes.USAGE
     if isinstance(error, ModelError | LogError | IndexUnavailable):
         return text, exit_codes.MISSING
-    if isinstance(error, OSError) and error.strerror:  # a full disk, say; without words it is a fault of ours
+    if isinstance(error, OSError) and error.strerror:  # such as a full disk; without a message it is a bug
         named = f"{error.filename}: " if error.filename is not None else ""
         return f"{named}{error.strerror}.", exit_codes.MISSING
     return None

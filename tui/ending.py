@@ -68,6 +68,6 @@ async def end_run(session: RunSession | None, work: asyncio.Task[Any] | None, wh
         with contextlib.suppress(Exception, asyncio.CancelledError):
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 await asyncio.wait([work])
-                work.exception()  # the log has it; nobody else is there to hear it
+                work.exception()  # the log has it, and no screen is left to show it
     with contextlib.suppress(Exception):
         await session.close()

@@ -1,5 +1,5 @@
-"""Being noticed while somebody looks elsewhere: the terminal's title says what goes on, and when the run waits or has ended
-the bell rings and, in terminals that know it (OSC 9), a notification appears.
+"""Notifications while the person looks elsewhere: the terminal's title says what goes on, and when the run waits or has
+ended the bell rings and, in terminals that know it (OSC 9), a notification appears.
 
 Nothing is written where there is no terminal of our own: in a browser, in tests, on a pipe.
 """

@@ -34,7 +34,7 @@ def guarded(show: Printer, gone: Callable[[], None]) -> Printer:
             if error.errno not in (errno.EPIPE, errno.EIO):  # a pipe that nobody reads, a terminal that was closed
                 raise
             over = True
-            nowhere = os.open(os.devnull, os.O_WRONLY)  # what is still buffered must not fail at exit
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # a failing flush of buffered output must not disturb the exit
             os.dup2(nowhere, sys.stdout.fileno())
             os.close(nowhere)
             gone()
@@ -156,7 +156,7 @@ def _contract(event: ev.ContractChecked) -> str:
 
 def _include(event: ev.IncludeAdded) -> str:
     text = event.text or f"#include <{event.header}>"
-    if not event.line:  # nobody looked whether it helped: the version that it was put in for was taken back
+    if not event.line:  # it was never tried: the version that needed it was taken back
         return f"{event.file}: {text} taken out with the version it was put in for"
     return f"{event.file}:{event.line}: {text} {'inserted' if event.kept else 'taken out again'} ({event.how})"
 

@@ -50,7 +50,7 @@ def engine_services(repo: Path | None = None) -> Services:
 
 
 async def predicted_calls(task: str, repo: Path) -> int | None:
-    """About how many calls a task will take; None where there is nothing to index. The index it takes lies in
+    """About how many calls a task will take; None where there is nothing to index. Its index is in
     the cache, so that looking at a folder leaves nothing in it."""
     return await asyncio.to_thread(_predict, task, repo.resolve())
 
@@ -151,7 +151,7 @@ def _events_before(run: Run) -> list[Envelope]:
 
 
 def hidden_files(repo: Path) -> tuple[str, ...]:
-    """What no model may be shown, if the repository is a copy of a demo."""
+    """The files that no model may see, if the repository is a copy of a demo."""
     from agent.workspace.demo import read_demo
     from agent.workspace.git import WorkspaceError
 

@@ -1,4 +1,4 @@
-"""The application in a browser, for whoever has the address that was printed, and nobody else.
+"""The application in a browser, only for a person who has the printed address.
 
 A page of any web site can send requests to this machine. So every request must come with a cookie that is only given for the
 random token in the printed address; it must name this server as its host (a foreign name that points here is DNS
@@ -65,11 +65,11 @@ class GuardedServer(Server):
         return f"http://{host}:{self.port}/?token={self._token}"
 
     def initialize_logging(self) -> None:
-        """Faults only: an access log would hold the token."""
+        """Log errors only: an access log would contain the token."""
         logging.basicConfig(level="ERROR", format="%(message)s")
 
     async def on_startup(self, app: web.Application) -> None:
-        """What is to be said was said by the command."""
+        """Print nothing: the command has printed the address."""
 
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard], client_max_size=1 << 16)
@@ -158,7 +158,7 @@ class GuardedServer(Server):
 
 
 def _is_address(host: str) -> bool:
-    """Whether a host is an IP address: a name can be made to point here by anybody, an address cannot."""
+    """Whether a host is an IP address: anyone can make a name point here, but not an address."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

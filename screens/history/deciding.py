@@ -24,7 +24,7 @@ class Deciding(ListScreen):
         raise NotImplementedError
 
     def can_decide(self) -> bool:
-        """Whether the selected run's change waits for a word."""
+        """Whether the selected run's change waits for a decision."""
         run = self.run
         return run is not None and run.undecided and not run.busy
 

@@ -71,7 +71,7 @@ _DECIDED = {
 
 
 def _change_lines(run: RunSummary) -> list[Content]:
-    """What it changed, and what became of that; who has not decided yet is told how."""
+    """What it changed, and what became of that; without a decision, how to decide."""
     if run.undecided:
         how = "a applies it, w keeps its branch, d discards it, enter shows it"
         return [
@@ -107,7 +107,7 @@ def change_counts(run: RunSummary) -> str:
 
 
 def may_resume(run: RunSummary) -> bool:
-    """Whether there is anything to go on with: no end was said, or it was stopped and its place is still there."""
+    """Whether the run can be resumed: it has no recorded end or was stopped, and its place still exists."""
     return run.unfinished or (run.place and run.status in ("stopped", "partial", "failed") and not run.fate.choice)
 
 

@@ -174,7 +174,7 @@ class HomeScreen(KeyedScreen[None]):
         self.query_one(f"#{self._first_focus()}").focus()
 
     def _first_focus(self) -> str:
-        """Who opened it on a repository has a task of their own in mind; what they type must not be lost."""
+        """A person who opened it on a repository begins to type their task, which must not be lost."""
         if self.first_repo is not None:
             return "start" if self.first_task else "task"
         return "demos" if self.ready_made and not self.first_task else "task"
@@ -254,7 +254,7 @@ class HomeScreen(KeyedScreen[None]):
 
     @property
     def left_behind(self) -> RecentRun | None:
-        """A run of an earlier session that did not end, else the newest whose change waits for a word."""
+        """A run of an earlier session that did not end, else the newest whose change waits for a decision."""
         mine = self.session.state.run_id if self.session is not None else ""
         others = [run for run in self.recent if run.run_id != mine]
         left = [run for run in others if run.resumable] or [run for run in others if run.undecided]
@@ -311,13 +311,13 @@ class HomeScreen(KeyedScreen[None]):
         self.action_start()
 
     def take_typed(self, text: str) -> None:
-        """Text that was typed before anything could take it is meant for the task."""
+        """Put text that was typed before any box had the focus into the task."""
         box = self.query_one("#task", TextArea)
         box.focus()
         box.insert(text)
 
     def on_paste(self, event: Paste) -> None:
-        """Pasted where nothing can be typed, it is meant for the task."""
+        """Put text that is pasted outside of a box into the task."""
         if not isinstance(self.focused, Input | TextArea):
             box = self.query_one("#task", TextArea)
             box.focus()

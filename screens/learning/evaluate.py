@@ -50,7 +50,7 @@ class EvaluateScreen(ListScreen):
     ACTION_GROUP = "evaluate"
     NAME = "Evaluate"
     ids = ("subjects", "scores")
-    LIST_TITLE = "What to ask of whom"
+    LIST_TITLE = "Choose what to ask"
     EMPTY = "No label yet, so there is nothing to measure by. F8 opens the calls to label."
 
     def __init__(self, services: Services, *, repo: Path) -> None:
@@ -163,7 +163,7 @@ class EvaluateScreen(ListScreen):
         self.show_facts()
 
     def action_add(self) -> None:
-        """Name a model that is not listed, an adapter after a plus."""
+        """Name a model that is not listed; NAME+ADAPTER adds an adapter."""
 
         def named(name: str | None) -> None:
             if name and name not in self.models:
@@ -182,7 +182,7 @@ class EvaluateScreen(ListScreen):
             return
         session = getattr(self.app, "session", None)
         if session is not None and session.live:
-            self.say("A run is going on; a model is measured when nothing else asks it. Stop the run, or wait for its end.")
+            self.say("A run is going on. Stop it or wait for its end: a model is measured while nothing else uses it.")
             return
         start(self, self._evaluate, group="evaluate")
 
@@ -248,8 +248,8 @@ class EvaluateScreen(ListScreen):
         lines += [line(("questions", LABEL)), *(line(f"  {stage_title(stage)}") for stage in self.stages)]
         if self.held is None:
             said = (
-                "Every labelled question is asked. A model or threshold that was made from these labels is then measured on "
-                "what it has seen: choose the rows that an export held out to measure it on what it has not."
+                "Every labelled question is asked. A model that was trained on these labels, or a threshold fitted to them, "
+                "is then measured on what it has seen. Choose the rows that an export held out to measure it on new ones."
             )
         else:
             said = f"Only the test rows of {self.held.folder} are asked."
@@ -303,7 +303,7 @@ class EvaluateScreen(ListScreen):
         self.export_of(Filter())
 
     def action_back(self) -> None:
-        """Leave; asks while questions are out."""
+        """Leave; asks first while questions are being asked."""
         if not self.evaluating:
             self.dismiss()
             return

@@ -1,4 +1,4 @@
-"""The state behind the relabelling screen: the queue, where it stands, what was labelled, undone and skipped."""
+"""The state of the relabelling screen: the queue, the position in it, what was labelled, undone and skipped."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class LabelSession:
         self.reader.close()
         self.book.close()
         if self.done:
-            with contextlib.suppress(LogError, ConfigError):  # they are in the log; the next sitting gathers them
+            with contextlib.suppress(LogError, ConfigError):  # the log has them; the next session gathers them
                 gather_if_pooled(self.book.path, load(self.repo))
 
     # -- the queue
@@ -215,7 +215,7 @@ class LabelSession:
         self._remember(item, before, self.clock())
 
     def worth(self, item: Item) -> str:
-        """What the labels given so far are good for, in the stage of a call."""
+        """How far the labels of a call's stage are from a fitted threshold, in a line."""
         return still_missing(self.items, item.stage, item.model, item.question)
 
     def comment(self, item: Item, note: str) -> None:
@@ -255,7 +255,7 @@ class LabelSession:
         return item
 
     def _take_in(self, item: Item, row: LabelRow | None) -> None:
-        """The label on this call has changed: so may what its twins say, and in which queues they all are."""
+        """Update the call after its label has changed, the other calls of its judgment, and the queues."""
         group = self._alike.get(item.judgment, [item])
         before = _counts(group)
         self._set(item, row, own=row is not None)

@@ -1,4 +1,5 @@
-"""What one sitting at the labels came to: how many, how often the model was right, how fast. Taken back is taken off."""
+"""The figures of one session of labelling: how many labels, how often the model was right, how fast. Undone labels do not
+count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does with the call in front: say what is right, agree, skip, take back, comment."""
+"""The actions on the call in front: label, agree, skip, undo, comment."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Labelling(LogScreen):
             self.labels.move(1)
             return ""
         if self.labels.move_to_open():
-            return "   that was the last: on with the first that has no label"
+            return "   that was the last one; now at the first without a label"
         return "   that was the last in this queue"
 
     def action_skip(self) -> None:

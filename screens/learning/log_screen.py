@@ -1,4 +1,4 @@
-"""What the screens over a repository's log share: title, list on the left, what it is about on the right, a line of news."""
+"""The frame of the screens over a repository's log: title, list on the left, details on the right, a line of news."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source that a question was about, whole: what the model did not see may be what decides."""
+"""The whole source that a question was about, with the parts that the model did not see."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from agent.state.run_state import RunState
 from screens.lines import LinesView, Target
 
 Rank = Literal[1, 2, 3]
-"""How much a pane is worth being in front: 1 routine, 2 an incident (compile error, adjustment, overrule, repair), 3 the
-end."""
+"""The rank of an event for bringing its pane to the front: 1 routine, 2 an incident (compile error, adjustment, overrule,
+repair), 3 the end."""
 Wish = Rank | Callable[[Any], Rank | None]
 """A rank, or what tells it of the event; None for no wish."""
 

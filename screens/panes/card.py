@@ -83,7 +83,7 @@ class CardView(LinesView):
 
     @property
     def _follows(self) -> bool:
-        """Whether it stands where it went to by itself, or at its end: the person has not scrolled away."""
+        """Whether the view follows the text: the person has not scrolled away from where it put itself, or is at the end."""
         return self.scroll_offset.y == self._followed_to or self.scroll_offset.y >= self.max_scroll_y - 1
 
     def _follow_on(self) -> None:

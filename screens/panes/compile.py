@@ -70,12 +70,12 @@ class CompilePane(Pane):
     """The newest incident first, whole; older ones as a line that opens."""
 
     name, title, short = "compile", "Compile", "Comp"
-    about = "What the compiler said, the questions asked on the way to a category, what was mended."
+    about = "What the compiler said, the questions asked on the way to a category, what was fixed."
     look = "look at the compile error"
     wishes = {ErrorClassified: 2, IncludeAdded: 2, RecoveryDone: 2, CompileFinished: lambda event: None if event.ok else 2}
     incident = CompileIncident
     headline = staticmethod(headline)
-    empty = "Nothing was compiled yet. Errors, the questions asked about them and the fixes appear here."
+    empty = "Nothing has been compiled yet. Errors, the questions asked about them and the fixes appear here."
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

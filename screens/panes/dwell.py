@@ -1,4 +1,4 @@
-"""Which pane comes to the front by itself, and for how long: long enough to be read, and what matters most first.
+"""Which pane comes to the front by itself, and for how long: long enough to read it, the most important first.
 
 A pane that was brought forward stays for at least :data:`DWELL_SECONDS`. What else would have come forward meanwhile waits:
 of that the most important, and of equals the newest, is next. A pane with an incident is not put away for routine before

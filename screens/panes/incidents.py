@@ -1,4 +1,4 @@
-"""What was out of the ordinary, in one line each: for the strip under the tabs and as the heading of its own pane."""
+"""Unusual events, one line each: for the strip under the tabs and as the heading of their own pane."""
 
 from __future__ import annotations
 

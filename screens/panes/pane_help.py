@@ -39,7 +39,7 @@ _BY_ID: dict[str, tuple[str, str]] = {
     "label-filter": ("Filter", "stage: run: model: with a name, yes, no, defaulted, disputed, labelled, or any words."),
     "runs": ("Runs", "Newest first. ✓ complete, ◐ partial, ✗ failed, ■ stopped, … unfinished; » is the marked one."),
     "run-facts": ("Run", "How the run ended and what became of its change; or the comparison of two."),
-    "fits": ("Questions and models", "✓ a threshold better than chance, ! one that is not, · too few labels yet."),
+    "fits": ("Questions and models", "✓ a threshold better than the one in use, ! one that is not, · too few labels yet."),
     "fit": ("Threshold", "How often the model was right, the curve over all thresholds, and what to expect of the best."),
     "settings-sections": ("Sections", "The parts of the configuration file. Enter goes to the fields."),
     "settings-search": ("Search", "Shows only settings whose name or description holds all the words."),

@@ -113,7 +113,7 @@ def _of_retrieval(event: ev.Event) -> str:
             said = "left out" if level == "excluded" else f"shown as {level}"
             return f"{event.symbol}{place} is {said}{_because(event.reason)}."
         case ev.ContextAssembled():
-            gone = f"; left out for want of room: {_listed(event.dropped)}" if event.dropped else ""
+            gone = f"; left out because they do not fit: {_listed(event.dropped)}" if event.dropped else ""
             size = f"{event.tokens:,} of {event.budget:,} tokens"
             return f"The context takes {size}, from {plural(len(event.files), 'file')}{gone}."
     return ""

@@ -1,4 +1,4 @@
-"""Texts that the model is writing now: what has come of each, how fast, and for how long it has been at it."""
+"""Texts that the model is writing now: how far each is, how fast it comes, and for how long."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Writing:
 
 
 class WritingNow:
-    """The texts of one run that are asked for and not answered. They are not part of its state: a replay has none."""
+    """The texts of one run that are being written. They are not part of its state, so a replay has none."""
 
     def __init__(self) -> None:
         self._open: dict[int, Writing] = {}

@@ -102,7 +102,7 @@ def _choosing(waiting: GateWaiting, width: int) -> list[Content]:
 
 
 def _reviewing(session: RunSession, width: int) -> list[Content]:
-    """The end of a stage: its verdicts can still be turned round."""
+    """The end of a stage, where its verdicts can still be reversed."""
     calls = [call for call in session.state.calls if call.stage == session.reviewing and call.verdict is not None]
     yes = sum(bool(call.verdict) for call in calls)
     doubtful = session.doubtful()

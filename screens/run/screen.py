@@ -421,7 +421,7 @@ class RunScreen(KeyedScreen[None]):
 
     async def _undo(self) -> None:
         done, text = await self.session.take_back()
-        self.app.clear_notifications()  # what was said of the apply holds no more
+        self.app.clear_notifications()  # the sentence about the apply no longer holds
         self.app.notify(text, severity="information" if done else "error", timeout=4 if done else 20)
         self.refresh_state([])
 

@@ -28,7 +28,7 @@ _MOST_DOUBTFUL = 5
 
 
 def _margin(call: ShownCall) -> float:
-    """How far a verdict is from having been the other: 0 for one that no answer stands behind."""
+    """How far a verdict is from the opposite one: 0 for a default."""
     if call.answer.defaulted:
         return 0.0
     score = call.answer.score if call.answer.score is not None else call.answer.p_yes
@@ -172,7 +172,7 @@ class RunSession:
         return waiting.verdict if waiting is not None and call is not None and waiting.call_id == call.call_id else None
 
     def ready(self) -> bool:
-        """False while a prompt that appeared by itself is too fresh for a key to be meant for it."""
+        """False while a prompt that appeared by itself is so new that a key was probably meant for something else."""
         return self._clock() - self._prompted_at >= self._grace
 
     @property
@@ -207,18 +207,18 @@ class RunSession:
 
     @property
     def reviewing(self) -> str:
-        """The stage whose verdicts can be turned round before they are used, or ""."""
+        """The stage under review, whose verdicts can be reversed before they are used; "" for none."""
         waiting = self.waiting
         return waiting.stage if waiting is not None and waiting.kind == "stage" and waiting.reason == "review" else ""
 
     def revise(self, call: ShownCall, right: bool) -> bool:
-        """Say what is right for a call of the stage that is looked over. True when that turned its verdict round."""
+        """Give the right answer for a call of the stage under review. True when that reversed its verdict."""
         if call.stage != self.reviewing or call.verdict is right:
             return False
         return self.gate.overrule(call.call_id)
 
     def doubtful(self) -> list[ShownCall]:
-        """Of the stage that is looked over: the calls whose verdicts are least certain, the least certain first."""
+        """The least certain calls of the stage under review, the least certain first."""
         if not self.reviewing:
             return []
         calls = [call for call in self.state.calls if call.stage == self.reviewing and call.verdict is not None]
@@ -285,7 +285,7 @@ class RunSession:
         return done, text
 
     def resolved(self, event: DiffResolved) -> None:
-        """What became of the change was logged by somebody else than the run: show it."""
+        """Show what became of the change, which the history has logged."""
         newest = self.state.log[-1][0] if self.state.log else self.state.t
         self.receive(Envelope(self.state.run_id, 0, newest, event))
         self.flush()

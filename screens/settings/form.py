@@ -14,7 +14,7 @@ from textual.widgets import Input, Select, Static, Switch
 
 from agent.config.edit import UNSET
 from agent.config.errors import ConfigError
-from screens.settings.model import Field, ToggleModel, as_text, read
+from screens.settings.model import Field, SettingsModel, as_text, read
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, clean, line
 
 
@@ -24,7 +24,7 @@ class FieldRow(Container):
     class Edited(Message):
         """The field was changed."""
 
-    def __init__(self, field: Field, model: ToggleModel) -> None:
+    def __init__(self, field: Field, model: SettingsModel) -> None:
         super().__init__(id=f"field-{field.section}-{field.key}", classes="field")
         self.field, self.model = field, model
         self.error = ""

@@ -129,7 +129,7 @@ def _converted(default: Any, text: str) -> Any:
     return text
 
 
-class ToggleModel:
+class SettingsModel:
     """The person's file and the repository's, one of them being edited.
 
     Raises:

@@ -19,7 +19,7 @@ from agent.config.errors import ConfigError
 from agent.config.schema import Models, Override
 from agent.stages import STAGES
 from screens.settings.dialogs import OverrideDialog
-from screens.settings.model import ToggleModel
+from screens.settings.model import SettingsModel
 from screens.settings.probe import DEFAULTS, Probe, ask, check, target_of
 from screens.text import BAD, GOOD, LABEL, MUTED, STRONG, WARN, line, one_line, plural, short_count
 
@@ -46,7 +46,7 @@ class OverrideTable(OptionList):
             super().__init__()
             self.role = role
 
-    def __init__(self, model: ToggleModel) -> None:
+    def __init__(self, model: SettingsModel) -> None:
         super().__init__(id="overrides", markup=False, compact=True)
         self.model = model
         self.rows: list[str] = []

@@ -1,4 +1,4 @@
-"""Toggles: every setting of the schema as a form over the person's configuration file or the repository's."""
+"""Every setting of the schema as a form over the person's configuration file or the repository's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from screens.keyed import KeyedScreen, KeyFooter
 from screens.runner import Services
 from screens.settings.dialogs import SaveDialog
 from screens.settings.form import FieldRow
-from screens.settings.model import WORDS, ToggleModel
+from screens.settings.model import WORDS, SettingsModel
 from screens.settings.overrides import OverrideTable
 from screens.settings.sections import SettingsForm
 from screens.text import BAD, LABEL, MUTED, STRONG, WARN, line, plural
@@ -49,11 +49,11 @@ class SettingsScreen(KeyedScreen[None]):
     def __init__(self, services: Services, *, repo: Path | None = None, search: str = "") -> None:
         super().__init__()
         self.services, self.repo, self.search = services, repo, search
-        self.model: ToggleModel | None = None
+        self.model: SettingsModel | None = None
         self.fault = ""
         self.offered: list[bool | None] = []
         try:
-            self.model = ToggleModel(repo.resolve() if repo is not None else None)
+            self.model = SettingsModel(repo.resolve() if repo is not None else None)
         except ConfigError as error:
             self.fault = str(error)
 
@@ -213,7 +213,7 @@ class SettingsScreen(KeyedScreen[None]):
         else:
             self.app.push_screen(SaveDialog(_short(model.draft.path), diff, self._note()), self._save)
 
-    def _nothing_to_save(self, model: ToggleModel) -> None:
+    def _nothing_to_save(self, model: SettingsModel) -> None:
         if model.unsaved() and model.switch():
             self._sync()
             self.action_save()
@@ -233,7 +233,7 @@ class SettingsScreen(KeyedScreen[None]):
         self._sync()
         self.post_message(ConfigSaved(model.config()))
 
-    def _save_refused(self, model: ToggleModel, error: ConfigError) -> None:
+    def _save_refused(self, model: SettingsModel, error: ConfigError) -> None:
         """Read the file again, so that the next diff is against what is there now."""
         self.app.notify(f"{error} Look at the new diff and save again.", severity="error", timeout=12, markup=False)
         try:

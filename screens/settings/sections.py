@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from agent.config.schema import sections
 from agent.stages import GROUPS, STAGES
 from screens.settings.form import FieldRow
-from screens.settings.model import Field, ToggleModel, fields
+from screens.settings.model import Field, SettingsModel, fields
 from screens.settings.overrides import OverrideTable
 from screens.text import LABEL, MUTED, line
 
@@ -25,7 +25,7 @@ _TABLE_WORDS = f"models.overrides {_TABLE_TITLE} {' '.join((*GROUPS, *STAGES))}"
 class SectionBox(Vertical):
     """The fields of one section under its name. A row is made when it is first to be seen."""
 
-    def __init__(self, name: str, title: str, model: ToggleModel, members: list[Field], *rows: Widget) -> None:
+    def __init__(self, name: str, title: str, model: SettingsModel, members: list[Field], *rows: Widget) -> None:
         super().__init__(*rows, id=f"section-{name}", classes="section")
         self.section, self.model, self.members = name, model, members
         self.made: dict[str, FieldRow] = {}
@@ -49,7 +49,7 @@ class SectionBox(Vertical):
 class SettingsForm(Horizontal):
     """Sections on the left, fields on the right. Fields are made when they are first shown: there are many."""
 
-    def __init__(self, model: ToggleModel) -> None:
+    def __init__(self, model: SettingsModel) -> None:
         super().__init__(id="settings-body")
         self.model = model
         self.section = ""

@@ -11,7 +11,7 @@ from tui.say import say
 
 
 def may_open(instead: str = "cra run TASK --repo DIR") -> bool:
-    """Whether there is a terminal for the window; where there is none it is said what to use ``instead``."""
+    """Whether there is a terminal for the window; if not, print which command to use ``instead``."""
     in_browser = bool(os.environ.get("TEXTUAL_DRIVER"))  # set by cra serve; then the pipes lead to a browser
     if in_browser or (sys.stdin.isatty() and sys.stdout.isatty()):
         return True

@@ -1,4 +1,4 @@
-"""``cra --info``: what a bug report needs, nothing that identifies more than that."""
+"""``cra --info``: what a bug report needs, without personal data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def print_info() -> None:
 
 
 def _print_walls() -> None:
-    """How commands of a repository are shut in here, what they can read, and whether this repository is trusted."""
+    """How commands of a repository are isolated here, what they can read, and whether this repository is trusted."""
     from pathlib import Path
 
     from agent.directories import state_directory

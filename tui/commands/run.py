@@ -47,12 +47,12 @@ def run(
 
 
 def _is_asked() -> bool:
-    """Whether somebody sits at the terminal."""
+    """Whether a person is at the terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _trusts(repo: Path, question: str) -> bool:
-    """The answer of whoever sits at the terminal; no where nobody does."""
+    """The answer of the person at the terminal; no where there is no terminal."""
     if not _is_asked():
         return False
     say(f"Do you trust {repo}? {question}", err=True)

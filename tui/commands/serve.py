@@ -19,19 +19,16 @@ from tui.say import say
 @REPO
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
-@click.option(
-    "--anyone", is_flag=True, help="Allow an address other than loopback; the token then travels unencrypted."
-)
+@click.option("--anyone", is_flag=True, help="Allow an address other than loopback; the token then travels unencrypted.")
 @click.option("--sessions", default=1, show_default=True, type=click.IntRange(1, 16), help="Browser windows at once.")
 def serve(repo: Path, host: str, port: int, anyone: bool, sessions: int) -> None:
     """Serve the application to a browser on this machine.
 
-    The printed address holds a random token; without it nobody is let in. Whoever has it can write files and run compilers
-    and tests as you.
-    """
+    The printed address holds a random token; without it nobody is let in. A person who has it can write files and run
+    compilers and tests as you."""
     if not _loopback(host) and not anyone:
         raise click.UsageError(
-            f"{host} can be reached from other machines: whoever connects with the token, which travels in the open, "
+            f"{host} can be reached from other machines: anyone who connects with the token, which is sent unencrypted, "
             "can run commands as you. "
             "Use a loopback address, or say --anyone if that is what you want."
         )
@@ -42,7 +39,7 @@ def serve(repo: Path, host: str, port: int, anyone: bool, sessions: int) -> None
         sys.exit(exit_codes.MISSING)
     command = shlex.join(own_python("-m", "tui", "--repo", str(repo)))
     server = GuardedServer(command, host=host, port=port, title="Clean Room", sessions=sessions)
-    say(f"Open {server.address} (ctrl+c ends it). Whoever has this address runs code as you.", err=True)
+    say(f"Open {server.address} (ctrl+c ends it). Anyone with this address can run code as you.", err=True)
     server.serve()
 
 

@@ -1,4 +1,4 @@
-"""``cra trust``: which repositories' commands may run, and whose ``.clean_room`` is one's own."""
+"""``cra trust``: which repositories' commands may run, and whose ``.clean_room`` is taken over."""
 
 from __future__ import annotations
 
