@@ -88,7 +88,7 @@ def _compile(lines: list[str], command: str) -> list[Hit]:
         elif patterns.PYTHON_SYNTAX.match(line) and (
             collecting or not (tested or number in report) or _in_a_file(lines, number)
         ):
-            hits.append(Hit(number, "compile_error", "python"))
+            hits.append(Hit(number, "compile_error", "syntax"))
     located = [hit for hit in hits if not patterns.COMPILE_SUMMARY.search(lines[hit.line])]
     hits = located or hits[:1]
     if not hits:

@@ -25,7 +25,7 @@ _FIRST = re.compile(
     rf"{_ADD}[^.;:\n]{{0,40}}?\b{_KIND}\s+(?P<called>called\s+|named\s+)?{_PROSE}{_NAMED.format('a')}"
     rf"|{_ADD}\s+(?:(?:an?|the|new|another|static|public)\s+)*{_NAMED.format('b')}\s+{_KIND}\b"
     rf"|{_ADD}\s+(?:(?:an?|the|new|another)\s+)*[`'\"]?(?:[\w*]+\s+\**)+(?P<d>[A-Za-z_]\w*)(?P<d_call>\s?\()"
-    rf"|{_ADD}\s+(?:(?:an?|the|new|another)\s+)*{_NAMED.format('c')}",
+    rf"|{_ADD}\s+(?:(?:an?|the|new|another)\s+)*{_NAMED.format('e')}",
     re.I,
 )
 _NEXT = re.compile(rf"\s*(?:,\s*(?:and\s+)?|\s+and\s+)(?:an?\s+|the\s+)?{_NAMED.format('n')}", re.I)
@@ -74,7 +74,7 @@ def added_names(task: str) -> Iterator[list[tuple[str, bool]]]:
     with parentheses, or after "called")."""
     text = without_files(task)
     for match in _FIRST.finditer(text):
-        part = next(one for one in "abcd" if match[one] is not None)
+        part = next(one for one in "abde" if match[one] is not None)
         run = [(match[part], bool(match[f"{part}_call"] or match["called"] or _quoted(text, match.start(part))))]
         position = match.end()
         while more := _NEXT.match(text, position):

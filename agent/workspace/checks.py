@@ -23,7 +23,7 @@ from agent.values import CheckResult
 from agent.walking import files_below
 from agent.workspace.first_failure import further
 from agent.workspace.junit import OPTIONS, read_junit
-from agent.workspace.sandbox import CommandResult, Limits, needs_shell, run_command
+from agent.workspace.sandbox import PYTEST, PYTHON, CommandResult, Limits, needs_shell, run_command
 from agent.workspace.testoutput import read_outcome
 
 _TARGET = re.compile(r"^(?P<names>[^\s#=][^=:#]*?)\s*::?(?![:=])", re.M)
@@ -137,7 +137,7 @@ def _with_report(command: str, report: Path) -> str:
 def _pytest_options(command: str) -> list[str] | None:
     """The words after pytest in a command that plainly runs it; None for another command."""
     words = command.split()
-    if words[:1] in (["pytest"], ["py.test"]):
+    if words and words[0] in PYTEST:
         return words[1:]
     return words[3:] if words[1:3] == ["-m", "pytest"] else None
 
@@ -215,9 +215,9 @@ def _own_python(command: str, result: CommandResult) -> str:
     if not words or not missing or needs_shell(command):
         return ""
     here = shlex.quote(sys.executable)
-    if words[0] in ("pytest", "py.test") and importlib.util.find_spec("pytest"):
+    if words[0] in PYTEST and importlib.util.find_spec("pytest"):
         return f"{here} -m pytest -rfEp {' '.join(words[1:])}"
-    if words[0] in ("python", "python3") and ("pytest" not in words[:3] or importlib.util.find_spec("pytest")):
+    if words[0] in PYTHON and ("pytest" not in words[:3] or importlib.util.find_spec("pytest")):
         return f"{here} {' '.join(words[1:])}"
     return ""
 

@@ -27,6 +27,9 @@ from agent.workspace.processes import JOB_VARIABLE, kill_job, members, memory
 TIMED_OUT = 124
 """Exit code of a command that ran out of time, as of coreutils' timeout."""
 
+PYTEST, PYTHON = ("pytest", "py.test"), ("python", "python3")
+"""What a command calls pytest and the interpreter; where PATH has none, this program's own are run."""
+
 _SHELL_SIGNS = set("|&;<>()$`\\*?[]#~{}!\n")
 _SHELL_WORDS = frozenset({"cd", "source", ".", "export", "set", "ulimit", "exec", "eval", "if", "for", "while", "test", "["})
 _WATCH_SECONDS = 0.25
@@ -101,9 +104,9 @@ def command_line(command: str | Sequence[str]) -> list[str]:
         words = [str(word) for word in command]
         if not words:
             raise WorkspaceError("The command to run is empty.")
-    if words[0] in ("pytest", "py.test") and shutil.which(words[0]) is None:
+    if words[0] in PYTEST and shutil.which(words[0]) is None:
         return [sys.executable, "-m", "pytest", *words[1:]]
-    if words[0] in ("python", "python3") and shutil.which(words[0]) is None:
+    if words[0] in PYTHON and shutil.which(words[0]) is None:
         return [sys.executable, *words[1:]]
     return words
 
