@@ -183,7 +183,7 @@ def test_labels_of_several_repositories_are_gathered_and_read_together(repo: Pat
     assert dry.exit_code == 0 and '"messages"' in dry.stderr and "Nothing was written" in dry.stderr
     assert not (tmp_path / "dry").exists()
     gathered = cra("labels", "gather", *both).stdout
-    assert "9 new labels; 9 of 2 repositories in " in gathered and str(other.repo) in gathered
+    assert "9 new labels; 9 labels of 2 repositories in " in gathered and str(other.repo) in gathered
     assert "0 new labels" in cra("labels", "gather", *both).stdout
     shared = cra("labels", "stats", "--shared", "--repo", repo).stdout
     assert "9 labelled" in shared and "your own store: 9 labels of 2 repositories" in shared
