@@ -40,8 +40,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "evaluate": (
         "tui.commands.evaluate:evaluate",
-        "Ask one or more models every labelled question again and measure their answers, beside what the logs know of"
-        " others.",
+        "Ask one or more models every labelled question again and measure their answers, beside those of other models"
+        " in the logs.",
     ),
     "trust": ("tui.commands.trust:trust", "Let the build and the tests of REPO (default: here) run."),
     "serve": ("tui.commands.serve:serve", "Serve the application to a browser on this machine."),

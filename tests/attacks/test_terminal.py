@@ -162,4 +162,4 @@ def test_files_of_other_encodings_are_named(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(repo) + b"/no\xff.c")).write_text("int n;\n")
     said = cra("index", repo).output
     assert "read as latin-1: plain.c\n" in said and "read as cp1252: declared.py\n" in said
-    assert "skipped: 1 file name is not UTF-8" in said
+    assert "skipped, file name is not UTF-8: 1\n" in said

@@ -9,6 +9,7 @@ import click
 
 from agent.folders import WHAT_TO_DO, no_folder
 from tui import exit_codes
+from tui.say import say
 
 
 class NoRepository(click.ClickException):
@@ -18,7 +19,8 @@ class NoRepository(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Print the sentence, as those of other faults are printed."""
-        click.echo(f"cra: {self.format_message()}", file=file, err=file is None)
+        del file
+        say(f"cra: {self.format_message()}", err=True)
 
 
 def _folder(path: Path) -> Path:
