@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO ?= ring_buffer
-PYTEST_WORKERS ?= 3
+PYTEST_WORKERS ?= 4
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: attack consumers demo test live check bench servers screenshots clean
