@@ -26,6 +26,7 @@ VARIABLE = "CRA_TRACE"
 _MOST_RECORDS = 400_000
 _RECORD = struct.Struct("=ii")
 _CHECK = re.compile(r"(?i)\b(\w*(?:check|assert|expect|require|test|equal|verify|ensure)\w*)\s*\(")
+_WORD = re.compile(r"\w+")
 _PLACE = re.compile(r"([\w./-]+\.[ch]):(\d+)")
 _STATEMENTS = {
     "expression_statement", "return_statement", "if_statement", "for_statement", "while_statement", "do_statement",
@@ -180,21 +181,16 @@ class _Told:
         own = [one for owners in self._owners.values() for one in owners]
         self._helpers = {one.name for one in own if set(_CHECK.findall(one.text)) - {one.name}}
         heads = {(path, one.first) for path, owners in self._owners.items() for one in owners}
-        self._names = {
-            one.name: name
-            for owners in self._owners.values()
-            for one in owners
-            for name, _ in outcomes
-            if re.search(rf"\b{re.escape(one.name)}\b", name)
-        }
+        by_word = {word: name for name, _ in outcomes for word in _WORD.findall(name)}
+        self._names = {one.name: by_word[one.name] for one in own if one.name in by_word}
+        files = {path.rpartition("/")[2]: path for path in tests}
         self.places: set[Place] = set()
         self._of: dict[str, set[Place]] = {"": set()}
         for line in output.splitlines():
-            places = _failing_places(line, tests)
+            places = _failing_places(line, files)
             self.places |= places
-            named = {name for own, name in self._names.items() if re.search(rf"\b{re.escape(own)}\b", line)} or {""}
-            for name in named:
-                self._of.setdefault(name, set()).update(places - heads)
+            for word in self._names.keys() & _WORD.findall(line) or {""}:
+                self._of.setdefault(self._names.get(word, ""), set()).update(places - heads)
 
     def test_at(self, path: str, line: int) -> str:
         """The test whose function holds a line; "" for a line of a helper, and where tests are not named by functions."""
@@ -226,10 +222,9 @@ def _statement_lines(text: Sequence[str], line: int) -> range:
     return range(line, last + 1)
 
 
-def _failing_places(line: str, tests: Mapping[str, bytes]) -> set[Place]:
-    """Places in test files that a line of output tells of as failed."""
+def _failing_places(line: str, files: Mapping[str, str]) -> set[Place]:
+    """Places that a line of output tells of as failed, in the test files of ``files`` (path by file name)."""
     if re.search(r"(?i)\bpass(?:ed)?\b|\bok\b", line) and not re.search(r"(?i)fail|error|expect", line):
         return set()
-    by_name = {path.rpartition("/")[2]: path for path in tests}
-    named = ((by_name.get(found[1].rpartition("/")[2]), int(found[2])) for found in _PLACE.finditer(line))
+    named = ((files.get(found[1].rpartition("/")[2]), int(found[2])) for found in _PLACE.finditer(line))
     return {(path, number) for path, number in named if path is not None}
