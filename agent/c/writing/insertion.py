@@ -46,7 +46,7 @@ def _with_prototypes(source: bytes, callers: Collection[str]) -> bytes:
     for caller in (one for one in found if one.defined and one.name in callers):
         words = set(_WORD.findall(source[caller.body_start : caller.body_end]))
         above = {one.name for one in found if one.start <= caller.start}
-        below = [one for one in found if one.defined and one.static and one.start > caller.start]
+        below = [one for one in found if one.defined and one.static and not one.conditional and one.start > caller.start]
         called = (one for one in below if one.name.encode() in words and one.name not in above)
         missing.update((one.name, f"{definition_head(one)};") for one in called)
     return insert_before_functions(source, _block(["\n".join(missing.values())], source)) if missing else source
