@@ -101,6 +101,7 @@ _WORDS = {
     "result": "another result",
     "near-text": "texts as in the checks",
     "missing-text": "missing text added",
+    "told-text": "text of a failing check",
     "number-of-code": "another number of the function",
     "first-value": "value to begin with",
     "flag-set": "flag set",
