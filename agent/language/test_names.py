@@ -11,6 +11,3 @@ def test_function(name: str) -> str:
     """The function's own name in what a runner prints: ``tests/t.py::T::test_x[1]``, ``test_x (tests.t.T)``, ``test_x``."""
     words = _WORDS.findall(name.split("[")[0].split(" (")[0])
     return words[-1] if words else name
-
-
-test_function.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
