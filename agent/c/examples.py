@@ -14,7 +14,7 @@ import tree_sitter
 
 from agent.c.preprocessor.comments import on_one_line
 from agent.c.syntax.tree import parse_c
-from agent.language.nodes import text_of, walk
+from agent.language.nodes import first_text, text_of, walk
 
 MOST = 12
 """Examples of one function."""
@@ -113,13 +113,8 @@ def _callee(call: tree_sitter.Node) -> str:
     return text_of(callee) if callee is not None else ""
 
 
-def _identifier(node: tree_sitter.Node | None) -> str:
-    """The first identifier in a node, "" without one."""
-    return next((text_of(one) for one in walk(node) if one.type == "identifier"), "") if node is not None else ""
-
-
 def _name_of(function: tree_sitter.Node) -> str:
-    return _identifier(function.child_by_field_name("declarator"))
+    return first_text(function.child_by_field_name("declarator"), "identifier")
 
 
 def _parameters(function: tree_sitter.Node) -> list[str]:
@@ -127,7 +122,7 @@ def _parameters(function: tree_sitter.Node) -> list[str]:
     declarator = function.child_by_field_name("declarator")
     lists = [one for one in walk(declarator) if one.type == "parameter_list"] if declarator is not None else []
     declared = [one.child_by_field_name("declarator") for one in lists[0].named_children] if lists else []
-    return [_identifier(one) for one in declared]
+    return [first_text(one, "identifier") for one in declared]
 
 
 def _handed_over(call: tree_sitter.Node, helper: tree_sitter.Node, values: dict[str, str]) -> dict[str, str]:
@@ -217,7 +212,7 @@ def _literals(body: tree_sitter.Node) -> dict[str, str]:
     for node in walk(body):
         if node.type == "init_declarator":
             value, declarator = node.child_by_field_name("value"), node.child_by_field_name("declarator")
-            name = next((text_of(one) for one in walk(declarator) if one.type == "identifier"), "") if declarator else ""
+            name = first_text(declarator, "identifier")
             if value is not None and name and (value.type in _LITERALS or value.type == "initializer_list"):
                 changed |= {name} & values.keys()
                 values[name] = _line(text_of(value))
@@ -325,10 +320,11 @@ def _assigned(statement: tree_sitter.Node, call: tree_sitter.Node) -> str:
     """The variable that a statement sets to what the call returns, "" for none."""
     if statement.type == "declaration":
         declarator = statement.child_by_field_name("declarator")
-        return _identifier(declarator.child_by_field_name("declarator")) if declarator is not None else ""
+        inner = declarator.child_by_field_name("declarator") if declarator is not None else None
+        return first_text(inner, "identifier")
     outer = call.parent
     sets = outer is not None and outer.type == "assignment_expression" and outer.child_by_field_name("right") == call
-    return _identifier(outer.child_by_field_name("left")) if outer is not None and sets else ""
+    return first_text(outer.child_by_field_name("left"), "identifier") if outer is not None and sets else ""
 
 
 def _written(node: tree_sitter.Node, values: dict[str, str]) -> str:

@@ -22,7 +22,7 @@ from agent.c.preprocessor.includes import includes_of
 from agent.c.syntax.tree import parse_c
 from agent.c.used import Usage as Usage
 from agent.c.used import UsedFunction, UsedType
-from agent.language.nodes import text_of, walk
+from agent.language.nodes import first_text, text_of, walk
 
 _SUFFIX_TYPES = {
     "UINT8": "uint8_t", "UINT16": "uint16_t", "UINT32": "uint32_t", "UINT64": "uint64_t", "UINT": "unsigned int",
@@ -429,11 +429,11 @@ def _variables(nodes: Iterator[tree_sitter.Node] | list[tree_sitter.Node]) -> It
         base = " ".join([*words, text_of(kind)])
         for declarator in node.children_by_field_name("declarator"):
             inner = declarator.child_by_field_name("declarator") if declarator.type == "init_declarator" else declarator
-            names = declared_names(node) if inner is None else [_name_of(inner)]
+            names = declared_names(node) if inner is None else [first_text(inner, "identifier")]
             stars = text_of(inner).split("=")[0].count("*") if inner is not None else 0
             array = inner is not None and inner.type == "array_declarator"
             if inner is not None and array and (sizes := re.findall(r"\[\s*(\d+)\s*\]", text_of(inner)))[1:]:
-                yield _name_of(inner), f"{base} {''.join(f'[{size}]' for size in sizes)}"
+                yield first_text(inner, "identifier"), f"{base} {''.join(f'[{size}]' for size in sizes)}"
                 continue
             if array and not base.startswith("const ") and not stars:
                 base = f"const {base}"
@@ -448,13 +448,9 @@ def _parameters(function: tree_sitter.Node) -> list[tree_sitter.Node]:
     return lists[0].named_children if lists else []
 
 
-def _name_of(node: tree_sitter.Node) -> str:
-    return next((text_of(one) for one in walk(node) if one.type == "identifier"), "")
-
-
 def _name_in(node: tree_sitter.Node) -> str:
     declarator = node.child_by_field_name("declarator")
-    return _name_of(declarator) if declarator is not None else ""
+    return first_text(declarator, "identifier")
 
 
 def _type_of(definition: str) -> str:

@@ -21,6 +21,11 @@ def walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
         stack.extend(reversed(current.children))
 
 
+def first_text(node: tree_sitter.Node | None, *types: str) -> str:
+    """The text of the first node of these types in ``node``; "" without one."""
+    return next((text_of(one) for one in walk(node) if one.type in types), "") if node is not None else ""
+
+
 def errors(root: tree_sitter.Node) -> list[tree_sitter.Node]:
     """Error nodes nearest the top, found without recursion into sound subtrees."""
     found, stack = [], [root]

@@ -22,7 +22,7 @@ from agent.c.spelled_out import (
     structs_in,
     types_in,
 )
-from agent.c.used import Usage
+from agent.c.usage import Usage
 from agent.c.writing.header_text import guarded, header_from_reply, header_from_words, headers_from_reply, merged
 from agent.c.writing.stub_insertion import with_stub
 from agent.coding.files import Files, LazyFiles, content, put_back

@@ -11,14 +11,16 @@ from collections.abc import Collection, Iterable, Iterator
 
 import tree_sitter
 
+from agent.c.syntax.caret import distance
 from agent.c.syntax.tree import parse_c
-from agent.language.nodes import text_of, walk
+from agent.language.nodes import first_text, text_of, walk
 from agent.replacements import Replacement, replaced
 from agent.values import Diagnostic
 
 _ARRAY = re.compile(r"assignment to expression with array type|array type '.*' is not assignable")
 _INITIALIZER = re.compile(r"^invalid initializer|^array initializer must be an initializer list or string literal")
 _POINTER = re.compile(r"initiali[sz](?:ation of|ing) ['‘](?:un)?(?:signed )?char['’]")
+_NAMES = ("field_identifier", "identifier")
 _EMPTY = '""'
 _TARGETS = frozenset({"identifier", "field_expression", "subscript_expression"})
 
@@ -35,25 +37,21 @@ def with_strings_copied(
     structs = dict(_structs([root, *map(parse_c, headers)]))
     arrays = {member for members in structs.values() for member, is_array in members if is_array}
     edits: dict[Replacement, str] = {}
+    made: set[str] = set()
     for one in said:
         nodes = [node for node in walk(root) if node.start_point[0] == one.line - 1]
-        nodes.sort(key=lambda node: abs(_anchor(node).start_point[1] + 1 - one.column))
+        nodes.sort(key=lambda node: distance(node, one.column))
         if _ARRAY.search(one.message):
             found = _assigned(nodes, arrays | set(_local_arrays(root)))
         elif _INITIALIZER.search(one.message):
             found = _declared(nodes)
         elif _POINTER.search(one.message):
-            found = _listed(nodes, structs)
+            found = _listed(nodes, structs, made)
         else:
             continue
         if found is not None:
             edits.setdefault(*found)
     return replaced(source, edits), tuple(edits.values())
-
-
-def _anchor(node: tree_sitter.Node) -> tree_sitter.Node:
-    """What a compiler's caret points at: the operator of an assignment, else its begin."""
-    return node.child_by_field_name("operator") or node
 
 
 def _structs(roots: Iterable[tree_sitter.Node]) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
@@ -63,7 +61,7 @@ def _structs(roots: Iterable[tree_sitter.Node]) -> Iterator[tuple[str, list[tupl
         if body is None:
             continue
         members = [
-            (_name(declarator), _is_char_array(field, declarator))
+            (first_text(declarator, *_NAMES), _is_char_array(field, declarator))
             for field in body.named_children
             if field.type == "field_declaration"
             for declarator in field.children_by_field_name("declarator")
@@ -73,10 +71,6 @@ def _structs(roots: Iterable[tree_sitter.Node]) -> Iterator[tuple[str, list[tupl
         if owner is not None and owner.type == "type_definition":
             for declarator in owner.children_by_field_name("declarator"):
                 yield text_of(declarator), members
-
-
-def _name(declarator: tree_sitter.Node) -> str:
-    return next((text_of(one) for one in walk(declarator) if one.type in ("field_identifier", "identifier")), "")
 
 
 def _is_char_array(declaration: tree_sitter.Node, declarator: tree_sitter.Node) -> bool:
@@ -90,7 +84,7 @@ def _local_arrays(root: tree_sitter.Node) -> Iterator[str]:
         for declarator in node.children_by_field_name("declarator") if node.type == "declaration" else ():
             inner = declarator.child_by_field_name("declarator") if declarator.type == "init_declarator" else declarator
             if inner is not None and _is_char_array(node, inner):
-                yield _name(inner)
+                yield first_text(inner, *_NAMES)
 
 
 def _copy(target: str, value: str) -> str:
@@ -117,15 +111,18 @@ def _declared(nodes: list[tree_sitter.Node]) -> tuple[Replacement, str] | None:
         inner = declarators[0].child_by_field_name("declarator") if len(declarators) == 1 else None
         value = declarators[0].child_by_field_name("value") if inner is not None else None
         if inner is not None and value is not None and _is_char_array(node, inner):
-            kind = node.child_by_field_name("type")
-            text = f"{text_of(kind) if kind else ''} {text_of(inner)};{_break(node)}{_copy(_name(inner), text_of(value))}"
-            told = f"{_name(inner)} is an array of characters; {text_of(value)} is copied into it."
+            name, given = first_text(inner, *_NAMES), text_of(value)
+            text = f"char {text_of(inner)};{_break(node)}{_copy(name, given)}"
+            told = f"{name} is an array of characters; {given} is copied into it."
             return Replacement(node.start_byte, node.end_byte, text), told
     return None
 
 
-def _listed(nodes: list[tree_sitter.Node], structs: dict[str, list[tuple[str, bool]]]) -> tuple[Replacement, str] | None:
-    """``{ grade, name }`` with an empty string in place of ``name``, which is copied afterwards."""
+def _listed(
+    nodes: list[tree_sitter.Node], structs: dict[str, list[tuple[str, bool]]], made: set[str]
+) -> tuple[Replacement, str] | None:
+    """``{ grade, name }`` with an empty string in place of ``name``, which is copied afterwards. ``made`` are the variables
+    that were put in so far."""
     for value in nodes:
         part = value.parent if value.parent is not None and value.parent.type == "initializer_pair" else value
         values = part.parent
@@ -135,30 +132,34 @@ def _listed(nodes: list[tree_sitter.Node], structs: dict[str, list[tuple[str, bo
             continue
         kind = _type_of(owner)
         if member := _member_for(part, values, structs.get(kind, [])):
-            initialised = owner.type == "init_declarator"
-            made = _after(owner, statement, value, member) if initialised else _before(owner, statement, value, member, kind)
+            if owner.type == "init_declarator":
+                text = _after(owner, statement, value, member)
+            else:
+                name = _free_name(statement, made)
+                made.add(name)
+                text = _before(owner, statement, value, member, f"{kind} {name}")
             told = f"{member} is an array of characters; {text_of(value)} is copied into it."
-            return Replacement(statement.start_byte, statement.end_byte, made), told
+            return Replacement(statement.start_byte, statement.end_byte, text), told
     return None
 
 
 def _after(owner: tree_sitter.Node, declaration: tree_sitter.Node, value: tree_sitter.Node, member: str) -> str:
     """``student_t one = { 2, name };`` with the copy behind it."""
-    copy = _copy(f"{_name(owner)}.{member}", text_of(value))
+    copy = _copy(f"{first_text(owner, *_NAMES)}.{member}", text_of(value))
     return f"{_with(declaration, value, _EMPTY)}{_break(declaration)}{copy}"
 
 
 def _before(
-    owner: tree_sitter.Node, statement: tree_sitter.Node, value: tree_sitter.Node, member: str, kind: str
+    owner: tree_sitter.Node, statement: tree_sitter.Node, value: tree_sitter.Node, member: str, declared: str
 ) -> str:
-    """``list[n++] = (student_t){ 2, name };`` with the literal in a variable of its own, filled before: what is assigned to
-    may have an effect of its own."""
-    name, end = _free_name(statement), _break(statement)
+    """``list[n++] = (student_t){ 2, name };`` with the literal in a variable of its own (``student_t item``), filled before:
+    what is assigned to may have an effect of its own."""
+    name, end = declared.rpartition(" ")[2], _break(statement)
     values = owner.child_by_field_name("value") or owner
     copy = _copy(f"{name}.{member}", text_of(value))
-    made = f"{kind} {name} = {_with(values, value, _EMPTY)};{end}{copy}{end}{_with(statement, owner, name)}"
+    text = f"{declared} = {_with(values, value, _EMPTY)};{end}{copy}{end}{_with(statement, owner, name)}"
     block = statement.parent is None or statement.parent.type == "compound_statement"
-    return made if block else f"{{ {made} }}"
+    return text if block else f"{{ {text} }}"
 
 
 def _type_of(owner: tree_sitter.Node) -> str:
@@ -201,9 +202,10 @@ def _break(statement: tree_sitter.Node) -> str:
     return "\n" + " " * statement.start_point[1]
 
 
-def _free_name(node: tree_sitter.Node) -> str:
+def _free_name(node: tree_sitter.Node, made: Collection[str]) -> str:
+    """A name that neither the function around ``node`` nor what was ``made`` for it uses."""
     function = node
     while function.parent is not None and function.type != "function_definition":
         function = function.parent
-    used = {text_of(one) for one in walk(function) if one.type == "identifier"}
-    return next(name for name in ("item", "entry", "made", *(f"item{n}" for n in range(2, 1000))) if name not in used)
+    used = {text_of(one) for one in walk(function) if one.type == "identifier"} | set(made)
+    return next(name for name in ("item", *(f"item{n}" for n in range(2, 1000))) if name not in used)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import tree_sitter
 
 from agent.c.declarations.functions import declared_names
+from agent.c.syntax.caret import caret_node, distance
 from agent.c.syntax.tree import parse_c
 from agent.language.nodes import text_of, walk
 from agent.replacements import Replacement, replaced
@@ -45,7 +46,7 @@ class _Place(NamedTuple):
     def nearest(self, kind: str) -> list[tree_sitter.Node]:
         """Its nodes of a kind, the nearest to its column first."""
         found = [node for node in self.nodes if node.type == kind]
-        return sorted(found, key=lambda node: abs(_anchor(node).start_point[1] + 1 - self.column))
+        return sorted(found, key=lambda node: distance(node, self.column))
 
 
 def without_promoted_warnings(
@@ -81,11 +82,6 @@ def _holds(node: tree_sitter.Node, line: int) -> bool:
     return node.type == "function_definition" and node.start_point[0] < line <= node.end_point[0] + 1
 
 
-def _anchor(node: tree_sitter.Node) -> tree_sitter.Node:
-    """What a compiler's caret points at: the operator of an expression, else its begin."""
-    return node.child_by_field_name("operator") or node
-
-
 def _body(place: _Place) -> tree_sitter.Node | None:
     return place.function.child_by_field_name("body")
 
@@ -102,7 +98,7 @@ def _sign_compare(place: _Place) -> Replacement | None:
     left_unsigned, right_unsigned = (_is_unsigned(one) for one in place.quoted[:2])
     for node in place.nearest("binary_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None or text_of(_anchor(node)) not in _COMPARISONS or left_unsigned == right_unsigned:
+        if left is None or right is None or text_of(caret_node(node)) not in _COMPARISONS or left_unsigned == right_unsigned:
             continue
         signed = place.quoted[1 if left_unsigned else 0][0].replace("const ", "")
         return _wrapped(left if left_unsigned else right, f"({signed})")
@@ -192,7 +188,7 @@ def _falls_through(place: _Place) -> Replacement | None:
 def _parentheses(place: _Place) -> Replacement | None:
     for node in place.nearest("binary_expression"):
         outer = node.parent
-        if text_of(_anchor(node)) == "&&" and outer is not None and text_of(_anchor(outer)) == "||":
+        if text_of(caret_node(node)) == "&&" and outer is not None and text_of(caret_node(outer)) == "||":
             return Replacement(node.start_byte, node.end_byte, f"({text_of(node)})")
     return None
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 import tree_sitter
 
 from agent.c.syntax.tree import parse_c
-from agent.language.nodes import text_of, walk
+from agent.language.nodes import first_text, text_of, walk
 from agent.replacements import Replacement, replaced
 from agent.values import Diagnostic
 
@@ -45,7 +45,7 @@ def _cleared(declaration: tree_sitter.Node) -> tuple[Replacement, str] | None:
         return None
     if initialised and (value is None or value.type != "initializer_list"):
         return None
-    name = next((text_of(one) for one in walk(array) if one.type == "identifier"), "")
+    name = first_text(array, "identifier")
     parts = [one for one in value.named_children if one.type != "comment"] if value is not None else []
     zeros = all(text_of(one).strip("{ }") in ("", "0", "NULL", "0.0", "false", r"'\0'") for one in parts)
     if not name or (not zeros and (len(parts) > _MOST or any(one.type.startswith("init") for one in parts))):
