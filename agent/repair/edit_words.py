@@ -75,6 +75,8 @@ _WORDS = {
     "ordering": "other order",
     "own-attribute": "attribute of the object",
     "result-shape": "another kind of result",
+    "converted": "result in the expected form",
+    "argument-converted": "argument converted first",
     "power": "power or factor",
     "exception": "another exception",
     "elements": "elements swapped",

@@ -30,6 +30,9 @@ PYTHON = [
      "def f(a):\n    if 1 <= a and a <= 9:\n        return a\n"),
     ("result-shape", "def f(a):\n    return filter(None, a)\n", "def f(a):\n    return list(filter(None, a))\n"),
     ("result-shape", "def f(a):\n    return '-'.join(a[1:])\n", "def f(a):\n    return a[1:]\n"),
+    ("converted", "def f(a):\n    return g(a)\n", "def f(a):\n    return g(a)[::-1]\n"),
+    ("argument-converted", "def f(a):\n    \"\"\"Doc.\"\"\"\n    return a\n",
+     "def f(a):\n    \"\"\"Doc.\"\"\"\n    a = a.lower()\n    return a\n"),
     ("near-text", "def f(a):\n    return ['Radish', 'Violet'][a]\n", "def f(a):\n    return ['Radishes', 'Violets'][a]\n"),
     ("near-text", "def f(a):\n    return ['Radish', 'Violet'][a]\n", "def f(a):\n    return ['Radish', 'Violets'][a]\n"),
     ("missing-text", "def f(a):\n    return ['Grass', 'Violets', 'Radishes'][a]\n",
@@ -233,6 +236,7 @@ SAID = (
     'FAIL size: expected "Size L", got "Size K"',
     'FAIL first: expected "Sum 27", got "Sum 20"',
     'FAIL second: expected "Sum 31", got "Sum 24"',
+    "test_a.py:3: AssertionError: assert [1, 3, 2] == [2, 3, 1]",
 )
 RAISED = ("ValueError('no room')",)
 TEXTS = ("Radishes", "Violets", "Clover")

@@ -3,6 +3,7 @@
 from agent.repair.operators import (
     c_only,
     conditions,
+    conversions,
     expressions,
     grouping,
     names,
@@ -16,6 +17,6 @@ from agent.repair.operators import (
 from agent.repair.operators.registry import OPERATORS, EditParts, Operator, Site, Told, changes, operator
 
 __all__ = [
-    "OPERATORS", "EditParts", "Operator", "Site", "Told", "c_only", "changes", "conditions", "expressions", "grouping",
-    "names", "operator", "python_only", "raising", "statements", "texts", "told", "values",
+    "OPERATORS", "EditParts", "Operator", "Site", "Told", "c_only", "changes", "conditions", "conversions", "expressions",
+    "grouping", "names", "operator", "python_only", "raising", "statements", "texts", "told", "values",
 ]  # fmt: skip

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-import tree_sitter
-
 from agent.repair.operators.registry import EditParts, Site, operator
 from agent.repair.operators.told import numbers_told
 
@@ -32,7 +30,7 @@ def expected_raise(site: Site) -> Iterator[EditParts]:
           weight=0.6)  # fmt: skip
 def expected_check(site: Site) -> Iterator[EditParts]:
     """``if size < 0: raise ValueError("...")`` at the beginning of the function."""
-    first = _first(site) if site.raised else None
+    first = site.first_statement if site.raised else None
     if first is None:
         return
     names = site.parameters[:_MOST_PARAMETERS]
@@ -42,12 +40,3 @@ def expected_check(site: Site) -> Iterator[EditParts]:
     for exception in site.raised[:_MOST]:
         for place, test in enumerate(tests):
             yield site.before(first, f"if {test}:\n    raise {exception}", 1 / (1 + place / len(tests)))
-
-
-def _first(site: Site) -> tree_sitter.Node | None:
-    """The first statement of the body behind the docstring."""
-    inside = [one for one, _, _ in site.statements if one.parent == site.body]
-    inside.sort(key=lambda one: one.start_byte)
-    first = inside[0] if inside else None
-    told = first is not None and first.type == "expression_statement" and first.named_children[:1]
-    return next(iter(inside[1:]), None) if told and told[0].type == "string" else first

@@ -224,6 +224,13 @@ class Site:
         unique = {(one.start_byte, one.end_byte, one.type): (one, inner, place) for one, inner, place in found}
         return list(unique.values())
 
+    @cached_property
+    def first_statement(self) -> tree_sitter.Node | None:
+        """The first statement of the body behind the docstring."""
+        inside = sorted((one for one, _, _ in self.statements if one.parent == self.body), key=lambda one: one.start_byte)
+        first = inside[0].named_children[:1] if inside and inside[0].type == "expression_statement" else []
+        return next(iter(inside[1:] if first and first[0].type == "string" else inside), None)
+
     @staticmethod
     def is_statement(node: tree_sitter.Node) -> bool:
         """Whether a node is a statement (a declaration counts)."""

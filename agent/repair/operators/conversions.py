@@ -1,0 +1,192 @@
+"""Operators that convert a result, or what a function is given, into the form that failing checks expect.
+
+What checks got and what they expected is compared before anything runs: a conversion is proposed where it turns the one into
+the other. Those that need a number or a text of their own, as groups of five letters, read it from what is expected.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import tree_sitter
+
+from agent.repair.operators.registry import EditParts, Site, operator
+
+_PLAIN = (
+    "{}.lower()", "{}.upper()", "{}.capitalize()", "{}.title()", "{}.strip()", "{}.rstrip()", "{}.lstrip()", "{}.split()",
+    "{}.splitlines()", "''.join({}.split())", "' '.join({}.split())", "list({})", "tuple({})", "set({})", "sorted({})",
+    "sorted({}, reverse=True)", "{}[::-1]", "list(dict.fromkeys({}))", "dict({})", "str({})", "int({})", "float({})",
+    "bool({})", "not {}", "-{}", "abs({})", "len({})", "sum({})", "max({})", "min({})", "round({})", "round({}, 1)",
+    "round({}, 2)", "round({}, 3)", "''.join({})", "' '.join({})", "'\\n'.join({})", "', '.join({})", "','.join({})",
+    "' '.join(map(str, {}))", "[str(one) for one in {}]", "[int(one) for one in {}]", "[list(one) for one in {}]",
+    "[tuple(one) for one in {}]", "[''.join(one) for one in {}]", "[one for one in {} if one]", "{}[0]", "{}[-1]", "{}[1:]",
+    "{}[:-1]", "[{}]", "({},)", "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
+    "''.join(one for one in {} if one.isdigit())", "''.join(sorted({}))", "{} or None", "{} or []", "{} or ''",
+    "'\\n'.join(line.rstrip() for line in {}.splitlines())", "list({}.items())", "list({}.values())", "list({}.keys())",
+)  # fmt: skip
+"""Conversions of a value; ``{}`` stands for it, once."""
+
+_GIVEN = (
+    "{}.lower()", "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
+    "''.join(one for one in {} if one.isdigit())", "''.join({}.split())", "{}.strip()", "{}.upper()", "sorted({})",
+    "list({})", "list(dict.fromkeys({}))", "str({})", "int({})", "abs({})", "{}.split()", "{}[::-1]",
+    "''.join(one for one in {}.lower() if one.isalnum())", "''.join(one for one in {}.lower() if one.isalpha())",
+)  # fmt: skip
+"""Conversions of an argument, the more usual first."""
+
+_MOST_PARAMETERS = 3
+_MOST_PAIRS = 8
+_MOST_FORMS = 6
+_LONGEST = 400
+_BEFORE = re.compile(r"^(?:.*?Error: )?(?:\w+ differ: |assert )?")
+_BETWEEN = re.compile(r" (?:!=|==) ")
+_SEPARATORS = (" ", "\n", "-", ", ", ",", "")
+
+
+_NONE = object()
+"""What is no value: None is one."""
+
+
+class Pair(NamedTuple):
+    """The two values that a failing check compared; which of them was expected is not known."""
+
+    one: Any
+    other: Any
+
+
+def compared(said: str) -> list[Pair]:
+    """The values that messages as ``'a' != 'b'`` and ``assert [1] == [2]`` show, where both are literals."""
+    found = []
+    for line in said.splitlines():
+        for sign in _BETWEEN.finditer(line):
+            values = [_literal(_BEFORE.sub("", line[: sign.start()], count=1)), _literal(line[sign.end() :])]
+            if _NONE not in values:
+                found.append(Pair(*values))
+    return found
+
+
+def _literal(text: str) -> Any:
+    """The value of a literal's text; ``_NONE`` for any other and for long ones."""
+    if len(text) > _LONGEST:
+        return _NONE
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return _NONE
+
+
+@operator("converted", "a result converted into the form that failing checks expect", ("python",), weight=1.0)
+def converted(site: Site) -> Iterator[EditParts]:
+    """``return text`` becomes ``return text.lower()`` where checks got 'Ab' and expected 'ab'; at most two conversions, and
+    where the function returns at several places also at all of them."""
+    pairs = [pair for said in site.said for pair in compared(said)][:_MOST_PAIRS]
+    places = [node for node in (_returned(one) for one in site.of("return_statement") if pairs) if node is not None]
+    forms = conversions(pairs) if places else []
+    for place, form in enumerate(forms):
+        edits = [(node.start_byte, node.end_byte, form.format(site.grouped(node))) for node in places]
+        weight = 1 - place / (4 * _MOST_FORMS)
+        for node, edit in zip(places, edits, strict=True):
+            yield EditParts((edit,), site.line(node), weight)
+        if len(edits) > 1:
+            yield EditParts(tuple(edits), site.line(places[0]), weight)
+
+
+@operator("argument-converted", "an argument converted before it is used", ("python",), weight=0.4)
+def argument_converted(site: Site) -> Iterator[EditParts]:
+    """``text = text.lower()`` at the beginning of the function."""
+    first = site.first_statement
+    if first is None:
+        return
+    for name in site.parameters[:_MOST_PARAMETERS]:
+        for place, form in enumerate(_GIVEN):
+            yield site.before(first, f"{name} = {form.format(name)}", 1 - place / (2 * len(_GIVEN)))
+
+
+def conversions(pairs: list[Pair]) -> list[str]:
+    """Forms with one ``{}`` each that turn one value of pairs into the other, at most six for each direction; those that
+    hold for the most pairs first, the shorter before the longer."""
+    best: list[list[str]] = []
+    for turned in (pairs, [Pair(pair.other, pair.one) for pair in pairs]):
+        forms = dict.fromkeys(form for got, wanted in turned for form in _between(got, wanted))
+        holds = {form: sum(_same(_value(form, got), wanted) for got, wanted in turned) for form in forms}
+        best.append(sorted(holds, key=lambda form: (-holds[form], len(form)))[:_MOST_FORMS])
+    return list(dict.fromkeys(form for both in zip_longest(*best) for form in both if form is not None))
+
+
+def _between(got: Any, wanted: Any) -> Iterator[str]:
+    """What turns ``got`` into ``wanted``: one form, else two."""
+    if _same(got, wanted):
+        return
+    single = [form for form in (*_PLAIN, *_made(got, wanted)) if _same(_value(form, got), wanted)]
+    yield from single
+    for first in () if single else _PLAIN:
+        half = _value(first, got)
+        if half is not _NONE and not _same(half, got):
+            for second in (*_PLAIN, *_made(half, wanted)):
+                if _same(_value(second, half), wanted):
+                    yield second.format(_grouped(first))
+
+
+def _grouped(form: str) -> str:
+    """A form as the operand of another one."""
+    return f"({form})" if re.search(r"^not |^-| or ", form) else form
+
+
+def _made(got: Any, wanted: Any) -> Iterator[str]:
+    """Forms with a text or a number that ``wanted`` shows."""
+    if not (isinstance(got, str) and isinstance(wanted, str)):
+        return
+    mostly = 2 * len(got) > len(wanted)  # a text that is hardly there yet is no conversion
+    if mostly and wanted.startswith(got):
+        yield "{} + " + _text(wanted[len(got) :])
+    if mostly and wanted.endswith(got):
+        yield _text(wanted[: -len(got)]) + " + {}"
+    if wanted and got.startswith(wanted):
+        yield "{}.removesuffix(" + _text(got[len(wanted) :]) + ")"
+    if wanted and got.endswith(wanted):
+        yield "{}.removeprefix(" + _text(got[: -len(wanted)]) + ")"
+    for side in ("ljust", "rjust", "zfill"):
+        yield f"{{}}.{side}({len(wanted)})"
+    gone = sorted(set(got) - set(wanted))
+    if len(gone) == 1:
+        new = sorted(set(wanted) - set(got)) or [""]
+        yield f"{{}}.replace({_text(gone[0])}, {_text(new[0])})"
+    for separator in _SEPARATORS:
+        parts = wanted.split(separator) if separator else []
+        size = len(parts[0]) if parts else 0
+        if len(parts) > 1 and size and all(len(part) == size for part in parts[:-1]) and len(parts[-1]) <= size:
+            cut = f"whole[at : at + {size}] for whole in [{{}}] for at in range(0, len(whole), {size})"
+            yield f"{_text(separator)}.join({cut})"
+
+
+def _text(value: str) -> str:
+    """A text as code, its braces kept from being filled in."""
+    return repr(value).replace("{", "{{").replace("}", "}}")
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _value(form: str, given: Any) -> Any:
+    """What a form makes of a value; ``_NONE`` where it does not suit it."""
+    try:
+        return _compiled(form)(given)
+    except (TypeError, ValueError, AttributeError, IndexError, KeyError, OverflowError):
+        return _NONE
+
+
+@cache
+def _compiled(form: str) -> Callable[[Any], Any]:
+    """The form as a function. Its code is made of the table above and of quoted texts, never of what a check printed."""
+    function: Callable[[Any], Any] = eval(f"lambda given: {form.format('given')}")
+    return function
+
+
+def _returned(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    return node.named_children[0] if node.named_children else None

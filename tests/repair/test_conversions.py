@@ -1,0 +1,67 @@
+"""Results that become what checks expect by a conversion: which one, read from what the checks said."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.repair.edits import Edit, apply_edits
+from agent.repair.functions import functions_of
+from agent.repair.operators import OPERATORS, Site, Told
+from agent.repair.operators.conversions import compared, conversions
+
+SAID = [
+    ("AssertionError: 'Ab' != 'ab'", "{}.lower()"),
+    ("Lists differ: (1, 2) != [1, 2]", "list({})"),
+    ("test_a.py:7: AssertionError: assert ['a', 'b'] == 'a, b'", "', '.join({})"),
+    ("AssertionError: None != []", "{} or []"),
+    ("AssertionError: 0.6666666666666666 != 0.67", "round({}, 2)"),
+    ("AssertionError: 'row' != 'row\\n'", "{} + '\\n'"),
+    ("AssertionError: '7' != '007'", "{}.zfill(3)"),
+    ("AssertionError: 'a_b' != 'a b'", "{}.replace('_', ' ')"),
+    ("AssertionError: {'a': 1} != [('a', 1)]", "list({}.items())"),
+    ("AssertionError: 'B a!' != 'ba'", "''.join(one for one in {}.lower() if one.isalpha())"),
+    ("AssertionError: 'red_onions' != 'Red Onions'", "{}.title().replace('_', ' ')"),
+]
+
+
+@pytest.mark.parametrize(("said", "form"), SAID)
+def test_the_conversion_is_read_from_what_a_check_said(said: str, form: str) -> None:
+    assert form in conversions(compared(said))
+
+
+def test_the_size_of_groups_is_read_from_what_is_expected() -> None:
+    pairs = compared("AssertionError: 'abcdefgh' != 'abc def gh'\nAssertionError: 'abcd' != 'abc d'")
+    grouped = next(form for form in conversions(pairs) if "range" in form)
+    assert eval(grouped.format("'uvwxyz1'")) == "uvw xyz 1"
+
+
+def test_what_holds_for_more_checks_comes_first() -> None:
+    pairs = compared("AssertionError: 'Ab' != 'ab'\nAssertionError: 'ba' != 'ab'\nAssertionError: 'ca' != 'ac'")
+    assert conversions(pairs).index("''.join(sorted({}))") < conversions(pairs).index("{}.lower()")
+
+
+def test_braces_in_a_text_are_kept() -> None:
+    source = b"def f(a):\n    return a\n"
+    site = Site(functions_of("a.py", source)[0], (), Told(("AssertionError: 'wxyz' != 'wxyz{0}'",)))
+    made = [
+        apply_edits(source, tuple(Edit("a.py", *part) for part in one.parts))
+        for one in OPERATORS["converted"].generate(site)
+    ]
+    assert b"def f(a):\n    return a + '{0}'\n" in made
+
+
+def test_all_returns_are_converted_at_once_too() -> None:
+    source = b"def f(a):\n    if a:\n        return a\n    return g(a)\n"
+    site = Site(functions_of("a.py", source)[0], (), Told(("AssertionError: (1,) != [1]",)))
+    made = [
+        apply_edits(source, tuple(Edit("a.py", *part) for part in one.parts))
+        for one in OPERATORS["converted"].generate(site)
+    ]
+    assert b"def f(a):\n    if a:\n        return list(a)\n    return list(g(a))\n" in made
+
+
+@pytest.mark.parametrize(
+    "said", ["AssertionError: f(1) != 2", "a line", "AssertionError: 'a' != '" + "b" * 500 + "'", "'a != 'b'"]
+)
+def test_what_is_no_pair_of_literals_is_passed_over(said: str) -> None:
+    assert compared(said) == []
