@@ -141,7 +141,8 @@ class Rework:
         signals = _about(reasons, why.signals)
         self.ctx.emit(FailureSignals(signals))
         self.parts.checks.blame(why.faulty)
-        for step in (await self._blamed(now, signals))[:REWORKED]:
+        blamed = [step for step in await self._blamed(now, signals) if not self.runner.by_facts(step)]
+        for step in blamed[:REWORKED]:
             if not self.parts.budget.allows():
                 break
             own = [fault.signal for fault in why.faults if fault.function in step.target_symbols]

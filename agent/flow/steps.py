@@ -62,6 +62,10 @@ class StepRunner:
         """The test functions that use a function. Blocking."""
         return self.worker.contract.concerning(name)
 
+    def by_facts(self, step: PlanStep) -> bool:
+        """Whether a step was done without a model: it has nothing else to say of it then."""
+        return bool(step.target_symbols) and all(self.worker.tries.get(name) == 0 for name in step.target_symbols)
+
     def tries_at(self, name: str) -> int:
         """How often a model was asked for a function."""
         return self.worker.tries.get(name, 0)

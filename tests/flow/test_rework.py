@@ -236,6 +236,59 @@ async def test_python_that_fails_is_asked_for_afresh_and_never_shown(tmp_path: P
     assert not any("return sum(self.numbers)" in prompt for prompt in model.prompts["__matmul__"])
 
 
+BOX = '''class Full(Exception):
+    """Raised when nothing fits in.
+
+    message: what is full.
+    """
+
+    def __init__(self, message):
+        pass
+
+
+class Box:
+    """Holds so many things."""
+
+    def __init__(self, room):
+        pass
+
+    def put(self, one):
+        pass
+'''
+BOX_TEST = """from box import Box, Full
+
+
+def test_full():
+    try:
+        Box(0).put(1)
+    except Full as error:
+        assert error.args == ("no room",)
+    else:
+        raise AssertionError("it took one more")
+"""
+
+
+async def test_a_class_that_facts_made_is_asked_of_no_model(tmp_path: Path) -> None:
+    root = tmp_path / "r"
+    root.mkdir()
+    (root / "box.py").write_text(BOX)
+    (root / "test_box.py").write_text(BOX_TEST)
+    asked: list[str] = []
+
+    def answer(call: RecordedCall) -> Answer:
+        asked.append(call.prompt)
+        wrong = BOX[BOX.index("class Box") :].replace("pass", "self.room = 1")
+        return Answer(f"```python\n{wrong}```" if call.body.get("max_tokens", 0) > 32 else "yes")
+
+    async with ScriptedServer(answer) as server:
+        task = "Implement box.py so that the tests in test_box.py pass."
+        finished, heard, _ = await play(root, server, task, sections={"orchestrator": NO_SEARCH})
+    assert finished.status == "partial"
+    assert any("Full is written by facts" in one.text for one in of(heard, ev.Notice))
+    assert any("Write Box" in prompt for prompt in asked)
+    assert not any("Write Full" in prompt for prompt in asked)
+
+
 SLUG = '''def slug(title):
     """Words of letters and digits, joined by dashes."""
     return "-".join(w for w in title.lower().split() if w.isalpha())
