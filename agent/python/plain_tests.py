@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from agent.language.nesting import UNREADABLE
 
@@ -34,7 +35,7 @@ def plain(function: ast.FunctionDef) -> str:
     return "\n".join(line for statement in function.body for line in _lines(statement, messages(function)))
 
 
-def _lines(statement: ast.stmt, said: dict[str, str]) -> Iterator[str]:
+def _lines(statement: ast.stmt, said: dict[str, Caught]) -> Iterator[str]:
     if isinstance(statement, ast.With) and (found := raised(statement, said)):
         body = "\n".join(_written(one) for one in statement.body)
         yield f"{body}  # raises {found}"
@@ -67,21 +68,31 @@ class _Plain(ast.NodeTransformer):
         return node
 
 
-def messages(function: ast.FunctionDef) -> dict[str, str]:
-    """The names that caught exceptions are bound to, each with the message that the exception is compared with, "" for
-    none."""
+class Caught(NamedTuple):
+    """What a test says of an exception that it caught, as it is written there: the message that it is compared with, and the
+    class that it is of; "" for what is not said."""
+
+    message: str = ""
+    kind: str = ""
+
+
+def messages(function: ast.FunctionDef) -> dict[str, Caught]:
+    """The names that caught exceptions are bound to, each with what is said of the exception."""
     found = {
-        item.optional_vars.id: ""
+        item.optional_vars.id: Caught()
         for node in ast.walk(function)
         if isinstance(node, ast.With)
         for item in node.items
         if method_of(item.context_expr) in _RAISES and isinstance(item.optional_vars, ast.Name)
     }
     for pair in filter(None, map(_compared, ast.walk(function))):
-        told, said = sorted(pair, key=lambda one: isinstance(one, ast.Constant))
+        told, said = sorted(pair, key=lambda one: not free_names(one) & found.keys())
         if isinstance(said, ast.Constant) and isinstance(said.value, str):
             for name in free_names(told) & found.keys():
-                found[name] = found[name] or ast.unparse(said)
+                found[name] = found[name] if found[name].message else found[name]._replace(message=ast.unparse(said))
+        elif isinstance(told, ast.Call) and isinstance(told.func, ast.Name) and told.func.id == "type":
+            for name in free_names(told) & found.keys():
+                found[name] = found[name]._replace(kind=ast.unparse(said))
     return found
 
 
@@ -95,19 +106,20 @@ def _compared(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
     return None
 
 
-def raised(node: ast.With, said: dict[str, str]) -> str:
-    """The exception that a ``with`` block expects, with its message where that is known: ``ValueError('no')``; "" for
-    another block."""
+def raised(node: ast.With, said: dict[str, Caught]) -> str:
+    """The exception that a ``with`` block expects, of the class that is said of it, with its message where that is known:
+    ``ValueError('no')``; "" for another block."""
     for item in node.items:
         call = item.context_expr
         if not (isinstance(call, ast.Call) and call.args and method_of(call) in _RAISES):
             continue
-        message = said.get(item.optional_vars.id, "") if isinstance(item.optional_vars, ast.Name) else ""
+        name = item.optional_vars.id if isinstance(item.optional_vars, ast.Name) else ""
+        message, kind = said.get(name, Caught())
         if method_of(call) == "assertRaisesRegex" and len(call.args) > 1:
             message = ast.unparse(call.args[1])
         matched = (one.value for one in call.keywords if one.arg == "match" and isinstance(one.value, ast.Constant))
         message = next(map(ast.unparse, matched), message)
-        return ast.unparse(call.args[0]) + (f"({message})" if message else "")
+        return (kind or ast.unparse(call.args[0])) + (f"({message})" if message else "")
     return ""
 
 

@@ -165,6 +165,17 @@ def test_the_exceptions_that_named_tests_expect_are_told_with_their_messages() -
     assert exceptions_of(source, ["test_c"]) == () == exceptions_of(b"def (", ["test_a"])
 
 
+def test_an_exception_is_of_the_class_that_is_said_of_it_and_not_of_the_one_that_is_caught() -> None:
+    source = b"""class T(unittest.TestCase):
+    def test_a(self):
+        with self.assertRaises(LookupError) as caught:
+            f(0)
+        self.assertEqual(type(caught.exception), Missing)
+        self.assertEqual(caught.exception.args[0], "not there")
+"""
+    assert exceptions_of(source, ["test_a"]) == ("Missing('not there')",)
+
+
 def test_what_one_test_says_is_told_in_a_line() -> None:
     source = b"""def test_a():
     x = 1
