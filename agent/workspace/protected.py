@@ -68,9 +68,12 @@ _TEST_LIBRARIES = frozenset(
 )
 """Modules that a file or folder of the same name in the project would shadow."""
 
-_TEST_HEADERS = frozenset(
-    {"assert.h", "check.h", "cmocka.h", "unity.h", "unity_internals.h", "munit.h", "greatest.h", "minunit.h"}
+_TEST_LIBRARY_FILES = frozenset(
+    {"assert.h", "check.h", "greatest.h", "minunit.h", "unity_internals.h"}
+    | {f"{library}.{suffix}" for library in ("unity", "cmocka", "munit") for suffix in ("c", "h")}
 )
+"""Files of test libraries that C projects keep a copy of."""
+
 _CALLED_FILE = re.compile(r"(?<![\w./-])\.?/?([\w.-]+(?:/[\w.-]+)*)")
 
 
@@ -102,7 +105,7 @@ def decides_tests(path: str) -> bool:
         return True
     if pure.suffix == ".py" and pure.stem.casefold() in _TEST_LIBRARIES:
         return True
-    return name in _TEST_HEADERS or any(fnmatchcase(name, pattern) for pattern in _RUNNERS)
+    return name in _TEST_LIBRARY_FILES or any(fnmatchcase(name, pattern) for pattern in _RUNNERS)
 
 
 def called_by(root: Path, command: str) -> frozenset[str]:

@@ -26,7 +26,7 @@ DECIDING = """
 Makefile makefile GNUmakefile sub/CMakeLists.txt rules.mk build/common.mk meson.build cmake/FindX.cmake configure.ac
 justfile pyproject.toml setup.cfg tox.ini noxfile.py pytest.ini .coveragerc sitecustomize.py usercustomize.py evil.pth
 .gitattributes .gitmodules .github/workflows/ci.yml .circleci/config.yml .gitlab-ci.yml pytest.py pytest/__init__.py
-src/unittest.py _pytest/x.py pluggy.py assert.h check.h src/unity.h fixtures/a.json testdata/in.bin
+src/unittest.py _pytest/x.py pluggy.py assert.h check.h src/unity.h lib/unity.c cmocka.c fixtures/a.json testdata/in.bin
 __snapshots__/a.snap golden/out.txt
 """.split()
 
