@@ -29,6 +29,10 @@ SOON = 5.0
 that does not end."""
 
 
+FIRST = 30.0
+"""Seconds of the first run, which builds everything."""
+
+
 class Explained(msgspec.Struct, frozen=True):
     """Why checks fail: what sanitizers found (``faults``), which know the place, and what the output says (``told``)."""
 
@@ -157,7 +161,7 @@ class RunChecks:
 
     async def _run(self, step_id: str, baseline: bool = False) -> CheckResult:
         self.ctx.emit(ChecksStarted(self.command, baseline, step_id))
-        return await (self._execute() if baseline else self._trusted(self.patience() if step_id else 0.0))
+        return await (self._told(0.0) if baseline else self._trusted(self.patience() if step_id else 0.0))
 
     async def _trusted(self, timeout: float) -> CheckResult:
         """A result; once more from nothing where no test reported though tests did before: what an earlier version left
@@ -172,7 +176,7 @@ class RunChecks:
     async def _told(self, timeout: float) -> CheckResult:
         """A result; where a crash or an endless loop hides what the tests say, that of each by itself."""
         limit = timeout or float(self.ctx.config.testing.timeout_seconds)
-        if self.before is None or not await self._can_isolate():
+        if not await self._can_isolate():
             return await self._execute(timeout=limit)
         soon = min(limit, self._soon())
         now = await self._execute(timeout=soon) if not self._breaks_off else None
@@ -190,7 +194,7 @@ class RunChecks:
 
     def _soon(self) -> float:
         """Seconds after which tests are run by themselves."""
-        return max(SOON, 4 * self.before.seconds) if self.before is not None else SOON
+        return max(SOON, 4 * self.before.seconds) if self.before is not None else FIRST
 
     async def _can_isolate(self) -> bool:
         """Whether there are tests that can be isolated; looked up once."""

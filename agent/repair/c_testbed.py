@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.languages import is_unit
+from agent.language.base import ENDLESS
+from agent.languages import is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.repair import c_schema, c_trace
 from agent.repair.commands import CheckCommand
@@ -34,6 +35,10 @@ BUILD_SECONDS = 120.0
 SHORTEST = 0.8
 """Seconds that a run of the checks gets at least."""
 
+MOST_TOGETHER = 24
+TOGETHER_SECONDS = 10.0
+"""Seconds that one batch takes at most, since a search looks at its budget between them."""
+
 PROGRAM_SECONDS = 1.0
 MOST_STARTS = 40
 _ALL = "the checks"
@@ -49,7 +54,7 @@ class CommandBed:
         self.workers = workers
         self.budget = budget
         self.baseline = Baseline()
-        self.batch = 24
+        self.batch = MOST_TOGETHER
         self._limit = BUILD_SECONDS
         self._base = CheckResult("", 0, False)
         self._single: set[tuple[str, str]] = set()
@@ -83,6 +88,7 @@ class CommandBed:
         self._limit = max(SHORTEST, 4 * min(one.seconds for one in replies) + 0.3)
         self._base = _as_result(reply)
         self.baseline = Baseline(failing, outcome.passing, messages, tuple(sorted(flaky)), seconds)
+        self.batch = max(1, min(MOST_TOGETHER, int(TOGETHER_SECONDS / max(seconds, 0.01))))
         self._halt = halt_of(self.baseline, reply.output)
 
     async def _first(self) -> None:
@@ -112,8 +118,8 @@ class CommandBed:
                 "The sources cannot be instrumented, so functions are ranked by names and by what the checks say.",
             )
         names = dict(enumerate(sources, 1))
-        files = {path: c_trace.instrumented(path, sources[path], number).decode("utf-8", "surrogateescape")
-                 for number, path in names.items()}  # fmt: skip
+        alone = ENDLESS in self._base.output
+        files = {path: _traced(path, sources[path], number, alone) for number, path in names.items()}
         worker = await self.workers.free.get()
         folder = worker.folder / "trace"
         try:
@@ -135,7 +141,8 @@ class CommandBed:
             note = "The instrumented build left no trace, so functions are ranked by names and by what the checks say."
             return [], self._blamed(sources), note
         tests = {path: text for path, text in sources.items() if is_test_file(path)}
-        found = c_trace.traces_of(processes, names, _ordered(reply.output), reply.output, tests)
+        output = self._base.output if alone else reply.output  # an isolated test tells its line: here one is put in above it
+        found = c_trace.traces_of(processes, names, _ordered(output), output, tests)
         return _with_declarations(found, sources), self._blamed(sources), ""
 
     def _blamed(self, sources: Mapping[str, bytes]) -> set[Place]:
@@ -300,6 +307,13 @@ class CommandBed:
     async def close(self) -> None:
         """End the workers."""
         await self.workers.close()
+
+
+def _traced(path: str, source: bytes, number: int, alone: bool) -> str:
+    """The instrumented text of a file; one of tests ``alone`` in processes of their own, where one does not end."""
+    text = c_trace.instrumented(path, source, number).decode("utf-8", "surrogateescape")
+    reader = reader_of(path) if alone and is_test_file(path) else None
+    return (reader.tests.isolated(text, path) if reader is not None else "") or text
 
 
 def _emptied(folder: Path) -> None:

@@ -3,7 +3,7 @@
 A copy of the sources is instrumented: every statement of the program records its line, every statement of a test file begins
 a new context. What is recorded between two checks of a test file is what the second of them executes; gcov's counts, which
 are kept for a whole process, cannot tell that apart. Any compiler that builds the project will do. Each process writes a
-file of its own, at once, so that a crash or an endless loop loses nothing.
+file of its own, at once, so that a crash or an endless loop loses nothing; what it forks goes on with that file.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ _STATEMENTS = {
 }  # fmt: skip
 
 _RUNTIME = """
-__attribute__((weak)) int cra_context; __attribute__((weak)) int cra_written;
+__attribute__((weak)) int cra_context; __attribute__((weak)) int cra_written; __attribute__((weak)) int cra_file;
 static void cra_note(int file, int line) {
   extern char *getenv(const char *); extern int open(const char *, int, ...); extern int getpid(void);
   extern long write(int, const void *, unsigned long);
-  static int fd = -2; static int context = -1; static unsigned char seen[LINES];
+  static int context = -1; static unsigned char seen[LINES];
   int record[2]; int n = line < LINES ? line : 0;
   if (file > 0) { if (context != cra_context) { int i; for (i = 0; i < LINES; i++) seen[i] = 0; context = cra_context; }
     if (seen[n]) return; seen[n] = 1; } else cra_context++;
-  if (fd == -2) { char name[512]; char *folder = getenv("CRA_TRACE"); int at = 0, p = getpid(), q = 1000000000;
+  if (!cra_file) { char name[512]; int fd = -1; char *folder = getenv("CRA_TRACE"); int at = 0, p = getpid(), q = 1000000000;
     if (folder) { while (folder[at] && at < 480) { name[at] = folder[at]; at++; } name[at++] = '/';
-      for (; q; q /= 10) name[at++] = (char)('0' + p / q % 10); name[at] = 0; fd = open(name, FLAGS, 0600); } else fd = -1; }
-  if (fd >= 0 && cra_written++ < MOST) { record[0] = file; record[1] = line; if (write(fd, record, sizeof record) < 0) fd = -1; }
+      for (; q; q /= 10) name[at++] = (char)('0' + p / q % 10); name[at] = 0; fd = open(name, FLAGS, 0600); } cra_file = fd < 0 ? -1 : fd + 1; }
+  if (cra_file > 0 && cra_written++ < MOST) { record[0] = file; record[1] = line;
+    if (write(cra_file - 1, record, sizeof record) < 0) cra_file = -1; }
 }
 """  # noqa: E501
 

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from agent.flow import checks
 from agent.flow.diagnosis import diagnose
+from agent.launch import open_run
 from tests.fakes.context import run_context
 from tests.fakes.server import ScriptedServer
+from tests.workspace.support import make_repo
 
 MAKEFILE = """CFLAGS ?= -Wall
 build/test: src/list.c tests/test_list.c
@@ -125,3 +128,28 @@ async def test_code_that_does_not_end_has_the_checks_patience_and_no_more(tmp_pa
     async with ScriptedServer() as server, run_context(tmp_path, server) as ctx:
         async with asyncio.timeout(ctx.config.testing.timeout_seconds / 2):
             assert await diagnose(ctx, workspace, "make test", patience=1.0) == []
+
+
+ENDLESS_TESTS = """#include <assert.h>
+unsigned halves(unsigned n);
+static void test_none(void) { assert(halves(0) == 0); }
+static void test_eight(void) { assert(halves(8) == 3); }
+int main(void) { test_none(); test_eight(); return 0; }
+"""
+ENDLESS = "unsigned halves(unsigned n) { unsigned s = 0; while (n != 1) { n /= 2; s++; } return s; }\n"
+
+
+async def test_the_first_run_of_the_checks_names_the_test_that_does_not_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "FIRST", 1.0)
+    make = "test: halves.c test_halves.c\n\t$(CC) -o t halves.c test_halves.c\n\t./t\n"
+    repo = make_repo(tmp_path / "r", {"halves.c": ENDLESS, "test_halves.c": ENDLESS_TESTS, "Makefile": make})
+    off = {"orchestrator": {"decomposed_repair": False}}
+    run = await open_run("halves does not end for 0. Fix it.", repo, with_model=False, extra=off)
+    try:
+        finished = await run.execute()
+    finally:
+        await run.aclose()
+    assert finished.tests_before is not None
+    assert (finished.tests_before.passing, finished.tests_before.failing) == (("test_eight",), ("test_none",))

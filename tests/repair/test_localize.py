@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.repair.c_testbed import CommandBed
+from agent.repair.c_testbed import MOST_TOGETHER, CommandBed
 from agent.repair.c_trace import instrumented, traces_of
 from agent.repair.commands import read_command
 from agent.repair.functions import functions_of
@@ -94,6 +94,37 @@ async def test_twenty_checks_in_one_main(tmp_path: Path) -> None:
     suspects = rank_functions(functions_of("walk.c", COUNTERS.encode()), line_scores(traces))
     assert suspects[0].function.name == "next"
     assert all(one.score < suspects[0].score for one in suspects[1:])
+
+
+HALVES = """unsigned halves(unsigned n) {
+    unsigned steps = 0;
+    while (n != 1) { n /= 2; steps++; }
+    return steps;
+}
+"""
+HALVES_TEST = """#include <assert.h>
+unsigned halves(unsigned n);
+static void test_none(void) { assert(halves(0) == 0); }
+static void test_eight(void) { assert(halves(8) == 3); }
+int main(void) { test_none(); test_eight(); return 0; }
+"""
+
+
+@needs_cc
+async def test_a_test_that_does_not_end_hides_no_trace_of_the_others(tmp_path: Path) -> None:
+    (tmp_path / "halves.c").write_text(HALVES)
+    (tmp_path / "test_halves.c").write_text(HALVES_TEST)
+    (tmp_path / "Makefile").write_text("test: halves.c test_halves.c\n\t$(CC) -o t halves.c test_halves.c\n\t./t\n")
+    bed = await bed_on(tmp_path)
+    try:
+        await bed.open()
+        traces, _, note = await bed.traces()
+    finally:
+        await bed.close()
+    assert note == "" and bed.baseline.failing == ("test_none",)
+    assert bed.batch < MOST_TOGETHER, "a batch of versions that hang would take the whole budget"
+    lines = {trace.passed: {line for path, line in trace.lines if path == "halves.c"} for trace in traces}
+    assert lines == {False: {2, 3}, True: {2, 3, 4}}
 
 
 SHARED_HELPER = b"""static void check(int given, int wanted)
