@@ -69,8 +69,10 @@ _TEST_LIBRARIES = frozenset(
 """Modules that a file or folder of the same name in the project would shadow."""
 
 _TEST_LIBRARY_FILES = frozenset(
-    {"assert.h", "check.h", "greatest.h", "minunit.h", "unity_internals.h"}
-    | {f"{library}.{suffix}" for library in ("unity", "cmocka", "munit") for suffix in ("c", "h")}
+    {
+        "assert.h", "check.h", "greatest.h", "minunit.h", "unity.c", "unity.h", "unity_internals.h", "cmocka.c", "cmocka.h",
+        "munit.c", "munit.h",
+    }  # fmt: skip
 )
 """Files of test libraries that C projects keep a copy of."""
 
