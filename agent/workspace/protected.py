@@ -70,9 +70,18 @@ _TEST_LIBRARIES = frozenset(
 
 _TEST_LIBRARY_FILES = frozenset(
     {
-        "assert.h", "check.h", "greatest.h", "minunit.h", "unity.c", "unity.h", "unity_internals.h", "cmocka.c", "cmocka.h",
-        "munit.c", "munit.h",
-    }  # fmt: skip
+        "assert.h",
+        "check.h",
+        "greatest.h",
+        "minunit.h",
+        "unity.c",
+        "unity.h",
+        "unity_internals.h",
+        "cmocka.c",
+        "cmocka.h",
+        "munit.c",
+        "munit.h",
+    }
 )
 """Files of test libraries that C projects keep a copy of."""
 
