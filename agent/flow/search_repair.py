@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from agent.context import RunContext
-from agent.events import PlanMade, StepFinished, StepStarted
+from agent.events import PlanMade, RepairChosen, StepFinished, StepStarted
 from agent.flow.checks import RunChecks
 from agent.flow.diagnosis import crashed, diagnose
 from agent.flow.limits import limits_of
@@ -27,6 +27,9 @@ WRITTEN = ("function_implement", "type_definition")
 PARTLY, NEARLY = 0.3, 0.6
 """Shares of the checks that pass from which an edit of what was written is searched for: one by rule, which costs no call,
 and one with lines that the model fills. What passes the larger share is searched before more versions are drawn."""
+
+MOST_IN_PLACE = 3
+"""Edits that are tried in the run's place, one after the other: its build is the project's own, a copy's may differ."""
 
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""
@@ -94,16 +97,34 @@ async def search_repair(
             if await _keep_part(ctx, workspace, checks, outcome, part):
                 break
         return None
-    step = _step_of(done.chosen, outcome)
+    others = [edit for edit in done.edits.values() if edit.number != done.chosen.number]
+    for edit in [done.chosen, *others][:MOST_IN_PLACE]:
+        if edit is not done.chosen:
+            why = "An edit before it passed in a copy but failed in the run's place."
+            ctx.emit(RepairChosen(edit.number, why, guess=True))
+        if await _holds_in_place(ctx, workspace, checks, outcome, edit):
+            return OtherEdits(ctx, workspace, checks, done.edits, edit.number)
+    return None
+
+
+async def _holds_in_place(
+    ctx: RunContext, workspace: Workspace, checks: RunChecks, outcome: RunOutcome, edit: PassingEdit
+) -> bool:
+    """Write an edit that made all checks pass in a copy, and keep it where they pass in the run's place too. Returns whether
+    they do."""
+    for path, text in edit.texts.items():
+        workspace.write_bytes(path, text)
+    step = _step_of(edit, outcome)
     _announce(ctx, outcome, step, "search", "an edit that makes the failing checks pass was found")
     now = await checks.final()
     if now is None or checks.regressed(now) or not now.ok:
         await workspace.rollback(await workspace.head())
+        outcome.planned = outcome.planned[:-1]
         ctx.emit(StepFinished(step.id, False, "The edit passed in a copy but fails in the worktree.", rolled_back=True))
-        return None
+        return False
     await _keep(ctx, workspace, checks, outcome, step, now)
     outcome.mended, outcome.final = True, now
-    return OtherEdits(ctx, workspace, checks, done.edits, done.chosen.number)
+    return True
 
 
 def _can_search(ctx: RunContext, best: CheckResult) -> bool:

@@ -9,15 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from agent import events as ev
 from agent.audit.history import events_of
 from agent.audit.log import log_path
 from agent.audit.reader import LogReader
+from agent.flow.checks import RunChecks
 from agent.gate import Breakpoint
 from agent.launch import open_run
 from agent.state.run_state import RunState
+from agent.values import CheckResult
 from tests.fakes import Answer, RecordedCall, ScriptedServer
 from tests.repair.operators_on import only
 from tests.repair.test_search import needs_cc
@@ -190,6 +193,31 @@ async def test_edits_that_differ_are_told_apart_and_another_one_can_be_taken(tmp
     for envelope in heard:
         state.apply(envelope)
     assert state.repair is not None and state.repair.taken is not None and state.repair.taken.passed.number == other
+
+
+async def test_an_edit_that_fails_in_the_runs_place_gives_way_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = repository(tmp_path, LARGEST)
+    final = RunChecks.final
+    refused: list[CheckResult] = []
+
+    async def refuses_first(self: RunChecks) -> CheckResult | None:
+        now = await final(self)
+        if now is not None and now.ok and not refused:
+            refused.append(now)
+            return msgspec.structs.replace(now, ok=False, passed=0, failed=1, passing=(), failing=now.passing)
+        return now
+
+    monkeypatch.setattr(RunChecks, "final", refuses_first)
+    async with ScriptedServer("no") as server:
+        finished, heard = await play(repo, server, with_model=False)
+    first, then = of(heard, ev.RepairChosen)
+    steps = [(one.ok, one.rolled_back) for one in of(heard, ev.StepFinished)]
+    assert finished.status == "complete" and refused and first.number != then.number
+    assert steps == [(False, True), (True, False)]
+    passed = {one.number: one.diff for one in of(heard, ev.CandidatePassed)}
+    assert _changes(of(heard, ev.DiffReady)[-1].diff) == _changes(passed[then.number])
 
 
 @pytest.mark.parametrize("takes", [True, False])
