@@ -17,7 +17,10 @@ import tree_sitter
 
 from agent.repair.operators.registry import EditParts, Site, operator
 
-_PLAIN = (
+HOLE = "\0"
+"""Where a form's value goes. No text of a form can hold it: ``repr`` writes it as an escape."""
+
+_PLAIN = tuple(form.replace("{}", HOLE) for form in (
     "{}.lower()", "{}.upper()", "{}.capitalize()", "{}.title()", "{}.strip()", "{}.rstrip()", "{}.lstrip()", "{}.split()",
     "{}.splitlines()", "''.join({}.split())", "' '.join({}.split())", "list({})", "tuple({})", "set({})", "sorted({})",
     "sorted({}, reverse=True)", "{}[::-1]", "list(dict.fromkeys({}))", "dict({})", "str({})", "int({})", "float({})",
@@ -28,8 +31,8 @@ _PLAIN = (
     "{}[:-1]", "[{}]", "({},)", "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
     "''.join(one for one in {} if one.isdigit())", "''.join(sorted({}))", "{} or None", "{} or []", "{} or ''",
     "'\\n'.join(line.rstrip() for line in {}.splitlines())", "list({}.items())", "list({}.values())", "list({}.keys())",
-)  # fmt: skip
-"""Conversions of a value; ``{}`` stands for it, once."""
+))  # fmt: skip
+"""Conversions of a value, which stands in a form once."""
 
 _GIVEN = (
     "{}.lower()", "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
@@ -88,7 +91,7 @@ def converted(site: Site) -> Iterator[EditParts]:
     places = [node for node in (_returned(one) for one in site.of("return_statement") if pairs) if node is not None]
     forms = conversions(pairs) if places else []
     for place, form in enumerate(forms):
-        edits = [(node.start_byte, node.end_byte, form.format(site.grouped(node))) for node in places]
+        edits = [(node.start_byte, node.end_byte, form.replace(HOLE, site.grouped(node))) for node in places]
         weight = 1 - place / (4 * _MOST_FORMS)
         for node, edit in zip(places, edits, strict=True):
             yield EditParts((edit,), site.line(node), weight)
@@ -108,8 +111,8 @@ def argument_converted(site: Site) -> Iterator[EditParts]:
 
 
 def conversions(pairs: list[Pair]) -> list[str]:
-    """Forms with one ``{}`` each that turn one value of pairs into the other, at most six for each direction; those that
-    hold for the most pairs first, the shorter before the longer."""
+    """Forms with one :data:`HOLE` each that turn one value of pairs into the other, at most six for each direction; those
+    that hold for the most pairs first, the shorter before the longer."""
     best: list[list[str]] = []
     for turned in (pairs, [Pair(pair.other, pair.one) for pair in pairs]):
         forms = dict.fromkeys(form for got, wanted in turned for form in _between(got, wanted))
@@ -129,7 +132,7 @@ def _between(got: Any, wanted: Any) -> Iterator[str]:
         if half is not _NONE and not _same(half, got):
             for second in (*_PLAIN, *_made(half, wanted)):
                 if _same(_value(second, half), wanted):
-                    yield second.format(_grouped(first))
+                    yield second.replace(HOLE, _grouped(first))
 
 
 def _grouped(form: str) -> str:
@@ -143,30 +146,25 @@ def _made(got: Any, wanted: Any) -> Iterator[str]:
         return
     mostly = 2 * len(got) > len(wanted)  # a text that is hardly there yet is no conversion
     if mostly and wanted.startswith(got):
-        yield "{} + " + _text(wanted[len(got) :])
+        yield f"{HOLE} + {wanted[len(got) :]!r}"
     if mostly and wanted.endswith(got):
-        yield _text(wanted[: -len(got)]) + " + {}"
+        yield f"{wanted[: -len(got)]!r} + {HOLE}"
     if wanted and got.startswith(wanted):
-        yield "{}.removesuffix(" + _text(got[len(wanted) :]) + ")"
+        yield f"{HOLE}.removesuffix({got[len(wanted) :]!r})"
     if wanted and got.endswith(wanted):
-        yield "{}.removeprefix(" + _text(got[: -len(wanted)]) + ")"
+        yield f"{HOLE}.removeprefix({got[: -len(wanted)]!r})"
     for side in ("ljust", "rjust", "zfill"):
-        yield f"{{}}.{side}({len(wanted)})"
+        yield f"{HOLE}.{side}({len(wanted)})"
     gone = sorted(set(got) - set(wanted))
     if len(gone) == 1:
         new = sorted(set(wanted) - set(got)) or [""]
-        yield f"{{}}.replace({_text(gone[0])}, {_text(new[0])})"
+        yield f"{HOLE}.replace({gone[0]!r}, {new[0]!r})"
     for separator in _SEPARATORS:
         parts = wanted.split(separator) if separator else []
         size = len(parts[0]) if parts else 0
         if len(parts) > 1 and size and all(len(part) == size for part in parts[:-1]) and len(parts[-1]) <= size:
-            cut = f"whole[at : at + {size}] for whole in [{{}}] for at in range(0, len(whole), {size})"
-            yield f"{_text(separator)}.join({cut})"
-
-
-def _text(value: str) -> str:
-    """A text as code, its braces kept from being filled in."""
-    return repr(value).replace("{", "{{").replace("}", "}}")
+            cut = f"whole[at : at + {size}] for whole in [{HOLE}] for at in range(0, len(whole), {size})"
+            yield f"{separator!r}.join({cut})"
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -184,7 +182,7 @@ def _value(form: str, given: Any) -> Any:
 @cache
 def _compiled(form: str) -> Callable[[Any], Any]:
     """The form as a function. Its code is made of the table above and of quoted texts, never of what a check printed."""
-    function: Callable[[Any], Any] = eval(f"lambda given: {form.format('given')}")
+    function: Callable[[Any], Any] = eval(f"lambda given: {form.replace(HOLE, 'given')}")
     return function
 
 
