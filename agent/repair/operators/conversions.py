@@ -1,7 +1,7 @@
 """Operators that convert a result, or what a function is given, into the form that failing checks expect.
 
 What checks got and what they expected is compared before anything runs: a conversion is proposed where it turns the one into
-the other. Those that need a number or a text of their own, as groups of five letters, read it from what is expected.
+the other. Those that need a number or a text of their own, such as groups of five letters, read it from what is expected.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -34,12 +34,12 @@ _PLAIN = tuple(form.replace("{}", HOLE) for form in (
 ))  # fmt: skip
 """Conversions of a value, which stands in a form once."""
 
-_GIVEN = (
+_GIVEN = tuple(form.replace("{}", HOLE) for form in (
     "{}.lower()", "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
     "''.join(one for one in {} if one.isdigit())", "''.join({}.split())", "{}.strip()", "{}.upper()", "sorted({})",
     "list({})", "list(dict.fromkeys({}))", "str({})", "int({})", "abs({})", "{}.split()", "{}[::-1]",
     "''.join(one for one in {}.lower() if one.isalnum())", "''.join(one for one in {}.lower() if one.isalpha())",
-)  # fmt: skip
+))  # fmt: skip
 """Conversions of an argument, the more usual first."""
 
 _MOST_PARAMETERS = 3
@@ -48,8 +48,7 @@ _MOST_FORMS = 6
 _LONGEST = 400
 _BEFORE = re.compile(r"^(?:.*?Error: )?(?:\w+ differ: |assert )?")
 _BETWEEN = re.compile(r" (?:!=|==) ")
-_SEPARATORS = (" ", "\n", "-", ", ", ",", "")
-
+_SEPARATORS = (" ", "\n", "-", ", ", ",")
 
 _NONE = object()
 """What is no value: None is one."""
@@ -63,7 +62,7 @@ class Pair(NamedTuple):
 
 
 def compared(said: str) -> list[Pair]:
-    """The values that messages as ``'a' != 'b'`` and ``assert [1] == [2]`` show, where both are literals."""
+    """The values that messages like ``'a' != 'b'`` and ``assert [1] == [2]`` show, where both are literals."""
     found = []
     for line in said.splitlines():
         for sign in _BETWEEN.finditer(line):
@@ -107,7 +106,7 @@ def argument_converted(site: Site) -> Iterator[EditParts]:
         return
     for name in site.parameters[:_MOST_PARAMETERS]:
         for place, form in enumerate(_GIVEN):
-            yield site.before(first, f"{name} = {form.format(name)}", 1 - place / (2 * len(_GIVEN)))
+            yield site.before(first, f"{name} = {form.replace(HOLE, name)}", 1 - place / (2 * len(_GIVEN)))
 
 
 def conversions(pairs: list[Pair]) -> list[str]:
@@ -160,8 +159,8 @@ def _made(got: Any, wanted: Any) -> Iterator[str]:
         new = sorted(set(wanted) - set(got)) or [""]
         yield f"{HOLE}.replace({gone[0]!r}, {new[0]!r})"
     for separator in _SEPARATORS:
-        parts = wanted.split(separator) if separator else []
-        size = len(parts[0]) if parts else 0
+        parts = wanted.split(separator)
+        size = len(parts[0])
         if len(parts) > 1 and size and all(len(part) == size for part in parts[:-1]) and len(parts[-1]) <= size:
             cut = f"whole[at : at + {size}] for whole in [{HOLE}] for at in range(0, len(whole), {size})"
             yield f"{separator!r}.join({cut})"
@@ -179,9 +178,9 @@ def _value(form: str, given: Any) -> Any:
         return _NONE
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _compiled(form: str) -> Callable[[Any], Any]:
-    """The form as a function. Its code is made of the table above and of quoted texts, never of what a check printed."""
+    """The form as a function. Its code is the table's; what a check printed stands in it as quoted texts alone."""
     function: Callable[[Any], Any] = eval(f"lambda given: {form.replace(HOLE, 'given')}")
     return function
 
