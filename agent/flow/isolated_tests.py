@@ -16,6 +16,7 @@ from pathlib import Path
 from agent.c.writing.tests_in_file import chooser
 from agent.coding.writing.generated_tests import TestRun
 from agent.compiling.curing.recovery import LinkRecovered
+from agent.exit_codes import signal_of
 from agent.flow.linked_sources import is_part, sources_behind
 from agent.flow.run_parts import RunParts
 from agent.language.test_names import test_function
@@ -161,8 +162,8 @@ def _how(now: CheckResult) -> str:
     if stop is not None:
         told = next((line for line in reversed(lines) if f"{stop.line}" in line and "ssertion" in line), "")
         return shortened(re.sub(r"^(?:\S*/)?tests: ", "", told).removesuffix("."), _LONGEST)
-    if now.exit_code > 128:
-        return f"it crashed with signal {now.exit_code - 128}" + (f": {shortened(lines[-1], _LONGEST)}" if lines else "")
+    if (number := signal_of(now.exit_code)) is not None:
+        return f"it crashed with signal {number}" + (f": {shortened(lines[-1], _LONGEST)}" if lines else "")
     errors = [line for line in lines if re.match(r"E   |\w*(?:Error|Exception)\b", line)]
     return shortened((errors or lines or [f"it ended with exit code {now.exit_code}"])[-1], _LONGEST)
 

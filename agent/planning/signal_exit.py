@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent.exit_codes import signal_of
 from agent.planning import signal_patterns as patterns
 from agent.planning.signal_text import last_line, window
 from agent.values import FailureCategory
@@ -18,7 +19,7 @@ def death(exit_code: int) -> str | None:
     """A sentence for the exit code of a signal or of coreutils' timeout, else None."""
     if exit_code == 124:
         return "The command ran out of time (exit code 124)."
-    number = -exit_code if exit_code < 0 else exit_code - 128 if 128 < exit_code <= 128 + 64 else None
+    number = signal_of(exit_code)
     if number is None:
         return None
     return f"The command died of signal {number} ({_SIGNALS.get(number, 'signal')})."

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
+from agent.exit_codes import signal_of
 from agent.repair.edits import Candidate
 from agent.repair.testbed import Probe
 
@@ -14,7 +15,6 @@ _FEW = 40
 """One in so many inputs may come out odd without telling anything."""
 
 _DISORDER = ("raises", "does not end")
-_SIGNALS = 128
 _SHOWN = 2
 _TELLING = 3
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -100,9 +100,9 @@ def _by_values(told: Sequence[tuple[str, str]]) -> list[list[str]]:
 
 
 def _ended(text: str) -> bool:
-    """Whether a result tells of an end in order; an exit code above 128 is that of a signal."""
+    """Whether a result tells of an end in order, and not by a signal."""
     exit_code = re.search(r" and exits with (\d+)$", text)
-    return not text.startswith(_DISORDER) and (exit_code is None or int(exit_code[1]) <= _SIGNALS) and text != ""
+    return not text.startswith(_DISORDER) and (exit_code is None or signal_of(int(exit_code[1])) is None) and text != ""
 
 
 def _shape(text: str) -> str:

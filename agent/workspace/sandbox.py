@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from agent.exit_codes import signal_of
 from agent.scratch import scratch_folder
 from agent.workspace import sandbox_child
 from agent.workspace.environment import sandbox_environment
@@ -244,18 +245,18 @@ class _Job:
         self._stopped.set()
 
     def _result(self, code: int | None, seconds: float) -> CommandResult:
-        code = -signal.SIGKILL if code is None else code
-        number = -code if code < 0 else code - 128 if 128 < code <= 128 + 64 else None
+        killed = int(signal.SIGKILL)
+        code = -killed if code is None else code
+        number = signal_of(code)
         if self._timed_out:
-            code, number = TIMED_OUT, signal.SIGKILL
+            code, number = TIMED_OUT, killed
         elif self._reason:
-            code, number = 128 + signal.SIGKILL, signal.SIGKILL
+            code, number = 128 + killed, killed
         elif code < 0:
             code = 128 - code
         output = self._output.text()
         if self._reason:
             output += ("" if not output or output.endswith("\n") else "\n") + self._reason + "\n"
-        number = None if number is None else int(number)
         return CommandResult(code, output, round(seconds, 4), self._timed_out, number, self._reason, self._kind)
 
 
