@@ -12,7 +12,7 @@ from agent.repair.edit_words import AND
 from agent.repair.edits import Candidate, Edit, apply_edits, normal_text
 from agent.repair.functions import parses
 from agent.repair.localize import Suspect
-from agent.repair.operators import Site, Told, changes
+from agent.repair.operators import EditParts, Site, Told, changes
 from agent.repair.synthesis import FORCING, Forced
 from agent.repair.testbed import CheckBed, Trial
 
@@ -30,6 +30,9 @@ MOST_BASES = 2
 """Partial edits on top of which all others are tried."""
 
 _NEIGHBOUR = 0.6
+UNSET = "initial-value"
+_COMPLETE = 1.02
+"""What an edit that leaves no variable without a value counts beside the same one that does."""
 
 
 class Counts(msgspec.Struct):
@@ -215,6 +218,21 @@ class EditSearch:
             self.partial.append(found)
         self.tell(counts, found if trial.ok or trial.fixed else None)
 
+    async def completed(self, unset: Mapping[tuple[str, str], Sequence[EditParts]]) -> None:
+        """Try those that pass once more with every variable that has no value where it is read set to 0: that they pass
+        without is chance. ``unset`` are these edits by path and function."""
+        more = []
+        for one in [found.candidate for found in self.passing]:
+            parts = [part for change in unset.get((one.path, one.function), ()) for part in change.parts]
+            edits = [Edit(one.path, *part) for part in parts]
+            left = [edit for edit in edits if all(edit.end < other.start or other.end < edit.start for other in one.edits)]
+            both = msgspec.structs.replace(one, edits=(*one.edits, *left), operator=f"{one.operator}{AND}{UNSET}",
+                                           rank=one.rank * _COMPLETE)  # fmt: skip
+            texts = self.texts(both) if left else None
+            more += [(both, texts)] if texts is not None else []
+        for (both, _), trial in zip(more, await self.bed.attempts(more) if more else [], strict=True):
+            self._note(both, trial)
+
     async def confirm_partial(self) -> None:
         """Run all checks with the best partial edits, and put aside those that break a check: a trial ends at the first
         check that fails, so that it does not tell."""
@@ -286,9 +304,7 @@ def _kind(one: Candidate) -> tuple[str, str, int]:
 def _apart(first: Candidate, second: Candidate) -> bool:
     """Whether no edit of one overlaps one of the other."""
     return all(
-        one.path != two.path or one.end <= two.start or two.end <= one.start
-        for one in first.edits
-        for two in second.edits
+        one.path != two.path or one.end <= two.start or two.end <= one.start for one in first.edits for two in second.edits
     )
 
 

@@ -29,7 +29,24 @@ PYTHON = [
     ("near-pair", "def f(a):\n    if 1 < a and a < 9:\n        return a\n",
      "def f(a):\n    if 1 <= a and a <= 9:\n        return a\n"),
     ("result-shape", "def f(a):\n    return filter(None, a)\n", "def f(a):\n    return list(filter(None, a))\n"),
-    ("result-shape", "def f(a):\n    return '-'.join(a[1:])\n", "def f(a):\n    return a[1:]\n"),
+    ("unwrapped", "def f(a):\n    return '-'.join(a[1:])\n", "def f(a):\n    return a[1:]\n"),
+    ("chained", "def f(a):\n    if a > 9:\n        b = 1\n    if a > 6:\n        b = 2\n    if a > 3:\n        b = 3\n"
+     "    return b\n",
+     "def f(a):\n    if a > 9:\n        b = 1\n    elif a > 6:\n        b = 2\n    elif a > 3:\n        b = 3\n"
+     "    return b\n"),
+    ("else-removed", "def f(a):\n    for b in a:\n        if b:\n            c = 1\n        else:\n            c = 0\n"
+     "    return c\n",
+     "def f(a):\n    for b in a:\n        if b:\n            c = 1\n    return c\n"),
+    ("loop-guard", "def f(a):\n    while a > 0:\n        a = g(a)\n        h(a)\n",
+     "def f(a):\n    while a > 0:\n        a = g(a)\n        if a > 0:\n            h(a)\n"),
+    ("expected-branch", "def f(a, b, c):\n    if a > b:\n        return 'lots'\n    else:\n"
+     "        return 'In stock:'\n",
+     "def f(a, b, c):\n    if a > b:\n        return 'lots'\n    elif a > c:\n"
+     "        return 'In stock:'\n    else:\n        return 'In stock: none left'\n"),
+    ("told-condition", "def f(a):\n    if a % 4 == 0 and a:\n        return 1\n",
+     "def f(a):\n    if (a % 4 == 0 and a) and a % 255 != 0:\n        return 1\n"),
+    ("running-extreme", "def f(a):\n    b = 0\n    for c in a:\n        b = max(b, c)\n    return b\n",
+     "def f(a):\n    b = 0\n    for c in a:\n        b = max(b, c)\n    return max(b, c)\n"),
     ("converted", "def f(a):\n    return g(a)\n", "def f(a):\n    return g(a)[::-1]\n"),
     ("argument-converted", "def f(a):\n    \"\"\"Doc.\"\"\"\n    return a\n",
      "def f(a):\n    \"\"\"Doc.\"\"\"\n    a = a.lower()\n    return a\n"),
@@ -222,6 +239,21 @@ C = [
      "int f(int a, int b, int n) { a = a - b * n; return a; }"),
     ("statement-repeated", 'void f(int a, int b) {\n  while (a) {\n    read("%d", &a);\n  }\n}',
      'void f(int a, int b) {\n  read("%d", &a);\n  while (a) {\n    read("%d", &a);\n  }\n}'),
+    ("chained", "int f(int a) {\n  int b = 0;\n  if (a > 9) b = 1;\n  if (a > 6) b = 2;\n"
+     "  if (a > 3) b = 3; else b = 4;\n  return b;\n}",
+     "int f(int a) {\n  int b = 0;\n  if (a > 9) b = 1;\n  else if (a > 6) b = 2;\n"
+     "  else if (a > 3) b = 3; else b = 4;\n  return b;\n}"),
+    ("else-removed", "int f(int a) {\n  if (a) {\n    g(a);\n  } else {\n    h(a);\n  }\n  return a;\n}",
+     "int f(int a) {\n  if (a) {\n    g(a);\n  }\n  return a;\n}"),
+    ("loop-guard", "void f(void) {\n  int c;\n  do {\n    c = g();\n    h(c);\n  } while (c != 9);\n}",
+     "void f(void) {\n  int c;\n  do {\n    c = g();\n    if (c != 9)\n        h(c);\n  } while (c != 9);\n}"),
+    ("expected-branch", 'void f(int a, int b, int c) {\n  if (a > b)\n    print("lots");\n  else\n'
+     '    print("In stock:");\n}',
+     'void f(int a, int b, int c) {\n  if (a > b)\n    print("lots");\n  else if (a > c)\n    print("In stock:");\n'
+     '  else\n    print("In stock: none left");\n}'),
+    ("told-condition", "int f(int a) { if (a % 4 == 0) return 1; return 0; }",
+     "int f(int a) { if (a % 4 == 0 || a % 255 == 0) return 1; return 0; }"),
+    ("operand-added", "int f(int a, int b) { return a % 64; }", "int f(int a, int b) { return (a - b) % 64; }"),
     ("told-case", "void f(int c) { switch (c) {\n  case 'a':\n    g(); } }",
      "void f(int c) { switch (c) {\n  case 'y':\n  case 'a':\n    g(); } }"),
     ("told-case", 'int f(int c) { return strchr("aew", c) != 0; }', 'int f(int c) { return strchr("aey", c) != 0; }'),

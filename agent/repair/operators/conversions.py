@@ -21,18 +21,24 @@ HOLE = "\0"
 """Where a form's value goes. No text of a form can hold it: ``repr`` writes it as an escape."""
 
 _PLAIN = tuple(form.replace("{}", HOLE) for form in (
-    "{}.lower()", "{}.upper()", "{}.capitalize()", "{}.title()", "{}.strip()", "{}.rstrip()", "{}.lstrip()", "{}.split()",
-    "{}.splitlines()", "''.join({}.split())", "' '.join({}.split())", "list({})", "tuple({})", "set({})", "sorted({})",
-    "sorted({}, reverse=True)", "{}[::-1]", "list(dict.fromkeys({}))", "dict({})", "str({})", "int({})", "float({})",
-    "bool({})", "not {}", "-{}", "abs({})", "len({})", "sum({})", "max({})", "min({})", "round({})", "round({}, 1)",
-    "round({}, 2)", "round({}, 3)", "''.join({})", "' '.join({})", "'\\n'.join({})", "', '.join({})", "','.join({})",
-    "' '.join(map(str, {}))", "[str(one) for one in {}]", "[int(one) for one in {}]", "[list(one) for one in {}]",
-    "[tuple(one) for one in {}]", "[''.join(one) for one in {}]", "[one for one in {} if one]", "{}[0]", "{}[-1]", "{}[1:]",
-    "{}[:-1]", "[{}]", "({},)", "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
+    "list({})", "''.join({})", "' '.join({})", "'\\n'.join({})", "sorted({})", "tuple({})", "str({})", "int({})",
+    "[list(one) for one in {}]", "[tuple(one) for one in {}]", "[''.join(one) for one in {}]", "set({})", "bool({})",
+    "[{}]", "{}[0]", "{}.lower()", "{}.upper()", "{}.strip()", "{}[::-1]", "{}.capitalize()", "{}.title()", "{}.rstrip()",
+    "{}.lstrip()", "{}.split()", "{}.splitlines()", "''.join({}.split())", "' '.join({}.split())",
+    "sorted({}, reverse=True)", "list(dict.fromkeys({}))", "dict({})", "float({})", "not {}", "-{}", "abs({})", "len({})",
+    "sum({})", "max({})", "min({})", "round({})", "round({}, 1)", "round({}, 2)", "round({}, 3)", "', '.join({})",
+    "','.join({})", "' '.join(map(str, {}))", "[str(one) for one in {}]", "[int(one) for one in {}]",
+    "[one for one in {} if one]", "{}[-1]", "{}[1:]", "{}[:-1]", "({},)",
+    "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
     "''.join(one for one in {} if one.isdigit())", "''.join(sorted({}))", "{} or None", "{} or []", "{} or ''",
     "'\\n'.join(line.rstrip() for line in {}.splitlines())", "list({}.items())", "list({}.values())", "list({}.keys())",
 ))  # fmt: skip
-"""Conversions of a value, which stands in a form once."""
+"""Conversions of a value, which stands in a form once; the most usual first."""
+
+_MOST_USUAL = 19
+"""So many of them are tried where a check does not show the values that it compared."""
+
+_CONSTANTS = {"none", "true", "false", "integer", "float"}
 
 _GIVEN = tuple(form.replace("{}", HOLE) for form in (
     "{}.lower()", "''.join(one for one in {} if one.isalnum())", "''.join(one for one in {} if one.isalpha())",
@@ -96,6 +102,18 @@ def converted(site: Site) -> Iterator[EditParts]:
             yield EditParts((edit,), site.line(node), weight)
         if len(edits) > 1:
             yield EditParts(tuple(edits), site.line(places[0]), weight)
+
+
+@operator("result-shape", "the result as another kind of value", ("python",), weight=0.5)
+def result_shape(site: Site) -> Iterator[EditParts]:
+    """``return x`` becomes ``return list(x)``, ``return "".join(x)`` and the like, where values that checks compared do not
+    tell which: a generator prints no items, an exception no result."""
+    if site.said and all(compared(said) for said in site.said):
+        return
+    for value in (_returned(one) for one in site.of("return_statement")):
+        if value is not None and value.type not in _CONSTANTS:
+            for place, form in enumerate(_PLAIN[:_MOST_USUAL]):
+                yield site.replace(value, form.replace(HOLE, site.grouped(value)), 1 - place / 30)
 
 
 @operator("argument-converted", "an argument converted before it is used", ("python",), weight=0.4)

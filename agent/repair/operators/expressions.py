@@ -193,18 +193,23 @@ def operand_added(site: Site) -> Iterator[EditParts]:
             continue
         text = site.text(node)
         for name in site.variables[:7]:
-            if name == text:
+            if name == text or name in site.flags:
                 continue
-            for sign in signs if not factor else ("*",) if _is_sum(site, parent) else ():
+            for sign in _signs_for(site, node, parent) if factor else signs:
                 told = parent.type in ("argument_list", "return_statement", "subscript", "subscript_expression")
                 weight = (1.0 if told else 0.6) * (0.5 if sign == "*" else 1.0)
-                yield site.replace(node, f"{site.grouped(node)} {sign} {name}", weight)
+                new = f"{site.grouped(node)} {sign} {name}"
+                yield site.replace(node, f"({new})" if factor and sign != "*" else new, weight)
                 if sign == "+" and site.python and node.type in ("list", "list_comprehension", "call", "string"):
                     yield site.replace(node, f"{name} + {text}")
 
 
-def _is_sum(site: Site, node: object) -> bool:
-    return any(one.node == node and one.text in ("+", "-") for one in site.binaries)
+def _signs_for(site: Site, node: object, parent: object) -> tuple[str, ...]:
+    """With which signs a term can be added to an operand: a factor in a sum, a summand in what is multiplied or divided."""
+    one = next((one for one in site.binaries if one.node == parent), None)
+    if one is None:
+        return ()
+    return ("*",) if one.text in ("+", "-") else ("+", "-") if one.text in ("*", "/", "%") and one.left == node else ()
 
 
 @operator("slice", "bounds of a slice moved, added or left out", ("python",), weight=0.5)

@@ -10,20 +10,11 @@ import tree_sitter
 
 from agent.repair.operators.registry import EditParts, Site, operator
 
-_CONSTANTS = {"none", "true", "false", "integer", "float"}
-_CONVERTING = {"list", "tuple", "set", "sorted", "str", "int", "bool", "dict"}
-_SHAPES = ("list({})", "''.join({})", "' '.join({})", "'\\n'.join({})", "sorted({})", "tuple({})", "str({})", "int({})",
-           "[list(one) for one in {}]", "[tuple(one) for one in {}]", "[''.join(one) for one in {}]", "set({})", "bool({})",
-           "[{}]", "({})[0]", "({}).lower()", "({}).upper()", "({}).strip()", "({})[::-1]")  # fmt: skip
-"""Of a result, the more usual first."""
-
 _VALUE_PLACES = {"comparison_operator", "return_statement", "argument_list", "assignment", "boolean_operator",
                  "if_statement", "for_statement"}  # fmt: skip
 
 
-@operator(
-    "mutable-default", "a default that all calls share becomes None, created in the function", ("python",), weight=0.7
-)
+@operator("mutable-default", "a default that all calls share becomes None, created in the function", ("python",), weight=0.7)
 def mutable_default(site: Site) -> Iterator[EditParts]:
     """``def f(x=[])`` (pylint W0102)."""
     parameters = site.function.node.child_by_field_name("parameters")
@@ -196,24 +187,6 @@ def own_attribute(site: Site) -> Iterator[EditParts]:
         text = site.text(node)
         if text.startswith("self.") and text[5:] in site.variables:
             yield site.replace(node, text[5:])
-
-
-@operator("result-shape", "the result as another kind of value", ("python",), weight=0.5)
-def result_shape(site: Site) -> Iterator[EditParts]:
-    """``return x`` becomes ``return list(x)``, ``return "".join(x)`` and the like; what is joined or converted is returned
-    as it is; the parts of a list are lists, tuples or texts."""
-    for node in site.of("return_statement"):
-        value = node.named_children[0] if node.named_children else None
-        if value is None or value.type in _CONSTANTS:
-            continue
-        text = site.text(value)
-        for place, form in enumerate(_SHAPES):
-            yield site.replace(value, form.format(text), 1 - place / 30)
-        call = next((one for one in site.calls if one.node == value), None)
-        if call is not None and len(call.arguments) == 1 and (call.name == "join" or call.name in _CONVERTING):
-            inner = site.text(call.arguments[0])
-            yield site.replace(value, inner)
-            yield site.replace(value, f"list({inner})")
 
 
 @operator("power", "a value squared, halved, doubled, shifted by a digit or negated", weight=0.3)

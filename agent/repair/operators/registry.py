@@ -297,6 +297,21 @@ class Site:
         return tuple(dict.fromkeys((*self.parameters, *self.locals)))
 
     @cached_property
+    def flags(self) -> frozenset[str]:
+        """Variables that are set to 0 and 1, or to True and False, and to nothing else: they say yes or no."""
+        values: dict[str, set[str]] = {}
+        for node in self.of("assignment", "assignment_expression", "augmented_assignment", "init_declarator",
+                            "update_expression", "for_statement"):  # fmt: skip
+            fields = ("left", "declarator", "argument")
+            target = next((one for field in fields if (one := node.child_by_field_name(field)) is not None), None)
+            value = node.child_by_field_name("right") or node.child_by_field_name("value")
+            plain = node.type in ("assignment", "assignment_expression", "init_declarator") and value is not None
+            if target is not None:
+                values.setdefault(self.text(target), set()).add(self.text(value) if plain and value is not None else "")
+        pairs = ({"0", "1"}, {"False", "True"}, {"false", "true"})
+        return frozenset(name for name, found in values.items() if found in pairs)
+
+    @cached_property
     def uses(self) -> list[tree_sitter.Node]:
         """Identifiers that stand for a variable's value: no targets, no called names, no attributes, no keywords."""
         known = set(self.variables)

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import tree_sitter
 
+from agent.language.nodes import walk
+from agent.repair.operators.conditions import connective_signs
+from agent.repair.operators.expressions import compared
 from agent.repair.operators.registry import EditParts, Site, operator
 
 _QUOTED = re.compile(r'(?<!\w)"((?:[^"\\\n]|\\.)*)"|(?<!\w)\'((?:[^\'\\\n]|\\.)*)\'')
@@ -18,6 +21,7 @@ _KNOWN = 0.3
 _WORD = re.compile(r"[A-Za-z]{2}")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?!\w|\.\d)")
 _MOST_NUMBERS = 6
+_MEANT = {"alphabet": "26", "percent": "100", "week": "7", "byte": "256", "dozen": "12", "minute": "60", "hour": "60"}
 _EXAMPLE = re.compile(r"""\w+\((?:"[^"\n]*"|'[^'\n]*'|[^()A-Za-z_"'\n])*\)[^;\n]*?(?=\.\s|\.?$|[;\n])""", re.M)
 """A call with literals for all arguments, and what is said of it."""
 
@@ -32,19 +36,29 @@ _PLACES = {"assignment", "assignment_expression", "init_declarator", "return_sta
 def expected_text(site: Site) -> Iterator[EditParts]:
     """Of two quoted texts in a check's message one becomes the other when a part of a literal is exchanged; blank space
     counts as one blank. Where the function has the wanted text already, what is wrong is rather which one is taken."""
+    literals = site.of("string_literal", "string") if site.said else []
+    places = [place for node in literals for place in _pieces(site, node)]
+    known = {_one_blank(_plain(site.source[start:end].decode("utf-8", "replace"))) for start, end in places}
+    for start, end, text in replaced_texts(site, site.body):
+        weight = _KNOWN if _one_blank(_plain(text)) in known else 1.0
+        yield EditParts(((start, end, text),), site.source.count(b"\n", 0, start) + 1, weight)
+
+
+def replaced_texts(site: Site, within: tree_sitter.Node) -> Iterator[tuple[int, int, str]]:
+    """Parts of the string literals ``within`` a node and what a failing check expects in their place: start and end in
+    bytes, new text, escaped as the literal asks for."""
     pairs = [pair for said in site.said for pair in _pairs(said)]
-    literals = site.of("string_literal", "string") if pairs else []
-    places = [(node, *place) for node in literals for place in _pieces(site, node)]
-    known = {_one_blank(_plain(site.source[start:end].decode("utf-8", "replace"))) for _, start, end in places}
-    for node, start, end in places:
-        written = site.source[start:end].decode("utf-8", "replace")
-        piece = _one_blank(_plain(written))
-        for got, wanted in pairs if _WORD.search(piece) else ():
-            new = _in_place(piece, got, wanted)
-            if new is not None:
-                lead, tail = _outer_blanks(written)
-                text = lead + _escaped(new, site.text(node)) + tail
-                yield EditParts(((start, end, text),), site.line(node), _KNOWN if new.strip() in known else 1.0)
+    for node in site.of("string_literal", "string") if pairs else ():
+        if not (within.start_byte <= node.start_byte and node.end_byte <= within.end_byte):
+            continue
+        for start, end in _pieces(site, node):
+            written = site.source[start:end].decode("utf-8", "replace")
+            piece = _one_blank(_plain(written))
+            for got, wanted in pairs if _WORD.search(piece) else ():
+                new = _in_place(piece, got, wanted)
+                if new is not None:
+                    lead, tail = _outer_blanks(written)
+                    yield start, end, lead + _escaped(new, site.text(node)) + tail
 
 
 def _pairs(said: str) -> list[tuple[str, str]]:
@@ -100,8 +114,11 @@ def _escaped(text: str, literal: str) -> str:
 
 
 def numbers_told(site: Site) -> list[str]:
-    """Numbers that the contract or the task names, at most six; not those of examples, which are no rule."""
-    return list(dict.fromkeys(_NUMBER.findall(_EXAMPLE.sub("", site.wanted))))[:_MOST_NUMBERS]
+    """Numbers that the contract or the task names, at most six; not those of examples, which are no rule. Some words stand
+    for a number."""
+    wanted = _EXAMPLE.sub("", site.wanted)
+    meant = [number for word, number in _MEANT.items() if re.search(rf"\b{word}s?\b", wanted, re.I)]
+    return list(dict.fromkeys((*_NUMBER.findall(wanted), *meant)))[:_MOST_NUMBERS]
 
 
 @operator("told-number", "a number that the contract names, in place of another", weight=0.5)
@@ -112,6 +129,33 @@ def told_number(site: Site) -> Iterator[EditParts]:
         for new in numbers:
             if new != site.text(node):
                 yield site.replace(node, new)
+
+
+@operator("told-condition", "a case for another number that the contract names", weight=0.45)
+def told_condition(site: Site) -> Iterator[EditParts]:
+    """``y % 4 == 0`` becomes ``y % 4 == 0 || y % 100 == 0``: a comparison of the condition once more, with that number in
+    place of its own, as it is or denied."""
+    numbers = numbers_told(site)
+    both, either = connective_signs(site)
+    for test in site.conditions if numbers else ():
+        text = site.text(test)
+        for part in compared(site):
+            if not (test.start_byte <= part.node.start_byte and part.node.end_byte <= test.end_byte):
+                continue
+            for number in (one for one in walk(part.node) if one.type in ("integer", "number_literal")):
+                own, at = site.text(part.node), number.start_byte - part.node.start_byte
+                for new in (one for one in numbers if one != site.text(number) and not re.search(rf"\b{one}\b", text)):
+                    made = own[:at] + new + own[at + len(site.text(number)) :]
+                    yield site.replace(test, f"{text} {either} {made}")
+                    plain = text if test == part.node else f"({text})"
+                    yield site.replace(test, f"{plain} {both} {made}", 0.7)
+                    if part.text in _DENIED:
+                        denied = made.replace(part.text, _DENIED[part.text], 1)
+                        yield site.replace(test, f"{text} {either} {denied}", 0.7)
+                        yield site.replace(test, f"{plain} {both} {denied}", 0.7)
+
+
+_DENIED = {"==": "!=", "!=": "=="}
 
 
 @operator("told-modulus", "a value taken modulo a number that the contract names", weight=0.4)

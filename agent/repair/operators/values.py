@@ -69,6 +69,29 @@ def _beginnings(site: Site) -> Iterator[tuple[str, tree_sitter.Node]]:
         yield site.text(left), value
 
 
+def read_unset(site: Site) -> list[EditParts]:
+    """C: for each local variable that is read, or counted on, before anything is written to it, the edit that lets it begin
+    with 0. In the order of the text: of a loop the first round counts."""
+    declared = [part for node in site.of("declaration") for part in node.children_by_field_name("declarator")]
+    names = (part for part in declared if part.type == "identifier" and _is_read_first(site, part))
+    return [EditParts(((part.end_byte, part.end_byte, " = 0"),), site.line(part)) for part in names]
+
+
+def _is_read_first(site: Site, declared: tree_sitter.Node) -> bool:
+    """Whether the first place of a name behind its declaration counts on, or adds to, the value that it has."""
+    name = site.text(declared)
+    later = (one for one in site.of("identifier") if one.start_byte > declared.end_byte and site.text(one) == name)
+    first = min(later, key=lambda one: one.start_byte, default=None)
+    parent = first.parent if first is not None else None
+    if first is None or parent is None:
+        return False
+    if parent.type == "assignment_expression" and parent.child_by_field_name("left") == first:
+        sign, value = parent.child_by_field_name("operator"), parent.child_by_field_name("right")
+        reads = value is not None and re.search(rf"(?<![\w.]){name}\b", site.text(value)) is not None
+        return reads or (sign is not None and sign.text != b"=")
+    return parent.type == "update_expression"
+
+
 @operator("flag-set", "a variable set to a constant that it takes elsewhere", weight=0.3)
 def flag_set(site: Site) -> Iterator[EditParts]:
     """``seen = 1`` in a loop or branch, where the function sets ``seen`` to a constant somewhere and tests it."""
@@ -100,7 +123,14 @@ def _flags(site: Site) -> dict[str, list[str]]:
 
 @operator("running-extreme", "a value kept only where it is larger, or smaller, than the one before", weight=0.35)
 def running_extreme(site: Site) -> Iterator[EditParts]:
-    """``best = x`` becomes ``best = max(best, x)``, or is guarded by ``x > best``."""
+    """``best = x`` becomes ``best = max(best, x)``, or is guarded by ``x > best``; ``return best`` hands back the
+    ``max(best, x)`` that the function makes elsewhere."""
+    made = [call for call in site.calls if call.name in ("max", "min") and not call.receiver]
+    for node in site.of("return_statement"):
+        result = node.named_children[0] if node.named_children else None
+        if result is not None and result.type == "identifier":
+            kept = (one for one in made if any(site.text(argument) == site.text(result) for argument in one.arguments))
+            yield from (site.replace(result, text) for text in dict.fromkeys(site.text(one.node) for one in kept))
     for one, _, _ in site.statements:
         inside = one.named_children[0] if one.type == "expression_statement" and one.named_children else None
         if inside is None or inside.type not in ("assignment", "assignment_expression") or one.parent == site.body:
