@@ -23,6 +23,9 @@ in one and needs no compiler; "" is not code that anybody writes."""
 ENDLESS = "it does not end"
 """What a test says that runs by itself and does not end."""
 
+TEST_LIMIT = "CRA_TEST_LIMIT"
+"""The environment variable that holds the microseconds after which such a test is ended, fewer than a million."""
+
 
 class Uncommented(msgspec.Struct, frozen=True):
     """A public symbol without a comment: its source, and its place in the terms of its language."""
@@ -129,7 +132,8 @@ class FilesOfTests(Protocol):
 
     def isolated(self, text: str, path: str) -> str:
         """The file of tests at ``path``, changed so that a test which crashes or does not end fails alone and the others
-        report; one that does not end says :data:`ENDLESS`. "" where that is the way of what runs it, or cannot be done."""
+        report; one that does not end (see :data:`TEST_LIMIT`) says :data:`ENDLESS`. "" where that is the way of what runs
+        it, or cannot be done."""
         ...
 
     def how_to_use(self, path: str, interface: Sequence[str]) -> str:

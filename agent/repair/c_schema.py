@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import tree_sitter
 
+from agent.language.base import TEST_LIMIT
 from agent.language.nodes import walk
 from agent.regular_files import read_inside
 from agent.repair.edits import Edit, apply_edits
@@ -25,6 +26,18 @@ _CHOICE = (
     '{ extern char *getenv(const char *); const char *s = getenv("CRA_MUTANT"); '
     "while (s && *s >= '0' && *s <= '9') cra_mutant = cra_mutant * 10 + (*s++ - '0'); }\n"
 )
+_LIMIT = f"""
+#ifdef __linux__
+extern int cra_timer(int, const long *, long *) __asm__("setitimer");
+__attribute__((constructor)) static void cra_limited(void) {{ extern char *getenv(const char *);
+  const char *s = getenv("{TEST_LIMIT}"); long spent[4] = {{0, 0, 0, 0}};
+  while (s && *s >= '0' && *s <= '9') spent[3] = spent[3] * 10 + (*s++ - '0');
+  if (spent[3]) cra_timer(2, spent, 0); }}
+#endif
+"""
+"""Ends the program by SIGPROF after so much processor time: ITIMER_PROF is 2, a timer two pairs of seconds and
+microseconds."""
+
 _SEEN = (
     "__attribute__((constructor)) static void cra_seen(void) { extern char *getenv(const char *); "
     "extern int open(const char *, int, ...); extern int close(int); extern int getpid(void); "
@@ -85,7 +98,7 @@ def schema(function: Function, mutants: Sequence[tuple[Edit, ...]], *, seen: boo
         cases.append(f"case {number}: {call}; return;" if void else f"case {number}: return {call};")
     before = "" if name == b"main" else f"{plain};\n"
     line = node.start_point[0] + 1
-    top = _CHOICE + (_SEEN if seen else "") + before + "".join(clones) + f"#line {line}\n"
+    top = _CHOICE + _LIMIT + (_SEEN if seen else "") + before + "".join(clones) + f"#line {line}\n"
     switch = f" switch (cra_mutant) {{ {' '.join(cases)} default: break; }} "
     start = function.body.start_byte + 1
     return (

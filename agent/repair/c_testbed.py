@@ -6,13 +6,16 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from agent.language.base import ENDLESS
+from agent.c.writing.isolated import SECONDS, SHORT
+from agent.exit_codes import signal_of
+from agent.language.base import ENDLESS, TEST_LIMIT
 from agent.languages import is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.repair import c_schema, c_trace
@@ -35,6 +38,12 @@ BUILD_SECONDS = 120.0
 SHORTEST = 0.8
 """Seconds that a run of the checks gets at least."""
 
+SHORTEST_TEST = 0.2
+"""Seconds that a test by itself, or a process, gets at least."""
+
+LONGEST_TEST = 0.9
+"""Seconds that it gets at most, unless the checks show that it needs more."""
+
 MOST_TOGETHER = 24
 TOGETHER_SECONDS = 10.0
 """Seconds that one batch takes at most, since a search looks at its budget between them."""
@@ -42,6 +51,9 @@ TOGETHER_SECONDS = 10.0
 PROGRAM_SECONDS = 1.0
 MOST_STARTS = 40
 _ALL = "the checks"
+_OUT_OF_TIME = signal.strsignal(signal.SIGPROF) or "SIGPROF"
+"""What make and shells say of a program that used up its processor time."""
+
 _MOST_TRACED_BYTES = 4 << 20
 
 
@@ -60,6 +72,7 @@ class CommandBed:
         self._single: set[tuple[str, str]] = set()
         self._functions: dict[str, list[Function]] = {}
         self._halt: dict[str, object] | None = None
+        self._each: dict[str, str] = {}
 
     async def open(self) -> None:
         """Build in every copy and run the checks twice.
@@ -85,10 +98,9 @@ class CommandBed:
         failing = tuple(name for name in outcome.failing if name not in flaky) or (_ALL,)
         messages = {name: _about(name, reply.output) for name in failing}
         seconds = max(one.seconds for one in replies)
-        self._limit = max(SHORTEST, 4 * min(one.seconds for one in replies) + 0.3)
         self._base = _as_result(reply)
         self.baseline = Baseline(failing, outcome.passing, messages, tuple(sorted(flaky)), seconds)
-        self.batch = max(1, min(MOST_TOGETHER, int(TOGETHER_SECONDS / max(seconds, 0.01))))
+        self._set_limits(reply.output, min(one.seconds for one in replies))
         self._halt = halt_of(self.baseline, reply.output)
 
     async def _first(self) -> None:
@@ -107,6 +119,22 @@ class CommandBed:
             for path, content in files.items():
                 data = content.encode() if isinstance(content, str) else content
                 await asyncio.to_thread((worker.tree / path).write_bytes, data)
+
+    def _set_limits(self, output: str, seconds: float) -> None:
+        """What a run of the checks, and a test in it, may take from now on. ``seconds`` is what a run took: what was spent
+        on waiting for tests by themselves that do not end tells nothing of the others. Where checks have no names, nobody
+        would see that a test takes longer than it may."""
+        endless = output.count(ENDLESS)
+        own = max(0.0, seconds - (SECONDS + (endless - 1) * SHORT / 1e6 if endless else 0.0))
+        each = min(LONGEST_TEST, max(SHORTEST_TEST, 4 * own))
+        if self.baseline.failing != (_ALL,):
+            self._each = {TEST_LIMIT: str(int(1e6 * each))}
+        self._limit = max(SHORTEST, 4 * (own + endless * each) + 0.3)
+        self._pace(own + endless * each)
+
+    def _pace(self, seconds: float) -> None:
+        """How many candidates are handed over at once, each of which takes so many ``seconds``."""
+        self.batch = max(1, min(MOST_TOGETHER, int(TOGETHER_SECONDS / max(seconds, 0.01))))
 
     async def traces(self) -> tuple[list[Trace], set[Place], str]:
         """By an instrumented build; where that does not build, a sentence and no traces."""
@@ -164,7 +192,7 @@ class CommandBed:
     async def attempt(self, files: Mapping[str, str]) -> Trial:
         """One candidate, built by the project's own command."""
         try:
-            reply = await self.workers.ask(files=dict(files), limit=self._limit + 2.0, halt=self._halt)
+            reply = await self.workers.ask(files=dict(files), limit=self._limit + 2.0, halt=self._halt, env=self._each)
         except WorkerLost:
             return Trial(False, built=False)
         return self._trial(reply)
@@ -172,7 +200,7 @@ class CommandBed:
     async def whole(self, files: Mapping[str, str]) -> Trial:
         """The project's own command, to its end."""
         try:
-            return self._trial(await self.workers.ask(files=dict(files), limit=self._limit + 2.0))
+            return self._trial(await self.workers.ask(files=dict(files), limit=self._limit + 2.0, env=self._each))
         except WorkerLost:
             return Trial(False, built=False)
 
@@ -216,7 +244,7 @@ class CommandBed:
                 if not left:
                     break
                 text = await asyncio.to_thread(self._schema, path, name, [candidates[place][0].edits for place in left])
-                runs = [{c_schema.VARIABLE: str(number)} for number in range(len(left) + 1)]
+                runs = [{c_schema.VARIABLE: str(number), **self._each} for number in range(len(left) + 1)]
                 files = {path: text.decode("utf-8", "surrogateescape")}
                 replies = await worker.ask_runs(files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit, halt=halt)
                 bad = c_schema.refused(replies[0].output, path)
@@ -227,12 +255,16 @@ class CommandBed:
                         found[left[number - 1]] = Trial(False, built=False)
                     left = [place for number, place in enumerate(left, 1) if number not in bad]
                     continue
-                failing = set(read_outcome(replies[0].output).failing or (_ALL,))
-                new = failing - {*self.baseline.failing, *self.baseline.flaky}
+                outcome = read_outcome(replies[0].output)
+                new = set(outcome.failing or (_ALL,)) - {*self.baseline.failing, *self.baseline.flaky}
+                if self._each and not set(self.baseline.passing) <= set(outcome.passing):
+                    self._each = {}  # one that passes takes longer than it may
+                    continue
                 if new or len(replies) <= len(left):
                     return {}  # what stands beside the mutants does not behave as before, or does not build
                 for number, place in enumerate(left, 1):
                     found[place] = self._trial(replies[number])
+                self._pace(sum(one.seconds for one in replies[1:]) / len(left))
                 break
         except (c_schema.Unsuited, WorkerLost, ValueError):
             return {}
@@ -255,7 +287,7 @@ class CommandBed:
             inputs = near_texts(texts)
             then = [
                 {"words": [start.program, *start.arguments], "cwd": start.folder, "stdin": one.text,
-                 "limit": PROGRAM_SECONDS, "env": {c_schema.VARIABLE: str(number)}}
+                 "limit": PROGRAM_SECONDS, "env": {c_schema.VARIABLE: str(number), **self._each}}
                 for number in range(len(same) + 1) for one in inputs
             ]  # fmt: skip
             replies = await worker.ask_then(files=files, limit=BUILD_SECONDS, then=then)
@@ -287,7 +319,7 @@ class CommandBed:
         return c_schema.schema(function, edits, seen=seen)
 
     def _trial(self, reply: Reply) -> Trial:
-        base, cut = self.baseline, bool(reply.cut)
+        base, cut = self.baseline, bool(reply.cut) or _OUT_OF_TIME in reply.output
         outcome = read_outcome(reply.output)
         ok = reply.code == 0 and not cut
         built = (
@@ -331,7 +363,7 @@ def _read(name: str, tree: Path) -> str:
 
 
 def _printed(reply: Reply) -> str:
-    if reply.cut:
+    if reply.cut or signal_of(reply.code) == signal.SIGPROF:
         return "does not end"
     text = " ".join(reply.output.split())[-LONGEST:]
     return f"prints {text!r}" + (f" and exits with {reply.code}" if reply.code else "")

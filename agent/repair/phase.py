@@ -36,8 +36,7 @@ from agent.repair.edits import unified
 from agent.repair.expected import expected_by
 from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
-from agent.repair.operators import Site, Told
-from agent.repair.operators.values import read_unset
+from agent.repair.operators import Told
 from agent.repair.passing import PassingEdit, edit_of
 from agent.repair.search import Counts, EditSearch, Tried, candidates_of
 from agent.repair.synthesis import FORCING, OPERATOR, guarded_changes, made_conditions
@@ -317,7 +316,7 @@ class RepairPhase:
         if not search.passing:
             search.deadline = max(search.deadline, time.monotonic() + CONFIRM_SECONDS)
             await search.confirm_partial()
-        await search.completed({(one.path, one.name): read_unset(Site(one)) for one in functions})
+        await search.completed()
         self._tell(search.counts, None, last=True)
         self._partial = search.best_partial
         return search.passing

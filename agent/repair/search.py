@@ -10,9 +10,10 @@ import msgspec
 
 from agent.repair.edit_words import AND
 from agent.repair.edits import Candidate, Edit, apply_edits, normal_text
-from agent.repair.functions import parses
+from agent.repair.functions import functions_of, parses
 from agent.repair.localize import Suspect
-from agent.repair.operators import EditParts, Site, Told, changes
+from agent.repair.operators import Site, Told, changes
+from agent.repair.operators.values import begun, read_unset
 from agent.repair.synthesis import FORCING, Forced
 from agent.repair.testbed import CheckBed, Trial
 
@@ -218,20 +219,29 @@ class EditSearch:
             self.partial.append(found)
         self.tell(counts, found if trial.ok or trial.fixed else None)
 
-    async def completed(self, unset: Mapping[tuple[str, str], Sequence[EditParts]]) -> None:
-        """Try those that pass once more with every variable that has no value where it is read set to 0: that they pass
-        without is chance. ``unset`` are these edits by path and function."""
-        more = []
+    async def completed(self) -> None:
+        """Try those that pass once more with 0 in every variable that they read while it has no value: that they pass
+        without is chance."""
         for one in [found.candidate for found in self.passing]:
-            parts = [part for change in unset.get((one.path, one.function), ()) for part in change.parts]
-            edits = [Edit(one.path, *part) for part in parts]
-            left = [edit for edit in edits if all(edit.end < other.start or other.end < edit.start for other in one.edits)]
-            both = msgspec.structs.replace(one, edits=(*one.edits, *left), operator=f"{one.operator}{AND}{UNSET}",
-                                           rank=one.rank * _COMPLETE)  # fmt: skip
-            texts = self.texts(both) if left else None
-            more += [(both, texts)] if texts is not None else []
-        for (both, _), trial in zip(more, await self.bed.attempts(more) if more else [], strict=True):
-            self._note(both, trial)
+            both = self._with_values(one)
+            texts = self.texts(both) if both is not None else None
+            if both is not None and texts is not None:
+                [trial] = await self.bed.attempts([(both, texts)])
+                self._note(both, trial)
+
+    def _with_values(self, one: Candidate) -> Candidate | None:
+        new = apply_edits(self.sources[one.path], tuple(edit for edit in one.edits if edit.path == one.path))
+        before, after = (
+            next((Site(own) for own in functions_of(one.path, text) if own.name == one.function), None)
+            for text in (self.sources[one.path], new)
+        )
+        names = read_unset(after) if after is not None else set()
+        changes = begun(before, names) if before is not None else []
+        edits = [Edit(one.path, *part) for change in changes for part in change.parts]
+        if not edits:
+            return None
+        return msgspec.structs.replace(one, edits=(*one.edits, *edits), operator=f"{one.operator}{AND}{UNSET}",
+                                       rank=one.rank * _COMPLETE)  # fmt: skip
 
     async def confirm_partial(self) -> None:
         """Run all checks with the best partial edits, and put aside those that break a check: a trial ends at the first

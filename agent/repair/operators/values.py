@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import tree_sitter
 
@@ -69,12 +69,22 @@ def _beginnings(site: Site) -> Iterator[tuple[str, tree_sitter.Node]]:
         yield site.text(left), value
 
 
-def read_unset(site: Site) -> list[EditParts]:
-    """C: for each local variable that is read, or counted on, before anything is written to it, the edit that lets it begin
-    with 0. In the order of the text: of a loop the first round counts."""
-    declared = [part for node in site.of("declaration") for part in node.children_by_field_name("declarator")]
-    names = (part for part in declared if part.type == "identifier" and _is_read_first(site, part))
-    return [EditParts(((part.end_byte, part.end_byte, " = 0"),), site.line(part)) for part in names]
+def read_unset(site: Site) -> set[str]:
+    """C: local variables that are counted on, or added to, before anything is written to them. In the order of the text: of
+    a loop the first round counts."""
+    return {site.text(part) for part in _without_value(site) if _is_read_first(site, part)}
+
+
+def begun(site: Site, names: Collection[str]) -> list[EditParts]:
+    """C: edits that let local variables begin with 0."""
+    parts = (part for part in _without_value(site) if site.text(part) in names)
+    return [EditParts(((part.end_byte, part.end_byte, " = 0"),), site.line(part)) for part in parts]
+
+
+def _without_value(site: Site) -> list[tree_sitter.Node]:
+    """The names that C declarations of the function give no value."""
+    parts = [part for node in site.of("declaration") for part in node.children_by_field_name("declarator")]
+    return [part for part in parts if part.type == "identifier" and not site.python]
 
 
 def _is_read_first(site: Site, declared: tree_sitter.Node) -> bool:

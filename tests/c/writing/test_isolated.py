@@ -6,7 +6,10 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from agent.c.writing.isolated import isolated
+from agent.language.base import TEST_LIMIT
 
 UNITY = """#define TEST_FAIL_MESSAGE(said) do { printf("%s:%d:%s:FAIL: %s\\n", __FILE__, __LINE__, name, said); failed++; \\
     longjmp(place, 1); } while (0)
@@ -63,6 +66,16 @@ def test_plain_assertions_are_told_one_by_one(tmp_path: Path) -> None:
         "test_wrong:FAIL: it is aborted", "test_last:PASS",
     ]  # fmt: skip
     assert done.returncode == 1 and "Assertion `1 + 1 == 3' failed" in done.stderr
+
+
+def test_the_environment_says_how_long_a_test_may_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "#include <assert.h>\n#include <poll.h>\n"
+    tests = "static void test_slow(void) { poll(0, 0, 60000); }\nstatic void test_quick(void) { assert(1); }\n"
+    program = isolated(f"{text}{tests}int main(void) {{ test_slow(); test_quick(); return 0; }}\n", "test_it.c")
+    monkeypatch.setenv(TEST_LIMIT, "20000")
+    assert [line.split(":", 2)[2] for line in ran(tmp_path, program).stdout.splitlines()] == [
+        "test_slow:FAIL: it does not end", "test_quick:PASS",
+    ]  # fmt: skip
 
 
 def test_files_that_look_after_themselves_stay() -> None:
