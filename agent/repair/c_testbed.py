@@ -126,7 +126,7 @@ class CommandBed:
         would see that a test takes longer than it may."""
         endless = output.count(ENDLESS)
         own = max(0.0, seconds - (SECONDS + (endless - 1) * SHORT / 1e6 if endless else 0.0))
-        each = min(LONGEST_TEST, max(SHORTEST_TEST, 4 * own))
+        each = min(LONGEST_TEST, max(SHORTEST_TEST, 2 * own))
         if self.baseline.failing != (_ALL,):
             self._each = {TEST_LIMIT: str(int(1e6 * each))}
         self._limit = max(SHORTEST, 4 * (own + endless * each) + 0.3)

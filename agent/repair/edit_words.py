@@ -59,6 +59,7 @@ _WORDS = {
     "loop-guard": "condition of the loop looked at",
     "expected-branch": "last case that a check expects",
     "told-condition": "case for a number of the contract",
+    "printed-order": "order of what is printed",
     "name": "another variable",
     "field": "another field",
     "called": "another function called",

@@ -27,6 +27,9 @@ BASE_SECONDS = 120.0
 FIRST_CPU = 2.0
 """Processor seconds of one test in the first run."""
 
+SHORTEST_CPU = 0.3
+"""Processor seconds that a test gets at least later on."""
+
 MOST_HANGING = 2
 HANGING_SECONDS = 2.5
 """Tests that do not end and are traced, and for how long: they go round in a few lines."""
@@ -176,7 +179,7 @@ class PythonBed:
         slowest = max((seconds[name] for name in passing), default=0.0)
         ended = max((seconds[name] for name in failing if name not in self._hanging), default=0.0)
         total = sum(seconds[name] for name in passing)
-        self._cpu = max(0.5, 8 * slowest, min(2 * ended, FIRST_CPU))
+        self._cpu = max(SHORTEST_CPU, 8 * slowest, min(2 * ended, FIRST_CPU))
         self._limit = max(3.0, 4 * total + 4 * self._cpu)
         self._quick = 1
         while self._quick < min(MOST_FAILING, len(failing)) and sum(map(seconds.get, failing[: self._quick + 1])) <= QUICK:  # type: ignore[arg-type]

@@ -253,6 +253,10 @@ C = [
      '  else\n    print("In stock: none left");\n}'),
     ("told-condition", "int f(int a) { if (a % 4 == 0) return 1; return 0; }",
      "int f(int a) { if (a % 4 == 0 || a % 255 == 0) return 1; return 0; }"),
+    ("printed-order", 'void f(int a, int b) { printf("low %d\\nhigh %d\\n", a, b); }',
+     'void f(int a, int b) { printf("high %d\\nlow %d\\n", b, a); }'),
+    ("printed-order", 'void f(int a) { printf("%d ", a); g(a); puts("parts"); }',
+     'void f(int a) { puts("parts"); g(a); printf("%d ", a); }'),
     ("operand-added", "int f(int a, int b) { return a % 64; }", "int f(int a, int b) { return (a - b) % 64; }"),
     ("told-case", "void f(int c) { switch (c) {\n  case 'a':\n    g(); } }",
      "void f(int c) { switch (c) {\n  case 'y':\n  case 'a':\n    g(); } }"),
@@ -268,6 +272,7 @@ SAID = (
     'FAIL size: expected "Size L", got "Size K"',
     'FAIL first: expected "Sum 27", got "Sum 20"',
     'FAIL second: expected "Sum 31", got "Sum 24"',
+    'FAIL order: expected "high 9 low 2", got "low 2 high 9"',
     "test_a.py:3: AssertionError: assert [1, 3, 2] == [2, 3, 1]",
 )
 RAISED = ("ValueError('no room')",)

@@ -1,14 +1,16 @@
-"""Operators that take texts from the sources of failing checks: nearly the same ones, those that a list lacks, any other."""
+"""Operators that take texts from failing checks: nearly the same ones, those that a list lacks, any other, their order."""
 
 from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
 
 import tree_sitter
 
-from agent.repair.operators.registry import EditParts, Site, operator
+from agent.repair.operators.registry import CallNode, EditParts, Site, operator
+from agent.repair.operators.told import quoted_pairs
 
 _SHORTEST = 4
 _NEAR = 0.7
@@ -81,3 +83,40 @@ def _near(site: Site, text: str) -> str:
     if len(text) < _SHORTEST or text in site.texts:
         return ""
     return next(iter(difflib.get_close_matches(text, site.texts, 1, _NEAR)), "")
+
+
+@operator("printed-order", "what is printed in the order that a failing check expects", ("c",), weight=0.8)
+def printed_order(site: Site) -> Iterator[EditParts]:
+    """``printf("low %d\\nhigh %d\\n", a, b)`` becomes ``printf("high %d\\nlow %d\\n", b, a)``, and two calls change places,
+    where a check got the words that it expects in another order."""
+    if not any(sorted(got.split()) == sorted(wanted.split()) for got, wanted in quoted_pairs(site)):
+        return
+    printing = [call for call in site.calls if call.name in _PRINTING]
+    for place, one in enumerate(printing):
+        yield from _pieces_swapped(site, one)
+        for other in printing[place + 1 : place + 4]:
+            if site.text(one.node) != site.text(other.node):
+                yield site.swap(one.node, other.node)
+
+
+_PRINTING = ("printf", "puts", "putchar")
+_WORDS = r"(?:[^%\\]|\\[^n]|%%)*"
+_PIECE = re.compile(rf"{_WORDS}%[-+0 #]*\d*(?:\.\d+)?(?:hh|h|ll|l|z)?[a-zA-Z]{_WORDS}?(?:\\n|(?=\s)|$)")
+"""A conversion of a format with the words before it, and a line break behind it."""
+
+
+def _pieces_swapped(site: Site, call: CallNode) -> Iterator[EditParts]:
+    if call.name != "printf" or not call.arguments or call.arguments[0].type != "string_literal":
+        return
+    form, values = call.arguments[0], call.arguments[1:]
+    inner = site.text(form)[1:-1]
+    pieces = list(_PIECE.finditer(inner))
+    if not 2 <= len(pieces) == len(values) <= _MOST:
+        return
+    for first, one in enumerate(pieces):
+        for second, other in enumerate(pieces[first + 1 :], first + 1):
+            a, b = one[0].removesuffix("\\n"), other[0].removesuffix("\\n")
+            ends = one.start() + len(a), other.start() + len(b)
+            text = inner[: one.start()] + b + inner[ends[0] : other.start()] + a + inner[ends[1] :]
+            swapped = site.swap(values[first], values[second]).parts
+            yield EditParts(((form.start_byte, form.end_byte, f'"{text}"'), *swapped), site.line(form))

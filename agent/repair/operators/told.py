@@ -47,7 +47,7 @@ def expected_text(site: Site) -> Iterator[EditParts]:
 def replaced_texts(site: Site, within: tree_sitter.Node) -> Iterator[tuple[int, int, str]]:
     """Parts of the string literals ``within`` a node and what a failing check expects in their place: start and end in
     bytes, new text, escaped as the literal asks for."""
-    pairs = [pair for said in site.said for pair in _pairs(said)]
+    pairs = quoted_pairs(site)
     for node in site.of("string_literal", "string") if pairs else ():
         if not (within.start_byte <= node.start_byte and node.end_byte <= within.end_byte):
             continue
@@ -59,6 +59,11 @@ def replaced_texts(site: Site, within: tree_sitter.Node) -> Iterator[tuple[int, 
                 if new is not None:
                     lead, tail = _outer_blanks(written)
                     yield start, end, lead + _escaped(new, site.text(node)) + tail
+
+
+def quoted_pairs(site: Site) -> list[tuple[str, str]]:
+    """Quoted texts of each message of the failing checks, each with each other."""
+    return [pair for said in site.said for pair in _pairs(said)]
 
 
 def _pairs(said: str) -> list[tuple[str, str]]:
@@ -268,7 +273,7 @@ def _differing(site: Site, pattern: str) -> list[tuple[str, str]]:
 @operator("expected-rest", "what a check expects behind all that is printed, printed as well", ("c",), weight=0.6)
 def expected_rest(site: Site) -> Iterator[EditParts]:
     """As the ``else`` of branches that have none, or before the end."""
-    pairs = [pair for said in site.said for pair in _pairs(said)]
+    pairs = quoted_pairs(site)
     rests = [wanted[len(got) :].strip() for got, wanted in pairs if wanted.startswith(got)]
     for rest in dict.fromkeys(rest for rest in rests if _WORD.search(rest) and not re.search(r"\d", rest)):
         printed = 'printf("' + _escaped(rest, '"').replace("%", "%%") + '\\n");'
