@@ -24,6 +24,7 @@ from agent.repair.edits import Candidate, Edit
 from agent.repair.functions import Function, functions_of
 from agent.repair.inputs import LONGEST, near_texts
 from agent.repair.localize import Place, Trace
+from agent.repair.nearness import nearer
 from agent.repair.synthesis import FORCING
 from agent.repair.testbed import Baseline, NoBed, Probe, Trial, probes_of
 from agent.repair.workers import Reply, WarmWorker, WorkerLost, Workers
@@ -334,7 +335,9 @@ class CommandBed:
             broken += sum(name not in passing and name not in outcome.failing for name in base.passing)
         if not fixed and not cut and further(self._base, _as_result(reply)) > 0:
             fixed = frozenset({f"past line {stop.line}" if (stop := stopped_at(self._base.output)) else _ALL})
-        return Trial(ok, frozenset(base.failing) if ok else fixed, 0 if ok else broken, built, cut, reply.seconds)
+        said = {name: _about(name, reply.output) for name in base.failing if name in outcome.failing}
+        near = nearer(base.messages, said) if not (ok or cut or broken) else 0.0
+        return Trial(ok, frozenset(base.failing) if ok else fixed, 0 if ok else broken, built, cut, reply.seconds, near)
 
     async def close(self) -> None:
         """End the workers."""

@@ -303,9 +303,9 @@ class RepairPhase:
             if not search.passing and search.mixed:
                 search.deadline = max(first_end, min(end, time.monotonic() + MADE_SECONDS))
                 await search.run(await asyncio.to_thread(guarded_changes, functions, search.mixed))
-        if not search.passing and search.partial:
+        if not search.passing:
             self._source = "pairs"
-            await search.run(search.on_top(candidates))
+            await search.run(search.on_top(candidates) or search.on_near(candidates))
         if not search.passing and written:
             search.deadline = end
             await self._written(search, suspects[:3], end)

@@ -30,6 +30,7 @@ MOST_PARTIAL = 14
 MOST_BASES = 2
 """Partial edits on top of which all others are tried."""
 
+_LEAST_NEARER = 0.01
 _NEIGHBOUR = 0.6
 UNSET = "initial-value"
 _COMPLETE = 1.02
@@ -115,6 +116,7 @@ class EditSearch:
         self._first_at = 0.0
         self._first_tried = 0
         self._kinds: set[tuple[str, str, int]] = set()
+        self._near: list[Tried] = []
 
     @property
     def over(self) -> bool:
@@ -217,6 +219,8 @@ class EditSearch:
         elif trial.fixed and not trial.broken:
             counts.partial += 1
             self.partial.append(found)
+        elif trial.nearer >= _LEAST_NEARER:
+            self._near.append(found)
         self.tell(counts, found if trial.ok or trial.fixed else None)
 
     async def completed(self) -> None:
@@ -304,7 +308,16 @@ class EditSearch:
         """Every candidate together with one of the best partial edits, where that mends at least half of the ``failing``
         checks: what is left may be a fault of its own, which no edit mends visibly as long as the first one is there."""
         bases = [one.candidate for one in self.best_partial if 2 * len(one.trial.fixed) >= failing][:MOST_BASES]
-        return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]
+        return _on(bases, candidates)
+
+    def on_near(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Every candidate together with one of those that bring what failing checks get nearer to what they expect."""
+        best = sorted(self._near, key=lambda one: (-round(one.trial.nearer, 3), -one.candidate.rank))
+        return _on([one.candidate for one in best[:MOST_BASES]], candidates)
+
+
+def _on(bases: Sequence[Candidate], candidates: Iterable[Candidate]) -> list[Candidate]:
+    return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]
 
 
 def _kind(one: Candidate) -> tuple[str, str, int]:

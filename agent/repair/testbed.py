@@ -19,6 +19,7 @@ from agent.repair.commands import CheckCommand
 from agent.repair.edits import Candidate
 from agent.repair.inputs import Input, near_arguments
 from agent.repair.localize import Place, Trace
+from agent.repair.nearness import nearer
 from agent.repair.workers import Reply, WorkerLost, Workers
 from agent.walking import files_below
 from agent.workspace.protected import is_test_file
@@ -62,7 +63,8 @@ class Baseline(msgspec.Struct):
 
 class Trial(msgspec.Struct, frozen=True):
     """What became of one candidate. ``fixed`` are failing checks that pass now, ``broken`` passing ones that fail; ``built``
-    is False when it does not compile or cannot be loaded, ``cut`` True when it ran out of time."""
+    is False when it does not compile or cannot be loaded, ``cut`` True when it ran out of time; ``nearer`` says by how
+    much what failing checks got is nearer to what they expect (see ``nearness``)."""
 
     ok: bool
     fixed: frozenset[str] = frozenset()
@@ -70,6 +72,7 @@ class Trial(msgspec.Struct, frozen=True):
     built: bool = True
     cut: bool = False
     seconds: float = 0.0
+    nearer: float = 0.0
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -273,7 +276,9 @@ class PythonBed:
         broken = sum(outcomes.get(name, "passed") not in ("passed", "skipped") for name in base.passing)
         whole = all(outcomes.get(name) in ("passed", "skipped") for name in (*base.failing, *base.passing))
         cut = bool(reply.cut)
-        return Trial(whole and not reply.broken, fixed, broken, not reply.broken, cut, reply.seconds)
+        said = {name: message for name, outcome, _, message in reply.results if outcome == "failed"}
+        near = nearer(base.messages, said) if not (whole or cut or broken or reply.broken) else 0.0
+        return Trial(whole and not reply.broken, fixed, broken, not reply.broken, cut, reply.seconds, near)
 
     async def probe(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Probe]:
         """The function is called with the arguments that tests hand to it, and with neighbours of them, if all are plain."""

@@ -338,3 +338,27 @@ async def test_an_edit_that_mends_some_checks_and_breaks_others_is_put_aside(tmp
         await bed.close()
     assert [one.candidate for one in search.partial] == [edits[1][0]]
     assert [one.candidate for one in search.mixed] == [edits[0][0]] and search.mixed[0].broken == 2
+
+
+ROWS = "def rows(n):\n    found = []\n    for i in range(n):\n        found.append(i)\n    return found + ['start']\n"
+ROWS_TEST = "from rows import rows\n\n\ndef test_it():\n    assert rows(5) == [1, 2, 3, 4, 5, 'end']\n"
+
+
+async def test_two_faults_in_one_check_are_mended_by_way_of_a_nearer_result(tmp_path: Path) -> None:
+    (tmp_path / "rows.py").write_text(ROWS)
+    (tmp_path / "test_rows.py").write_text(ROWS_TEST)
+    bed = await python_bed(tmp_path)
+    try:
+        await bed.open()
+        made = [("i)\n    return", "i + 1)\n    return"), ("'start'", "'end'"), ("found = []", "found = ['a']")]
+        edits = [edit("rows.py", ROWS, old, new)[0] for old, new in made]
+        search = EditSearch(bed, {"rows.py": ROWS.encode()}, time.monotonic() + 40.0)
+        await search.run(edits)
+        assert not search.passing and not search.partial
+        both = search.on_near(edits)
+        await search.run(both)
+    finally:
+        await bed.close()
+    assert all(one.edits[0] in (edits[0].edits[0], edits[1].edits[0]) for one in both)
+    assert {one.candidate.edits for one in search.passing} <= {(*a.edits, *b.edits) for a in edits[:2] for b in edits[:2]}
+    assert search.passing

@@ -66,10 +66,14 @@ def quoted_pairs(site: Site) -> list[tuple[str, str]]:
     return [pair for said in site.said for pair in _pairs(said)]
 
 
+def quoted(said: str) -> list[str]:
+    """The quoted texts of a message, without their escapes."""
+    return [_plain(one or other) for one, other in _QUOTED.findall(said)]
+
+
 def _pairs(said: str) -> list[tuple[str, str]]:
     """Quoted texts of a message, each with each other: which of them is wanted is not known."""
-    texts = [_one_blank(_plain(one or other)) for one, other in _QUOTED.findall(said)]
-    texts = [text for text in dict.fromkeys(texts) if _WORD.search(text)][:_MOST_TEXTS]
+    texts = [text for text in dict.fromkeys(map(_one_blank, quoted(said))) if _WORD.search(text)][:_MOST_TEXTS]
     return [(one, other) for one in texts for other in texts if one != other]
 
 
@@ -261,7 +265,7 @@ def _differing(site: Site, pattern: str) -> list[tuple[str, str]]:
     the two may be the wanted one."""
     found = []
     for said in site.said:
-        texts = [_plain(one or other).split() for one, other in _QUOTED.findall(said)]
+        texts = [text.split() for text in quoted(said)]
         for place, first in enumerate(texts):
             for second in texts[place + 1 :]:
                 apart = [(a, b) for a, b in zip(first, second, strict=False) if a != b]
