@@ -56,6 +56,7 @@ _WORDS = {
     "end-character": "another end character",
     "chained": "else before each of several ifs",
     "else-removed": "else part taken away",
+    "step-repeated": "step done again",
     "loop-guard": "condition of the loop looked at",
     "expected-branch": "last case that a check expects",
     "told-condition": "case for a number of the contract",

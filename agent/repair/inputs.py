@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ MOST = 80
 LONGEST = 300
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[A-Za-z]+|[^\sA-Za-z\d]|[ \t]+|\n")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_LETTERS, _DIGITS = string.ascii_lowercase, string.digits
 _TELLING = 3
 """From so many inputs on, what they have in common is taken for a precondition."""
 
@@ -181,7 +183,7 @@ def _with_one_changed(tokens: list[str], chance: random.Random) -> list[str]:
 
 
 def _sign(one: str, chance: random.Random) -> str:
-    return chance.choice((one.swapcase(), "a", "y", "1"))
+    return chance.choice((one.swapcase(), "a", chance.choice(_LETTERS), chance.choice(_DIGITS)))
 
 
 def _near_number(text: str, chance: random.Random) -> str:

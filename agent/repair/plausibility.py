@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from agent.exit_codes import signal_of
+from agent.repair.edit_words import AND
 from agent.repair.edits import Candidate
 from agent.repair.testbed import Probe
 
@@ -27,11 +28,18 @@ _TAKEN_AWAY = 0.6
 Rinard, ISSTA 2015)."""
 
 
+_TOLD = frozenset({"told-case", "told-condition", "expected-text", "expected-rest", "expected-branch", "printed-order"})
+_TOLD_MORE = 1.8
+"""Weight of an edit that takes a text or a case from the contract or the checks: besides passing it agrees with what is
+said, which an edit that passes by chance seldom does."""
+
+
 def preference(candidate: Candidate) -> tuple[float, int]:
     """Sorts the edits that pass: the promise (suspicion of the line, frequency of the fault), then the size. An edit of the
     model's is weighed against its size, too: it may have replaced more than was wrong."""
     weight = candidate.rank if candidate.source != "combined" else candidate.rank / (4 + math.log1p(candidate.size))
-    return (-round(weight * (_TAKEN_AWAY if _takes_away(candidate) else 1.0), 3), candidate.size)
+    told = _TOLD_MORE if _TOLD.intersection(candidate.operator.split(AND)) and candidate.source == "operator" else 1.0
+    return (-round(weight * told * (_TAKEN_AWAY if _takes_away(candidate) else 1.0), 3), candidate.size)
 
 
 def _takes_away(candidate: Candidate) -> bool:

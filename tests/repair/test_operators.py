@@ -37,6 +37,9 @@ PYTHON = [
     ("else-removed", "def f(a):\n    for b in a:\n        if b:\n            c = 1\n        else:\n            c = 0\n"
      "    return c\n",
      "def f(a):\n    for b in a:\n        if b:\n            c = 1\n    return c\n"),
+    ("step-repeated", "def f(a, b):\n    if a > 1:\n        a = 1\n    if b > 2:\n        b = 2\n    return a\n",
+     "def f(a, b):\n    if a > 1:\n        a = 1\n    if b > 2:\n        b = 2\n"
+     "    if a > 1:\n        a = 1\n    return a\n"),
     ("loop-guard", "def f(a):\n    while a > 0:\n        a = g(a)\n        h(a)\n",
      "def f(a):\n    while a > 0:\n        a = g(a)\n        if a > 0:\n            h(a)\n"),
     ("expected-branch", "def f(a, b, c):\n    if a > b:\n        return 'lots'\n    else:\n"
@@ -245,6 +248,9 @@ C = [
      "  else if (a > 3) b = 3; else b = 4;\n  return b;\n}"),
     ("else-removed", "int f(int a) {\n  if (a) {\n    g(a);\n  } else {\n    h(a);\n  }\n  return a;\n}",
      "int f(int a) {\n  if (a) {\n    g(a);\n  }\n  return a;\n}"),
+    ("step-repeated", "void f(int a, int b) {\n  if (a > 1) {\n    a = 1;\n  }\n  if (b > 2) {\n    b = 2;\n  }\n}",
+     "void f(int a, int b) {\n  if (a > 1) {\n    a = 1;\n  }\n  if (b > 2) {\n    b = 2;\n  }\n"
+     "  if (a > 1) {\n    a = 1;\n  }\n}"),
     ("loop-guard", "void f(void) {\n  int c;\n  do {\n    c = g();\n    h(c);\n  } while (c != 9);\n}",
      "void f(void) {\n  int c;\n  do {\n    c = g();\n    if (c != 9)\n        h(c);\n  } while (c != 9);\n}"),
     ("expected-branch", 'void f(int a, int b, int c) {\n  if (a > b)\n    print("lots");\n  else\n'

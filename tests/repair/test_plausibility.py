@@ -53,6 +53,13 @@ def edited(path: str, source: str, old: str, new: str, function: str) -> tuple[C
     return Candidate((edit,), "test", path, function, 1), {path: source.replace(old, new, 1)}
 
 
+def test_what_agrees_with_the_contract_comes_before_what_passes_by_chance() -> None:
+    chance = Candidate((Edit("a.c", 0, 2, ">="),), "comparison", "a.c", "f", 1, rank=0.7)
+    told = Candidate((Edit("a.c", 0, 2, "a || b"),), "told-case", "a.c", "f", 1, rank=0.45)
+    shifted = Candidate((Edit("a.c", 0, 2, "a + 255"),), "told-operand", "a.c", "f", 1, rank=0.45)
+    assert sorted((chance, told, shifted), key=preference) == [told, chance, shifted]
+
+
 def test_neighbours_of_arguments_are_of_the_same_types() -> None:
     calls = ["(3, [1, 2], 'ab')", "(0, [], '')"]
     found = near_arguments(calls)

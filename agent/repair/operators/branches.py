@@ -52,6 +52,15 @@ def else_removed(site: Site) -> Iterator[EditParts]:
         yield EditParts(((before.end_byte, node.end_byte, ""),), site.line(first))
 
 
+@operator("step-repeated", "what is done under a condition done once more, behind what follows it", weight=0.4)
+def step_repeated(site: Site) -> Iterator[EditParts]:
+    """``if a > b: swap`` ``if b > c: swap`` gets the first one again behind the second: what comes between undoes it."""
+    for row in _rows(site):
+        for first, last in combinations(range(len(row[:_MOST_IFS])), 2):
+            if all(one.child_by_field_name("alternative") is None for one in (row[first], row[last])):
+                yield site.after(row[last], site.text(row[first]).replace(f"\n{site.indent(row[first])}", "\n"))
+
+
 @operator("loop-guard", "a statement of a loop carried out only where the loop goes on", weight=0.5)
 def loop_guard(site: Site) -> Iterator[EditParts]:
     """``do { read; use; } while (c);`` becomes ``do { read; if (c) use; } while (c);``: what ends the loop is not used."""
