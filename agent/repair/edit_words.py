@@ -83,6 +83,7 @@ _WORDS = {
     "own-attribute": "attribute of the object",
     "result-shape": "another kind of result",
     "converted": "result in the expected form",
+    "filtered": "items left out of the result",
     "argument-converted": "argument converted first",
     "power": "power or factor",
     "exception": "another exception",

@@ -40,11 +40,16 @@ def test_what_holds_for_more_checks_comes_first() -> None:
     assert found.index(f"''.join(sorted({HOLE}))") < found.index(f"{HOLE}.lower()")
 
 
-def converted(source: bytes, said: str) -> list[bytes]:
-    """The whole texts that the operator proposes for the first function."""
+def proposed(operator: str, source: bytes, said: str = "") -> list[bytes]:
+    """The whole texts that an operator proposes for the first function."""
     site = Site(functions_of("a.py", source)[0], (), Told((said,)))
-    changes = OPERATORS["converted"].generate(site)
+    changes = OPERATORS[operator].generate(site)
     return [apply_edits(source, tuple(Edit("a.py", *part) for part in one.parts)) for one in changes]
+
+
+def converted(source: bytes, said: str) -> list[bytes]:
+    """What the operator for results proposes."""
+    return proposed("converted", source, said)
 
 
 def test_braces_in_a_text_are_kept() -> None:
@@ -71,3 +76,20 @@ def test_no_text_of_a_check_is_taken_for_a_place_or_for_code() -> None:
     )
     found = conversions(compared(said))
     assert found and all(form.count(HOLE) == 1 for form in found)
+
+
+def test_items_too_many_are_left_out_at_all_returns_at_once() -> None:
+    source = b"def f(n, total):\n    if n == 1:\n        return one(n)\n    return more(n)\n"
+    made = proposed("filtered", source, "AssertionError: Lists differ: [[1, 2], [3, 4]] != [[3, 4]]")
+    both = b"one(n) if sum(one) == total]\n    return [one for one in more(n) if sum(one) == total]"
+    assert any(both in one for one in made)
+
+
+@pytest.mark.parametrize("said", ["AssertionError: [1, 2] != [2, 1]", "AssertionError: [1, 2] != [3]", "assert 'ab' == 'a'"])
+def test_nothing_is_left_out_where_no_list_holds_the_other(said: str) -> None:
+    assert proposed("filtered", b"def f(n):\n    return g(n)\n", said) == []
+
+
+def test_an_optional_argument_is_converted_only_where_it_is_given() -> None:
+    made = proposed("argument-converted", b"def f(names=None):\n    return names or [1]\n")
+    assert b"def f(names=None):\n    if names is not None:\n        names = sorted(names)\n    return names or [1]\n" in made

@@ -51,6 +51,7 @@ PYTHON = [
     ("running-extreme", "def f(a):\n    b = 0\n    for c in a:\n        b = max(b, c)\n    return b\n",
      "def f(a):\n    b = 0\n    for c in a:\n        b = max(b, c)\n    return max(b, c)\n"),
     ("converted", "def f(a):\n    return g(a)\n", "def f(a):\n    return g(a)[::-1]\n"),
+    ("filtered", "def f(a):\n    return g(a)\n", "def f(a):\n    return [one for one in g(a) if one not in a]\n"),
     ("argument-converted", "def f(a):\n    \"\"\"Doc.\"\"\"\n    return a\n",
      "def f(a):\n    \"\"\"Doc.\"\"\"\n    a = a.lower()\n    return a\n"),
     ("near-text", "def f(a):\n    return ['Radish', 'Violet'][a]\n", "def f(a):\n    return ['Radishes', 'Violets'][a]\n"),
@@ -280,6 +281,7 @@ SAID = (
     'FAIL second: expected "Sum 31", got "Sum 24"',
     'FAIL order: expected "high 9 low 2", got "low 2 high 9"',
     "test_a.py:3: AssertionError: assert [1, 3, 2] == [2, 3, 1]",
+    "assert [1, 2] == [2]",
 )
 RAISED = ("ValueError('no room')",)
 TEXTS = ("Radishes", "Violets", "Clover")

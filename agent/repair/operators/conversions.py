@@ -48,6 +48,16 @@ _GIVEN = tuple(form.replace("{}", HOLE) for form in (
 ))  # fmt: skip
 """Conversions of an argument, the more usual first."""
 
+_OF_GROUPS = tuple(form.replace("{}", HOLE) for form in (
+    "sum(one) == {}", "len(one) == {}", "not set(one) & set({})", "{} not in one", "{} in one", "one != {}",
+    "sum(one) <= {}", "set(one) <= set({})",
+))  # fmt: skip
+_OF_ITEMS = tuple(form.replace("{}", HOLE) for form in (
+    "one != {}", "one not in {}", "one in {}", "one < {}", "one <= {}", "one > {}", "one >= {}", "one % {} == 0",
+    "len(one) == {}", "{} % one == 0",
+))  # fmt: skip
+"""Conditions on the items of a result, which are lists themselves or not, with an argument of the function."""
+
 _MOST_PARAMETERS = 3
 _MOST_PAIRS = 8
 _MOST_FORMS = 6
@@ -116,15 +126,53 @@ def result_shape(site: Site) -> Iterator[EditParts]:
                 yield site.replace(value, form.replace(HOLE, site.grouped(value)), 1 - place / 30)
 
 
+@operator("filtered", "what a result holds too much left out", ("python",), weight=0.7)
+def filtered(site: Site) -> Iterator[EditParts]:
+    """``return found`` becomes ``return [one for one in found if sum(one) == total]`` where checks got more items than they
+    expected; with each parameter, and where the function returns at several places at all of them."""
+    pairs = [pair for said in site.said for pair in compared(said)][:_MOST_PAIRS]
+    places = [node for node in (_returned(one) for one in site.of("return_statement") if pairs) if node is not None]
+    conditions = dict.fromkeys(form for pair in pairs for form in _left_out(pair)) if places else ()
+    for name in site.parameters[:_MOST_PARAMETERS]:
+        for form in conditions:
+            held = form.replace(HOLE, name)
+            edits = [(node.start_byte, node.end_byte, f"[one for one in {site.grouped(node)} if {held}]") for node in places]
+            if len(edits) > 1:
+                yield EditParts(tuple(edits), site.line(places[0]))
+            for node, edit in zip(places, edits, strict=True):
+                yield EditParts((edit,), site.line(node), 0.8)
+
+
+def _left_out(pair: Pair) -> tuple[str, ...]:
+    """Conditions on an item that may hold for what is expected alone; none where neither list holds all of the other."""
+    if not all(isinstance(value, list) for value in pair):
+        return ()
+    less, more = sorted(pair, key=len)
+    if len(less) == len(more) or any(one not in more for one in less):
+        return ()
+    return _OF_GROUPS if isinstance(more[0], list | tuple) else _OF_ITEMS
+
+
 @operator("argument-converted", "an argument converted before it is used", ("python",), weight=0.4)
 def argument_converted(site: Site) -> Iterator[EditParts]:
-    """``text = text.lower()`` at the beginning of the function."""
+    """``text = text.lower()`` at the beginning of the function; where None stands for no argument, only if it is none."""
     first = site.first_statement
     if first is None:
         return
     for name in site.parameters[:_MOST_PARAMETERS]:
+        optional = f"if {name} is not None:\n    " if _defaults_to_none(site, name) else ""
         for place, form in enumerate(_GIVEN):
-            yield site.before(first, f"{name} = {form.replace(HOLE, name)}", 1 - place / (2 * len(_GIVEN)))
+            text = f"{optional}{name} = {form.replace(HOLE, name)}"
+            yield site.before(first, text, 1 - place / (2 * len(_GIVEN)))
+
+
+def _defaults_to_none(site: Site, name: str) -> bool:
+    parameters = site.function.node.child_by_field_name("parameters")
+    for one in parameters.named_children if parameters is not None else ():
+        value = one.child_by_field_name("value")
+        if value is not None and site.text(value) == "None" and re.match(rf"{name}\b", site.text(one)):
+            return True
+    return False
 
 
 def conversions(pairs: list[Pair]) -> list[str]:
