@@ -9,14 +9,13 @@ from agent.events import FailureSignals
 from agent.flow.diagnosis import SOURCE, crashed
 from agent.flow.relevant_failures import relevant_failures, written_by
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import NEARLY, PARTLY, passes_partly, search_repair
+from agent.flow.search_repair import NEARLY, PARTLY, as_it_began, passes_partly, search_repair
 from agent.flow.steps import StepRunner
 from agent.language.test_names import test_function
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
 from agent.planning.signals import as_shown
 from agent.values import CheckResult, FailureSignal, PlanStep
-from agent.workspace.git import WorkspaceError
 
 LONGEST_SEARCH = 60.0
 """Seconds of one such search. Fresh versions are what else the time could be spent on."""
@@ -64,20 +63,10 @@ class Rework:
             self._searched.add(state)
             await search_repair(
                 self.ctx, parts.workspace, parts.found.task, parts.checks, parts.outcome,
-                hidden=parts.found.hidden, with_model=with_model, before=await self._before(),
+                hidden=parts.found.hidden, with_model=with_model, before=await as_it_began(parts.workspace),
                 budget_s=min(LONGEST_SEARCH, left or LONGEST_SEARCH),
             )  # fmt: skip
             await asyncio.to_thread(parts.tree.catch_up)
-
-    async def _before(self) -> dict[str, bytes]:
-        """The files that the run changed, as they were when it began."""
-        workspace, found = self.parts.workspace, dict[str, bytes]()
-        for path in await workspace.changed_files():
-            try:
-                found[path] = await workspace.content_at(workspace.base, path)
-            except WorkspaceError:  # it is new
-                found[path] = b""
-        return found
 
     def _may_be_near(self, share: float) -> bool:
         best = self.parts.checks.best
@@ -175,7 +164,6 @@ class Rework:
             return blamed or done  # where one step did all there is nobody else to blame
         written = [step for step in done if step.kind == "function_implement"]
         return [step for step in written if any(map(self.runner.is_tested, step.target_symbols))]
-
 
     def _by_tests(self, now: CheckResult, done: Sequence[PlanStep]) -> list[PlanStep]:
         """The steps that wrote what failing tests use, the most suspicious first; none where the tests do not tell."""

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Literal
 
+import msgspec
+
 from agent.context import RunContext
 from agent.events import PlanMade, RepairChosen, StepFinished, StepStarted
 from agent.flow.checks import RunChecks
@@ -18,18 +20,22 @@ from agent.repair.passing import PassingEdit
 from agent.repair.phase import RepairPhase, Task
 from agent.task.intent import read_intent
 from agent.values import CheckResult, PlanStep
+from agent.workspace.git import WorkspaceError
 from agent.workspace.protected import called_by, is_writable
 from agent.workspace.worktree import Workspace
 
 WRITTEN = ("function_implement", "type_definition")
 """Kinds of steps that write what is declared and open."""
 
-PARTLY, NEARLY = 0.3, 0.6
+PARTLY, NEARLY = 0.2, 0.6
 """Shares of the checks that pass from which an edit of what was written is searched for: one by rule, which costs no call,
 and one with lines that the model fills. What passes the larger share is searched before more versions are drawn."""
 
 MOST_IN_PLACE = 3
 """Edits that are tried in the run's place, one after the other: its build is the project's own, a copy's may differ."""
+
+QUICK_SECONDS = 8.0
+"""Seconds for edits that are read from what the checks say of one version."""
 
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""
@@ -72,22 +78,12 @@ async def search_repair(
     best = checks.best
     if best is None or not (before or read_intent(task).repairs) or not _can_search(ctx, best):
         return None
-    env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
-    called = await asyncio.to_thread(called_by, workspace.root, checks.command)
     faults = await diagnose(ctx, workspace, checks.command, hidden, checks.patience()) if crashed(best) else []
-    work = Task(
-        task,
-        checks.command,
-        lambda path: (
-            (not before or path in before)
-            and is_writable(workspace.root, path, hidden, called=called, submodules=workspace.submodules)
-        ),
-        limits_of(ctx),
-        env,
-        with_model,
-        frozenset((fault.path, fault.line) for fault in faults),
-        tuple(fault.signal.message for fault in faults),
-        before=before or {},
+    work = msgspec.structs.replace(
+        await _task(ctx, workspace, task, checks, hidden, before or {}),
+        with_model=with_model,
+        blamed=frozenset((fault.path, fault.line) for fault in faults),
+        findings=tuple(fault.signal.message for fault in faults),
         budget_s=budget_s,
         fills=fills,
     )
@@ -105,6 +101,50 @@ async def search_repair(
         if await _holds_in_place(ctx, workspace, checks, outcome, edit):
             return OtherEdits(ctx, workspace, checks, done.edits, edit.number)
     return None
+
+
+async def _task(
+    ctx: RunContext,
+    workspace: Workspace,
+    task: str,
+    checks: RunChecks,
+    hidden: tuple[str, ...],
+    before: Mapping[str, bytes],
+) -> Task:
+    """What a search works on; where there are files ``before``, only these may change."""
+    env = {"LDLIBS": " ".join(checks.libraries)} if checks.libraries else {}
+    called = await asyncio.to_thread(called_by, workspace.root, checks.command)
+
+    def writable(path: str) -> bool:
+        own = not before or path in before
+        return own and is_writable(workspace.root, path, hidden, called=called, submodules=workspace.submodules)
+
+    return Task(task, checks.command, writable, limits_of(ctx), env, before=before)
+
+
+async def set_right(
+    ctx: RunContext, workspace: Workspace, task: str, checks: RunChecks, hidden: tuple[str, ...] = ()
+) -> bool:
+    """Search for an edit that is read from what the checks say of the version that stands there, and write it. Returns
+    whether one was found.
+
+    Raises:
+        Stopped: the person stopped the run.
+    """
+    work = await _task(ctx, workspace, task, checks, hidden, await as_it_began(workspace))
+    quick = msgspec.structs.replace(work, with_model=False, fills=False, quick=True, budget_s=QUICK_SECONDS)
+    return (await RepairPhase(ctx, workspace, quick).run()).chosen is not None
+
+
+async def as_it_began(workspace: Workspace) -> dict[str, bytes]:
+    """The files that the run changed, as they were when it began, b"" for new ones."""
+    found: dict[str, bytes] = {}
+    for path in await workspace.changed_files():
+        try:
+            found[path] = await workspace.content_at(workspace.base, path)
+        except WorkspaceError:  # it is new
+            found[path] = b""
+    return found
 
 
 async def _holds_in_place(

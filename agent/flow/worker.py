@@ -20,7 +20,7 @@ from agent.config.schema import user_config_path
 from agent.flow.class_parts import ClassParts
 from agent.flow.planned_stubs import lay_stubs
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import NEARLY, PARTLY, passes_partly
+from agent.flow.search_repair import NEARLY, PARTLY, passes_partly, set_right
 from agent.flow.stated_checks import StatedChecks
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
@@ -36,6 +36,9 @@ from agent.workspace.worktree import Workspace
 
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
+
+SLOWEST_SET_RIGHT = 10.0
+"""Seconds of the checks up to which a version that fails is searched for an edit at once."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -338,6 +341,8 @@ class StepWorker:
         now = await self.checks.measure()
         if now is None:
             return None
+        if not own and await self._set_right(now):
+            now = await self.checks.measure() or now
         if now.ok:
             return CheckScore(1.0)
         if own:
@@ -355,6 +360,18 @@ class StepWorker:
         missed = await asyncio.to_thread(self.missed, (name,), now)
         told = f"{as_shown(why.faults_of(name))}\n{missed}".strip() if missed else as_shown(why.of(name))
         return CheckScore(points, told, faulty)
+
+    async def _set_right(self, now: CheckResult) -> bool:
+        """Set a version right by what the checks say of it, where that is enough: a result of another form passes no check,
+        however near the version is. Returns whether it was. Not done for a version that is compiled or does not end, nor for
+        one that nearly passes, which is searched later."""
+        if now.ok or now.timed_out or not now.failed or now.seconds > SLOWEST_SET_RIGHT or passes_partly(now, NEARLY):
+            return False
+        if not self.ctx.config.orchestrator.decomposed_repair or not self.budget.allows():
+            return False
+        if any(map(is_compiled, await self.workspace.changed_files())):
+            return False
+        return await set_right(self.ctx, self.workspace, self.found.task, self.checks, self.found.hidden)
 
     def missed(self, names: Collection[str], now: CheckResult) -> str:
         """What functions should come to in the tests that fail, a line each; "" where these do not tell. Blocking."""

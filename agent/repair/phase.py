@@ -36,7 +36,7 @@ from agent.repair.edits import unified
 from agent.repair.expected import expected_by
 from agent.repair.functions import Function, functions_of, is_searched
 from agent.repair.localize import Place, Suspect, Trace, clusters, line_scores, rank_functions
-from agent.repair.operators import Told
+from agent.repair.operators import BY_WHAT_CHECKS_SAY, OPERATORS, Told
 from agent.repair.passing import PassingEdit, edit_of
 from agent.repair.search import Counts, EditSearch, Tried, candidates_of
 from agent.repair.synthesis import FORCING, OPERATOR, guarded_changes, made_conditions
@@ -102,6 +102,9 @@ class Task(msgspec.Struct, frozen=True):
     fills: bool = True
     """Whether lines and functions that the model writes are tried, too."""
 
+    quick: bool = False
+    """Whether only edits are tried that are read from what the checks say."""
+
 
 class Mended(msgspec.Struct, frozen=True):
     """What the phase came to: ``chosen``, the edit that is written now, is None when there is none; ``edits`` are all that
@@ -124,7 +127,14 @@ class RepairPhase:
         self.task = task
         configured = ctx.config.repair
         budget = min(configured.budget_s, configured.budget_s if task.budget_s is None else math.ceil(task.budget_s))
-        self.config = msgspec.structs.replace(configured, budget_s=budget, anew=configured.anew and not task.before)
+        off = [name for name in OPERATORS if task.quick and name not in BY_WHAT_CHECKS_SAY]
+        off += [OPERATOR] if task.quick else []
+        self.config = msgspec.structs.replace(
+            configured,
+            budget_s=budget,
+            anew=configured.anew and not task.before,
+            operators_off=[*configured.operators_off, *off],
+        )
         self._began = time.monotonic()
         self._told_at = 0.0
         self._source = "operators"

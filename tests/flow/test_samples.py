@@ -132,6 +132,23 @@ async def test_what_is_nearly_right_is_mended_by_a_small_edit_before_it_is_writt
     assert len(writer.prompts["double"]) == 1 and of(heard, ev.RepairFinished)
 
 
+async def test_a_version_whose_result_has_another_form_is_set_right_before_the_next_is_asked_for(tmp_path: Path) -> None:
+    """It passes no check, and nothing but the form of its result is wrong."""
+    files = {
+        "pairs.py": "def pairs(values, total):\n    pass\n",
+        "test_pairs.py": "from pairs import pairs\n\n\ndef test_one():\n    assert pairs([1, 2, 4], 6) == [[2, 4]]\n\n\n"
+        "def test_several():\n    assert pairs([1, 2, 3, 4], 5) == [[1, 4], [2, 3]]\n",
+    }
+    body = "[(a, b) for a in values for b in values if a < b and a + b == total]"
+    sections = {"repair": only("converted")}
+    async with ScriptedServer(f"```python\ndef pairs(values, total):\n    return {body}\n```") as server:
+        task = "Implement pairs.py so that the tests in test_pairs.py pass."
+        finished, heard, _ = await play(repository(tmp_path / "pairs", files), server, task, sections=sections)
+    assert (finished.status, len(server.calls)) == ("complete", 1), finished.reason
+    assert [one.points for one in of(heard, ev.FunctionCandidate)] == [1.0]
+    assert of(heard, ev.RepairFinished)[0].mended
+
+
 async def test_what_the_tests_tell_of_a_class_sets_a_reply_right_without_another_call(tmp_path: Path) -> None:
     repo = repository(tmp_path / "stack")
     (repo / "stack.py").write_text("class Stack:\n    def __init__(self, size):\n        pass\n")

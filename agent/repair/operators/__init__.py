@@ -17,7 +17,16 @@ from agent.repair.operators import (
 )
 from agent.repair.operators.registry import OPERATORS, EditParts, Operator, Site, Told, changes, operator
 
+BY_WHAT_CHECKS_SAY = frozenset(
+    {
+        "argument-converted", "converted", "expected-check", "expected-raise", "expected-text", "filtered", "missing-text",
+        "near-text", "result-shape", "spelling", "told-text",
+    }
+)  # fmt: skip
+"""Operators on Python that read what they put in from failing checks, or that only change a result's form."""
+
 __all__ = [
-    "OPERATORS", "EditParts", "Operator", "Site", "Told", "branches", "c_only", "changes", "conditions", "conversions",
-    "expressions", "grouping", "names", "operator", "python_only", "raising", "statements", "texts", "told", "values",
+    "BY_WHAT_CHECKS_SAY", "OPERATORS", "EditParts", "Operator", "Site", "Told", "branches", "c_only", "changes", "conditions",
+    "conversions", "expressions", "grouping", "names", "operator", "python_only", "raising", "statements", "texts",
+    "told", "values",
 ]  # fmt: skip
