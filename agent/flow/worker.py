@@ -174,7 +174,7 @@ class StepWorker:
         """The cards of knowledge that fit a function, by the words ``about`` it: its contract, signature and examples."""
         if not self.ctx.config.coding.cards:
             return ()
-        found = fitting(cards_of(language, user_config_path().parent / "knowledge"), "\n".join(about))
+        found = fitting(cards_of(language, user_config_path().parent / "knowledge"), "\n".join(about), name)
         if found and name not in self._shown_cards:
             self._shown_cards.add(name)
             names = ", ".join(card.name for card in found)
@@ -255,6 +255,7 @@ class StepWorker:
         known = self._functions.get((next(iter(step.target_files), ""), name))
         if known is not None and step.kind == "function_implement":
             score = await self._with_stated(known, score)
+        stated = () if known is not None and known.doc else (self.found.task,)
         done = await implement_step(
             self.ctx,
             step,
@@ -269,7 +270,7 @@ class StepWorker:
             samples=self.ctx.config.coding.samples if score else 1,
             enough=1.0 if anew or not self._writes_only(name) else NEARLY,
             more=self.budget.allows,
-            cards=lambda path, source, told: self._cards(language_of(path), name, [source, told]),
+            cards=lambda path, source, told: self._cards(language_of(path), name, [source, told, *stated]),
             asked=self.tries.get(name, 0),
             stub=await self._before_the_run(step, name) if step.kind == "function_implement" else "",
             callers=self.contract.sources(language_of(next(iter(step.target_files), ""))),

@@ -15,6 +15,14 @@ MOST = 2
 LONGEST = 600
 """Characters of one card that are shown, about 150 tokens."""
 
+OFTEN = 3
+"""How often a word counts, and how often one has to stand there alone."""
+
+_STRONG = re.compile(r"[_*=( ]|[a-z][A-Z]|^str|printf|alloc|^is[a-z]+$|^q?sort$")
+"""Words that are code, or several words: none of them stands there by chance."""
+
+_WORDS_OF_NAMES = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+
 
 class KnowledgeCard(msgspec.Struct, frozen=True):
     """One card: its name is that of its file."""
@@ -51,13 +59,21 @@ def cards_of(language: str, own: Path | None = None) -> tuple[KnowledgeCard, ...
     return tuple(found.values())
 
 
-def fitting(cards: tuple[KnowledgeCard, ...], about: str) -> tuple[KnowledgeCard, ...]:
+def fitting(cards: tuple[KnowledgeCard, ...], about: str, name: str = "") -> tuple[KnowledgeCard, ...]:
     """The cards whose words ``about`` (signature, contract, examples) holds, at most :data:`MOST`, most hits first. One hit
-    of a plain word is chance; a card needs two, or one that is code."""
+    of a plain word is chance; a card needs two words, one that stands there often or in the function's ``name``, or one that
+    is code or a phrase."""
+    about = f"{about}\n{' '.join(_WORDS_OF_NAMES.findall(name) * OFTEN)}"
     scored = []
     for place, card in enumerate(cards):
-        hits = [word for word in card.needs if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", about, re.I)]
-        strong = sum(bool(re.search(r"[_*=(]|[a-z][A-Z]|^str|printf|alloc|^is[a-z]+$|^q?sort$", word)) for word in hits)
-        if len(hits) >= 2 or strong:
-            scored.append((-len(hits) - strong, place, card))
+        hits = {word: _hits(word, about) for word in card.needs}
+        met = [word for word, count in hits.items() if count]
+        strong = sum(_STRONG.search(word) is not None for word in met)
+        if len(met) >= 2 or strong or max(hits.values()) >= OFTEN:
+            scored.append((-sum(hits.values()) - strong, place, card))
     return tuple(card for _, _, card in sorted(scored, key=lambda one: one[:2])[:MOST])
+
+
+def _hits(word: str, about: str) -> int:
+    """How often a word stands in a text, :data:`OFTEN` times at most."""
+    return min(OFTEN, len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", about, re.I)))

@@ -27,6 +27,11 @@ def test_a_card_is_short_and_not_cut(language: str, card) -> None:  # type: igno
         ("c", "the set bits of the bitset's last word", "bit-masks"),
         ("python", "f(-1) raises ValueError: invalid input, an error", "errors-with-messages"),
         ("python", "counts the occurrences of each word; the count of duplicates", "counting"),
+        ("python", "Pays an amount with the fewest stamps", "fewest-items"),
+        ("python", "All pairs and subsets of the values", "choices"),
+        ("python", "Marks the adjacent cells of the board", "grids"),
+        ("c", "The weekday of a date in the month", "dates"),
+        ("c", "Walks the rows and columns of the matrix", "grids"),
     ],
 )
 def test_the_words_of_a_contract_choose(language: str, about: str, name: str) -> None:
@@ -36,6 +41,16 @@ def test_the_words_of_a_contract_choose(language: str, about: str, name: str) ->
 @pytest.mark.parametrize("about", ["", "int add(int a, int b)", "The list of things"])
 def test_one_word_by_chance_chooses_none(about: str) -> None:
     assert fitting(cards_of("c"), about) == ()
+
+
+def test_the_words_of_a_name_count_most() -> None:
+    about = "The rows and columns of the board"
+    assert fitting(cards_of("python"), about, "all_subsets")[0].name == "choices"
+    assert "choices" not in [card.name for card in fitting(cards_of("python"), about)]
+
+
+def test_a_word_that_stands_there_often_is_no_chance() -> None:
+    assert [card.name for card in fitting(cards_of("c"), "A prime; the next prime; no prime")] == ["primes"]
 
 
 def test_at_most_a_few_are_shown() -> None:
