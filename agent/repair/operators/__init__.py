@@ -26,7 +26,7 @@ BY_WHAT_CHECKS_SAY = frozenset(
 """Operators on Python that read what they put in from failing checks, or that only change a result's form."""
 
 __all__ = [
-    "BY_WHAT_CHECKS_SAY", "OPERATORS", "EditParts", "Operator", "Site", "Told", "branches", "c_only", "changes", "conditions",
-    "conversions", "expressions", "grouping", "names", "operator", "python_only", "raising", "statements", "texts",
-    "told", "values",
+    "BY_WHAT_CHECKS_SAY", "OPERATORS", "EditParts", "Operator", "Site", "Told", "branches", "c_only", "changes",
+    "conditions", "conversions", "expressions", "grouping", "names", "operator", "python_only", "raising", "statements",
+    "texts", "told", "values",
 ]  # fmt: skip
