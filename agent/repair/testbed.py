@@ -247,7 +247,8 @@ class PythonBed:
         base = self.baseline
         quick = self._quick
         failing = list(base.failing[:quick])
-        rest = [*base.failing[quick:], *base.passing]
+        slow = [name for name in base.failing[quick:] if name in self._hanging]  # what hangs once more is waited for last
+        rest = [*(name for name in base.failing[quick:] if name not in slow), *base.passing, *slow]
         request = {"files": dict(files), "tests": [*failing, *rest], "first": len(failing), "limit": self._limit,
                    "each": 4 * self._cpu, "cpu": self._cpu}  # fmt: skip
         try:

@@ -37,6 +37,8 @@ PYTHON = [
     ("else-removed", "def f(a):\n    for b in a:\n        if b:\n            c = 1\n        else:\n            c = 0\n"
      "    return c\n",
      "def f(a):\n    for b in a:\n        if b:\n            c = 1\n    return c\n"),
+    ("statement-moved", "def f(a):\n    for b in a:\n        c += b\n        d -= b\n        if c:\n            return b\n",
+     "def f(a):\n    for b in a:\n        if c:\n            return b\n        c += b\n        d -= b\n"),
     ("step-repeated", "def f(a, b):\n    if a > 1:\n        a = 1\n    if b > 2:\n        b = 2\n    return a\n",
      "def f(a, b):\n    if a > 1:\n        a = 1\n    if b > 2:\n        b = 2\n"
      "    if a > 1:\n        a = 1\n    return a\n"),

@@ -34,12 +34,15 @@ def removed(site: Site) -> Iterator[EditParts]:
 
 @operator("statement-moved", "a statement one place up or down, out of its block or into the one before", weight=0.5)
 def moved(site: Site) -> Iterator[EditParts]:
-    """Swapped with the next; behind or in front of the block that holds it; to the end of the block before it."""
+    """Swapped with the next; to an end of a loop's body; behind or in front of the block that holds it; to the end of the
+    block before it."""
     for one, block, place in site.statements:
         if place + 1 < len(block) and not _is_docstring(one):
             after = block[place + 1]
             if site.begins_line(one) and site.begins_line(after):
                 yield site.swap(one, after, 1.0 if site.is_simple(one) and site.is_simple(after) else 0.7)
+        if one.type != "declaration" and not _is_docstring(block[0]) and site.begins_line(one):
+            yield from _to_an_end(site, one, block, place)
     for one, block, place in _simple(site):
         if not site.begins_line(one):
             continue
@@ -59,6 +62,21 @@ def moved(site: Site) -> Iterator[EditParts]:
             if inner is not None and site.begins_line(inner):
                 spot = (inner.end_byte, inner.end_byte, f"\n{site.indent(inner)}{text}")
                 yield EditParts((spot, cut), site.line(one), 0.9)
+
+
+def _to_an_end(
+    site: Site, one: tree_sitter.Node, block: tuple[tree_sitter.Node, ...], place: int
+) -> Iterator[EditParts]:
+    """A statement of a loop's body put in front of all others or behind them, past two at least."""
+    owner = block[0].parent.parent if block[0].parent is not None else None
+    if owner is None or not _is_loop(owner):
+        return
+    text, indent, cut = site.text(one), site.indent(one), site.remove(one).parts[0]
+    first, last = block[0], block[-1]
+    if place > 1 and site.begins_line(first):
+        yield EditParts(((first.start_byte, first.start_byte, f"{text}\n{indent}"), cut), site.line(one), 0.7)
+    if place < len(block) - 2 and site.begins_line(last):
+        yield EditParts((cut, (last.end_byte, last.end_byte, f"\n{indent}{text}")), site.line(one), 0.7)
 
 
 def _owner(node: tree_sitter.Node) -> tree_sitter.Node | None:
