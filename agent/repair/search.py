@@ -284,8 +284,9 @@ class EditSearch:
                 first, second = one.candidate, other.candidate
                 rank = together + (first.rank + second.rank) / 10
                 name = f"{first.operator}{AND}{second.operator}"
-                edits = (*first.edits, *second.edits)
-                found.append(Candidate(edits, name, first.path, first.function, first.line, "combined", rank))
+                edits = _joined(first, second, self.sources[first.path])
+                if edits is not None:
+                    found.append(Candidate(edits, name, first.path, first.function, first.line, "combined", rank))
         return [*self._all_at_once(best), *sorted(found, key=lambda one: -one.rank)]
 
     @staticmethod
@@ -308,16 +309,18 @@ class EditSearch:
         """Every candidate together with one of the best partial edits, where that mends at least half of the ``failing``
         checks: what is left may be a fault of its own, which no edit mends visibly as long as the first one is there."""
         bases = [one.candidate for one in self.best_partial if 2 * len(one.trial.fixed) >= failing][:MOST_BASES]
-        return _on(bases, candidates)
+        return self._on(bases, candidates)
 
     def on_near(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Every candidate together with one of those that bring what failing checks get nearer to what they expect."""
         best = sorted(self._near, key=lambda one: (-round(one.trial.nearer, 3), -one.candidate.rank))
-        return _on([one.candidate for one in best[:MOST_BASES]], candidates)
+        return self._on([one.candidate for one in best[:MOST_BASES]], candidates)
+
+    def _on(self, bases: Sequence[Candidate], candidates: Iterable[Candidate]) -> list[Candidate]:
+        pairs = ((base, one) for one in candidates for base in bases)
+        return [both for base, one in pairs if (both := _together(base, one, self.sources[base.path])) is not None]
 
 
-def _on(bases: Sequence[Candidate], candidates: Iterable[Candidate]) -> list[Candidate]:
-    return [both for one in candidates for base in bases if (both := _together(base, one)) is not None]
 
 
 def _kind(one: Candidate) -> tuple[str, str, int]:
@@ -331,9 +334,30 @@ def _apart(first: Candidate, second: Candidate) -> bool:
     )
 
 
-def _together(first: Candidate, second: Candidate) -> Candidate | None:
-    """Two edits as one candidate of the second one's rank; None where they are in different files or overlap."""
-    if first.path != second.path or not _apart(first, second):
+def _together(first: Candidate, second: Candidate, source: bytes) -> Candidate | None:
+    """Two edits of a file with the text ``source`` as one candidate of the second one's rank; None where they are in
+    different files, or overlap and neither keeps the text that the other changes."""
+    edits = _joined(first, second, source) if first.path == second.path else None
+    if edits is None:
         return None
-    edits, name = (*first.edits, *second.edits), f"{first.operator}{AND}{second.operator}"
+    name = f"{first.operator}{AND}{second.operator}"
     return Candidate(edits, name, first.path, first.function, first.line, "combined", second.rank)
+
+
+def _joined(first: Candidate, second: Candidate, source: bytes) -> tuple[Edit, ...] | None:
+    if _apart(first, second):
+        return (*first.edits, *second.edits)
+    return _nested(first.edits, second.edits, source) or _nested(second.edits, first.edits, source)
+
+
+def _nested(outer: tuple[Edit, ...], inner: tuple[Edit, ...], source: bytes) -> tuple[Edit, ...] | None:
+    """One edit that keeps what it replaces, ``c`` in ``c && d``, with others made inside of that; None for any other."""
+    if len(outer) != 1:
+        return None
+    [edit] = outer
+    old = source[edit.start : edit.end]
+    if any(one.start < edit.start or one.end > edit.end for one in inner) or not old:
+        return None
+    inside = tuple(Edit(one.path, one.start - edit.start, one.end - edit.start, one.text) for one in inner)
+    kept, new = (text.decode("utf-8", "surrogateescape") for text in (old, apply_edits(old, inside)))
+    return (msgspec.structs.replace(edit, text=edit.text.replace(kept, new)),) if edit.text.count(kept) == 1 else None

@@ -44,3 +44,16 @@ def test_an_edit_of_two_functions_is_told_from_one_of_one(tmp_path: Path) -> Non
     commands, one, two = bed(tmp_path), mends("one", 1, "a").candidate, mends("two", 2, "b").candidate
     both = Candidate((*one.edits, *two.edits), "both", "a.c", "one", 1)
     assert commands._is_inside(one) and commands._is_inside(two) and not commands._is_inside(both)
+
+
+def test_an_edit_inside_of_what_another_one_keeps_is_made_there(tmp_path: Path) -> None:
+    """``n <= 9`` becomes ``n < 9``, and the whole condition ``n <= 9 && n``."""
+    source = "int one(int n) { return n <= 9; }\n"
+    at = source.index("n <= 9")
+    inner = Candidate((Edit("a.c", at + 2, at + 4, "<"),), "comparison", "a.c", "one", 1)
+    outer = Candidate((Edit("a.c", at, at + 6, "n <= 9 && n"),), "condition-part", "a.c", "one", 1)
+    other = Candidate((Edit("a.c", at, at + 6, "n != 9"),), "comparison", "a.c", "one", 1)
+    search = EditSearch(bed(tmp_path), {"a.c": source.encode()}, 0.0)
+    search.partial = [Tried(inner, Trial(False, frozenset("ab"))), Tried(other, Trial(False, frozenset("a")))]
+    [both] = search.on_top([outer, other], 4)
+    assert search.texts(both) == {"a.c": "int one(int n) { return n < 9 && n; }\n"}

@@ -10,6 +10,7 @@ import tree_sitter
 from agent.repair.operators.expressions import compared
 from agent.repair.operators.registry import EditParts, Site, operator
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST_ATOMS = 14
 _MOST_NAMES = 7
 _PLAIN_RESULTS = {"integer", "number_literal", "true", "false", "none", "null", "list", "string", "identifier",
@@ -153,7 +154,9 @@ def guard(site: Site) -> Iterator[EditParts]:
         inside = [one for one in body.named_children if site.is_statement(one)] if body is not None else []
         if not inside:
             continue
-        for test in atoms(site)[:_MOST_ATOMS]:
+        here = set(_WORD.findall(site.text(loop)))
+        away = set(site.variables) - here
+        for test in sorted(atoms(site), key=lambda one: bool(away.intersection(_WORD.findall(one))))[:_MOST_ATOMS]:
             for way in ("continue", "break"):
                 text = f"if {test}:\n    {way}" if site.python else f"if ({test})\n    {way};"
                 yield site.before(inside[0], text, 0.5)
