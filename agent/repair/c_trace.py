@@ -20,7 +20,7 @@ from agent.language.nodes import walk
 from agent.regular_files import read_inside
 from agent.repair.functions import functions_of
 from agent.repair.localize import Place, Trace
-from agent.workspace.protected import is_test_file
+from agent.workspace.protected import is_protected, is_test_file
 
 VARIABLE = "CRA_TRACE"
 _MOST_RECORDS = 400_000
@@ -131,21 +131,30 @@ def _by_context(
     output: str,
     tests: Mapping[str, bytes],
 ) -> list[Trace]:
-    """A check is a statement of a test file that looks like one; what was executed since the check before belongs to it."""
+    """A check is a statement of a test file that looks like one; what was executed since the check before belongs to it.
+    One that fails and executes nothing of the program looks at what its test executed before it."""
     told = _Told(outcomes, output, tests)
     texts = {path: source.decode("utf-8", "replace").splitlines() for path, source in tests.items()}
     found: list[Trace] = []
     lines: set[Place] = set()
+    earlier: set[Place] = set()
+    latest: set[Place] = set()
     check: tuple[str, int] | None = None
     running = ""
 
     def close() -> None:
-        nonlocal lines
-        if check is None or not lines:
+        nonlocal lines, earlier, latest
+        if check is None:
             return
         path, line = check
         bad = told.fails(running, path, _statement_lines(texts[path], line))
-        found.append(Trace(f"{path}:{line}", not bad, frozenset(lines)))
+        own = {place for place in lines if not is_protected(place[0])}
+        if bad and not own:
+            lines |= earlier
+        if lines:
+            found.append(Trace(f"{path}:{line}", not bad, frozenset(lines)))
+        if own:
+            earlier, latest = (earlier | own if running else own), own
         lines = set()
 
     last_test: tuple[str, int] | None = None
@@ -159,7 +168,9 @@ def _by_context(
             continue
         if check is not None:
             close()
-        running = told.test_at(path, line) or running
+        now = told.test_at(path, line) or running
+        if now != running:
+            running, earlier = now, latest  # declarations of a test stand before its first statement
         last_test = (path, line)
         text = texts[path][line - 1] if line <= len(texts[path]) else ""
         check = last_test if told.is_check(text) or (path, line) in told.places else None

@@ -165,6 +165,36 @@ def test_a_check_of_a_helper_fails_in_the_test_that_fails(output: str, isolated:
     assert failing == {7} and passing == {5, 6}
 
 
+MEMBERS = b"""static void test_empty(void)
+{
+    struct box *box = box_create(0);
+    CHECK(box->size == 0);
+    CHECK(box->items == NULL);
+}
+
+static void test_one(void)
+{
+    CHECK(box_create(1)->size == 1);
+}
+
+int main(void)
+{
+    RUN_TEST(test_empty);
+    RUN_TEST(test_one);
+}
+"""
+"""A check of a member calls nothing: what is wrong was executed before it."""
+
+
+def test_a_check_that_calls_nothing_blames_what_its_test_executed_before() -> None:
+    records = [(-2, 15), (1, 3), (1, 4), (-2, 4), (-2, 5), (-2, 10), (1, 3), (1, 6)]
+    outcomes = [("test_empty", False), ("test_one", True)]
+    output = "t.c:5:test_empty:FAIL: Expected NULL\nt.c:10:test_one:PASS"
+    traces = traces_of([records], {1: "box.c", 2: "t.c"}, outcomes, output, {"t.c": MEMBERS})
+    lines = {trace.name: {line for _, line in trace.lines} for trace in traces if not trace.passed}
+    assert lines == {"t.c:5": {3, 4}}
+
+
 def test_ochiai_of_a_line_that_only_failing_checks_run() -> None:
     traces = [Trace("a", False, frozenset({("m.py", 1), ("m.py", 2)})), Trace("b", True, frozenset({("m.py", 1)}))]
     scores = line_scores(traces)
