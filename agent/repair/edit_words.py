@@ -9,6 +9,7 @@ _WORDS = {
     "missing-break": "missing break",
     "sizeof": "size of what is pointed to",
     "allocation": "more room allocated",
+    "empty-member": "null for no elements",
     "assigned-condition": "== in place of =",
     "declared-type": "another type",
     "initial-value": "initial value",

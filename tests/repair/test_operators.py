@@ -185,6 +185,8 @@ C = [
      "void f(int a) { switch (a) {\n  case 1:\n    g();\n    break;\n  case 2:\n    h(); } }"),
     ("sizeof", "void f(int *p) { memset(p, 0, sizeof(p)); }", "void f(int *p) { memset(p, 0, sizeof(*p)); }"),
     ("allocation", "char *f(int n) { return malloc(n); }", "char *f(int n) { return malloc(n + 1); }"),
+    ("empty-member", "struct s *f(int n) { p->m = malloc(n * 4); return p; }",
+     "struct s *f(int n) { if (n == 0) {\n    p->m = NULL;\n    return p;\n} p->m = malloc(n * 4); return p; }"),
     ("assigned-condition", "void f(int a) { if (a = 1) g(); }", "void f(int a) { if (a == 1) g(); }"),
     ("declared-type", "int f(void) { char c = getchar(); return c; }", "int f(void) { int c = getchar(); return c; }"),
     ("initial-value", "int f(int a) { int n; n += a; return n; }", "int f(int a) { int n = 0; n += a; return n; }"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
+from agent.language.nodes import walk
 from agent.repair.operators.registry import EditParts, Site, operator
 
 _WIDER = {
@@ -68,6 +69,26 @@ def allocation(site: Site) -> Iterator[EditParts]:
         elif text.startswith("sizeof"):
             for name in site.variables[:6]:
                 yield site.replace(size, f"{name} * {text}", 0.7)
+
+
+@operator("empty-member", "an object of no elements is handed back with null for them", ("c",), weight=0.5)
+def empty_member(site: Site) -> Iterator[EditParts]:
+    """``if (n == 0) { p->items = NULL; return p; }`` before ``p->items = malloc(n * size)``: what an allocation of nothing
+    returns is not fixed (C17 7.22.3)."""
+    returned = {site.text(one.named_children[0]) for one in site.of("return_statement") if one.named_children}
+    for call in site.calls if returned else ():
+        target = _assigned(site, call.node)
+        owner, arrow, _ = target.partition("->")
+        statement = call.node
+        while statement.parent is not None and statement.type != "expression_statement":
+            statement = statement.parent
+        if call.name not in _ALLOCATORS or not arrow or owner not in returned or statement.type != "expression_statement":
+            continue
+        named = (site.text(one) for part in call.arguments for one in walk(part) if one.type == "identifier")
+        for name in dict.fromkeys(named):
+            if name in site.variables and name not in site.pointers:
+                text = f"if ({name} == 0) {{\n    {target} = NULL;\n    return {owner};\n}}"
+                yield site.before(statement, text)
 
 
 def _grouped(site: Site, node: tree_sitter.Node) -> str:
