@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable
-from pathlib import PurePosixPath
 
 from agent.c.language import C
 from agent.language.base import Language, Role
@@ -42,9 +42,9 @@ _PLAIN_NAMES = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "cm
 
 def language_of(path: str) -> str:
     """The language of a path by its name ("" when unknown). Names of languages without a parser are told too."""
-    pure = PurePosixPath(path)
-    suffix = pure.suffix.lower()
-    return _BY_SUFFIX.get(suffix) or _PLAIN_NAMES.get(pure.name.lower()) or _PLAIN.get(suffix, "")
+    name = posixpath.basename(path).lower()
+    suffix = posixpath.splitext(name)[1]
+    return _BY_SUFFIX.get(suffix) or _PLAIN_NAMES.get(name) or _PLAIN.get(suffix, "")
 
 
 def named(name: str) -> Language:

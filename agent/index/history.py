@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent.index.scan import git
@@ -36,8 +37,7 @@ def refresh_history(store: Store, root: Path, max_commits: int) -> int:
         db.execute("DELETE FROM commits")
         db.execute("DELETE FROM commit_files")
         db.execute("INSERT INTO messages (messages) VALUES ('delete-all')")
-        for number, (sha, message, paths) in enumerate(reversed(found), 1):
-            _put(db, number, sha, message, paths)
+        _put(db, found[::-1])
         db.execute("INSERT OR REPLACE INTO meta VALUES ('history_head', ?)", (read,))
     return len(found)
 
@@ -54,19 +54,21 @@ def _log(root: Path, what: str, limit: int) -> list[tuple[str, str, list[str]]]:
         if len(parts) < 3:
             continue
         message = _FIELD.join(parts[1:-1]).decode("utf-8", "replace").strip()
-        paths = [os.fsdecode(p).lstrip("\n") for p in parts[-1].split(b"\0")]
+        paths = [path.lstrip("\n") for path in os.fsdecode(parts[-1]).split("\0")]
         kept = [p for p in paths if p and p.isprintable()]
         found.append((parts[0].decode(), message[:MAX_MESSAGE], kept))
     return found
 
 
-def _put(db: sqlite3.Connection, number: int, sha: str, message: str, paths: list[str]) -> None:
-    words = terms(message)
-    db.execute("INSERT INTO commits VALUES (?, ?, ?, ?)", (number, sha, len(paths), words.count(" ") + 1))
-    if 0 < len(paths) <= WIDE:
-        rows = [(file_number(path), number) for path in dict.fromkeys(paths)]
-        db.executemany("INSERT OR IGNORE INTO commit_files VALUES (?, ?)", rows)
-        db.execute("INSERT INTO messages (rowid, message) VALUES (?, ?)", (number, words))
+def _put(db: sqlite3.Connection, commits: Sequence[tuple[str, str, list[str]]]) -> None:
+    """Writes commits, the oldest first, numbered from 1."""
+    words = [terms(message) for _, message, _ in commits]
+    told = [(n, paths) for n, (_, _, paths) in enumerate(commits, 1) if 0 < len(paths) <= WIDE]
+    rows = [(n, sha, len(paths), words[n - 1].count(" ") + 1) for n, (sha, _, paths) in enumerate(commits, 1)]
+    db.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
+    files = sorted({(file_number(path), n) for n, paths in told for path in paths})
+    db.executemany("INSERT INTO commit_files VALUES (?, ?)", files)
+    db.executemany("INSERT INTO messages (rowid, message) VALUES (?, ?)", [(n, words[n - 1]) for n, _ in told])
 
 
 def cochanged(store: Store, path: str, limit: int = 200) -> list[tuple[str, int]]:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,7 @@ class Store:
         return bool(left > live)
 
 
+@lru_cache(maxsize=1 << 14)
 def file_number(path: str) -> int:
     """The number of a path, the same in every index: 62 bits of its digest."""
     return int.from_bytes(hashlib.sha256(path.encode("utf-8", "surrogateescape")).digest()[:8], "big") >> 2

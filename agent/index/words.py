@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
+_SPACES = {code: " " for code in range(128) if not _WORD.match(chr(code))}
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 STOP_WORDS = frozenset(
@@ -37,6 +38,9 @@ STOP_WORDS = frozenset(
 @lru_cache(maxsize=200_000)
 def split_identifier(word: str) -> tuple[str, ...]:
     """The lower-case parts of one identifier: ``parseHTTPHeader2`` → parse, http, header, 2."""
+    letters = word.replace("_", "")
+    if letters.isascii() and letters.isalpha() and (letters.islower() or letters.isupper()):
+        return tuple(filter(None, word.lower().split("_")))  # most words, and much faster
     return tuple(part.lower() for part in _PART.findall(word))
 
 
@@ -48,7 +52,12 @@ def _expanded(word: str) -> str:
 
 def terms(text: str) -> str:
     """The different words of a text, identifiers whole and split, for a full-text row. In order of appearance."""
-    return " ".join(map(_expanded, dict.fromkeys(_WORD.findall(text))))
+    return " ".join(map(_expanded, dict.fromkeys(_words(text))))
+
+
+def _words(text: str) -> list[str]:
+    """What ``_WORD`` finds; ASCII is split at three times the speed."""
+    return text.translate(_SPACES).split() if text.isascii() else _WORD.findall(text)
 
 
 MAX_QUERY_WORDS = 60
@@ -58,7 +67,7 @@ MAX_QUERY_WORDS = 60
 def query_words(text: str) -> list[str]:
     """The telling words of free text, in order, unique, identifiers whole and split, stop words left out."""
     found: dict[str, None] = {}
-    for word in _WORD.findall(text):
+    for word in _words(text):
         for part in _expanded(word).split():
             if part not in STOP_WORDS and len(part) > 1 and not (part.isdigit() and len(part) > 4):
                 found.setdefault(part)

@@ -17,7 +17,6 @@ _LICENCE = re.compile(
 _SHORT = 3
 """A shorter name that is not called is a loop variable, hardly ever a symbol."""
 
-_SPACES = re.compile(r"\s+")
 _MARKER = re.compile(r"^\s*(?:/\*+!?<?|\*+/|//+[!/<]*|\*(?!/)|#+!?)[ \t]?", re.M)
 _RULE = re.compile(r"^[\s*/=#\-_~+<>.|]*$")
 
@@ -46,13 +45,8 @@ def one_line(raw: bytes, limit: int = 400) -> str:
     """Source text on one line, white space folded, at most ``limit`` characters. No more is read than may be shown: of a
     declaration with thousands of names each begins with the same text."""
     cut = raw[: 16 * limit]
-    folded = _SPACES.sub(" ", text_of(cut)).strip()
+    folded = " ".join(text_of(cut).split())
     return folded if len(folded) <= limit and len(cut) == len(raw) else folded[: limit - 1].rstrip() + "…"
-
-
-def blank(match: re.Match[bytes]) -> bytes:
-    """Replacement for ``re.sub``: as long as what it replaces, newlines kept."""
-    return blank_bytes(match.group())
 
 
 def blank_bytes(piece: bytes) -> bytes:
@@ -81,7 +75,7 @@ def uses(
 ) -> list[Reference]:
     """Names used in ``code`` (comments and strings already blanked), each once per enclosing symbol and kind, without lines.
 
-    ``pattern`` has two groups, a name and the bracket behind it that makes it a call; a match without a name is passed over.
+    ``pattern`` has two groups, a name and the bracket behind it that makes it a call; what is no identifier is passed over.
     A symbol's own name in its own head is its definition, not a use. Enclosing symbols come in order of their first text.
     """
     seen: dict[str, dict[tuple[bytes, bytes], None]] = {}
@@ -98,10 +92,10 @@ def uses(
         if heads < end:
             found.update(dict.fromkeys(pattern.findall(code[heads:end])))
     return [
-        Reference(kind="call" if call else "use", target=name.decode(), line=0, source=source)
+        Reference(kind="call" if call else "use", target=target, line=0, source=source)
         for source, found in seen.items()
         for name, call in found
-        if name and (call or len(name) >= _SHORT) and not ignore(name)
+        if (call or len(name) >= _SHORT) and not ignore(name) and (target := name.decode()).isidentifier()
     ]
 
 

@@ -9,21 +9,27 @@ from functools import cache
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser
 
-from agent.language.lexical import Lines, blank, blank_bytes, is_licence, one_line, prose, text_of, uses
+from agent.language.lexical import Lines, blank_bytes, is_licence, one_line, prose, text_of, uses
 from agent.language.symbols import ParsedFile, Reference, Symbol, SymbolKind
 
 LANGUAGE = "python"
 
 _NOISE = re.compile(
-    rb"#[^\n]*|(?:\b[rRbBuU]{1,2})?(?:\"\"\"(?:[^\\]|\\.)*?(?:\"\"\"|\Z)|'''(?:[^\\]|\\.)*?(?:'''|\Z)"
-    rb"|\"(?:[^\"\\\n]|\\.|\\\r?\n)*(?:\"|(?=\n)|\Z)|'(?:[^'\\\n]|\\.|\\\r?\n)*(?:'|(?=\n)|\Z))",
-    re.S,
+    rb"""[#"'](?:(?<=\#)[^\n]*
+      |(?<=")(?:""(?:[^\\"]++|\\.|"(?!""))*+(?:"{3}|\Z)|(?:[^"\\\n]++|\\.)*+(?:"|(?=\n)|\Z))
+      |(?<=')(?:''(?:[^\\']++|\\.|'(?!''))*+(?:'{3}|\Z)|(?:[^'\\\n]++|\\.)*+(?:'|(?=\n)|\Z)))""",
+    re.S | re.X,
 )
+"""A comment or a string without the letters before it. Like ``_NAME`` it begins with one set of characters, which the engine
+of ``re`` looks for at twice the speed of alternatives."""
+
+_LETTERS = re.compile(rb"\b[rbu]{1,2}\Z")
+_HASH = ord("#")
 _HOLE = re.compile(rb"\{([^{}\n]*)\}")
 # Methods of the built-in containers and strings: ``x.append(…)`` says nothing about a project's own ``append``.
 _NAME = re.compile(
-    rb"(?<!self)(?<!cls)\.(?:append|extend|insert|sort|items|keys|values|setdefault|join|split|rsplit|splitlines|strip|lstrip|rstrip"
-    rb"|startswith|endswith|lower|upper|title|isdigit)\b|(?<!\w)(?P<name>[^\W\d]\w*)(?:[ \t]*(?P<call>\())?"
+    rb"([.\w](?:(?<=\w)\w*|(?<=\.)(?<!self\.)(?<!cls\.)(?:append|extend|insert|sort|items|keys|values|setdefault|join|split"
+    rb"|rsplit|splitlines|strip|lstrip|rstrip|startswith|endswith|lower|upper|title|isdigit)\b))(?:[ \t]*(\())?"
 )
 _KEYWORDS = frozenset(
     b"False None True and as assert async await break class continue def del elif else except finally for from global if "
@@ -69,17 +75,28 @@ def parse(source: bytes) -> ParsedFile:
 
 def _blanked(source: bytes) -> bytes:
     """Code without comments and strings, what stands in the braces of an f-string kept."""
+    pieces: list[bytes] = []
+    at = 0
+    for match in _NOISE.finditer(source):
+        start, end = match.span()
+        blanks = blank_bytes(match[0])
+        before = source[max(at, start - 3) : start].lower()
+        if before[-1:].isalpha() and match[0][0] != _HASH:
+            if before.endswith((b"f", b"fr", b"rf")):
+                blanks = _with_holes(match[0], blanks)
+            elif letters := _LETTERS.search(before):
+                start -= len(letters[0])
+                blanks = b" " * len(letters[0]) + blanks
+        pieces += (source[at:start], blanks)
+        at = end
+    return b"".join([*pieces, source[at:]])
 
-    def replace(match: re.Match[bytes]) -> bytes:
-        before = source[max(0, match.start() - 2) : match.start()].lower()
-        if match.group()[:1] in b"\"'" and before.endswith((b"f", b"fr", b"rf")):
-            kept = bytearray(blank(match))
-            for hole in _HOLE.finditer(match.group()):
-                kept[hole.start(1) : hole.end(1)] = hole.group(1)
-            return bytes(kept)
-        return blank(match)
 
-    return _NOISE.sub(replace, source)
+def _with_holes(string: bytes, blanks: bytes) -> bytes:
+    kept = bytearray(blanks)
+    for hole in _HOLE.finditer(string):
+        kept[hole.start(1) : hole.end(1)] = hole.group(1)
+    return bytes(kept)
 
 
 class _Reader:

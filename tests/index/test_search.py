@@ -36,6 +36,8 @@ def test_identifiers_are_split_at_both_ends(index: Index) -> None:
     assert found(index, "writing the usage")[0] == "src/format.py"
     assert found(index, "open the socket, close on exec")[0] == "src/net.c"
     assert split_identifier("parseHTTPHeader2_now") == ("parse", "http", "header", "2", "now")
+    assert split_identifier("__MAX_Row__") == split_identifier("max_row") == ("max", "row")
+    assert split_identifier("größe") == ("gr", "öß", "e") and split_identifier("_") == ()
 
 
 def test_a_named_symbol_leads_to_its_file(index: Index) -> None:

@@ -103,6 +103,19 @@ def test_calls_come_from_code_not_from_strings_and_comments() -> None:
     assert not {"not_a_name", "plain_comment"} & {target for _, target in calls}
 
 
+@pytest.mark.parametrize(
+    "string", ['"lost"', "r'lost'", "Rb'lost'", "u'''\nlost'''", 'b"""a "lost\\""""', "'it\\'s lost'", "'lost\\\nlost'"]
+)
+def test_strings_are_no_code_whatever_their_letters(string: str) -> None:
+    assert {r.target for r in parse(f"kept({string}, other)\n".encode()).references} == {"kept", "other"}
+
+
+@pytest.mark.parametrize("letters", ["f", "F", "rf", "fR"])
+def test_what_stands_in_the_holes_of_a_string_is_code(letters: str) -> None:
+    source = f"kept({letters}'lost {{found(1)}}', {letters}\"\"\"{{seen}} lost\"\"\")\n"
+    assert {r.target for r in parse(source.encode()).references} == {"kept", "found", "seen"}
+
+
 def test_broken_code_keeps_its_sound_parts() -> None:
     source = b"def one():\n    return 1\n\ndef two(:\n    retur (\n\ndef three():\n    return 3\n"
     parsed = parse(source)

@@ -24,7 +24,10 @@ LANGUAGE = "c"
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\([^)\n]*\))?[ \t]*(\S?)")
 _INCLUDE = re.compile(rb'[ \t]*#[ \t]*(?:include|import|include_next)[ \t]*(?:<([^>\n]+)>|"([^"\n]+)")')
 _INCLUDES = frozenset((b"include", b"import", b"include_next"))
-_NAME = re.compile(rb"(?:->|\.)\s*\w+|\b(?P<name>[A-Za-z_]\w*)(?:\s*(?P<call>\()(?!\s*\*))?")  # members are no uses
+_NAME = re.compile(rb"([-.\w](?:(?<=\w)\w*|(?<=-)>\s*\w+|(?<=\.)\s*\w+))(?:\s*(\()(?!\s*\*))?")
+"""A name, or what is no use of one: a number, a member with what stands before it. It begins with one set of characters,
+which the engine of ``re`` looks for at twice the speed of alternatives."""
+
 _TYPES: dict[str, SymbolKind] = {"struct_specifier": "struct", "union_specifier": "union", "enum_specifier": "enum"}
 
 

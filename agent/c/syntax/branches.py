@@ -7,11 +7,11 @@ so ``#ifndef A / if (x) / #else / if (y) { / #endif … #ifdef A / } / #endif`` 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent.language.lexical import blank_bytes
 
-_BRACE = re.compile(rb"^[ \t]*#[ \t]*(\w*)((?:[^\n\\]|\\\r?\n|\\.)*)|([{}])", re.M)
 _DEFINED = re.compile(rb"(!?)\s*defined\s*\(?\s*(\w+)\s*\)?\Z")
 
 
@@ -71,25 +71,22 @@ class Conditionals:
         return self._assumed.setdefault(text, wanted) == wanted
 
 
-def one_branch(code: bytes, source: bytes) -> bytes:
+def one_branch(plain: bytes, directives: Iterable[re.Match[bytes]], source: bytes) -> bytes:
     """``source`` with one branch left of every conditional that cuts through braces, the rest of it blanked.
 
-    ``code`` is the source with comments and strings blanked. Lengths and offsets stay as they are.
+    ``plain`` is the source with comments, strings and directives blanked. Lengths and offsets stay as they are.
     """
     out = bytearray(source)
-    depth = 0
+    depth = at = 0
     conditionals = Conditionals()
-    for match in _BRACE.finditer(code):
-        word, condition, mark = match.groups()
-        if mark == b"{":
-            depth += 1
-        elif mark == b"}":
-            depth -= 1
-        elif word:
-            after, closed = conditionals.step(word, condition, match.span(), depth)
-            depth = after if isinstance(after, int) else depth
-            if closed is not None and not closed.even():
-                _keep_taken(out, closed)
+    for line in directives:
+        word, condition = line.groups()
+        depth += plain.count(b"{", at, line.start()) - plain.count(b"}", at, line.start())
+        at = line.end()
+        after, closed = conditionals.step(word, condition, line.span(), depth)
+        depth = after if isinstance(after, int) else depth
+        if closed is not None and not closed.even():
+            _keep_taken(out, closed)
     return bytes(out)
 
 

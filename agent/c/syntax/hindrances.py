@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 from agent.language.lexical import blank_bytes
 
@@ -18,11 +17,12 @@ Span = tuple[int, int]
 
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)[ \t]*((?:[^\n\\]|\\\r?\n|\\.)*)\n?", re.M)
 _MACRO = rb"[A-Z_][A-Z0-9_]{2,}"
-_CALL = re.compile(rb"^[ \t]*(?:(?:static|extern|inline|const)[ \t]+)*(?P<name>" + _MACRO + rb")[ \t]*\(", re.M)
+_CALL = re.compile(rb"[A-Z_](?<!\w\w)[A-Z0-9_]{2,}+[ \t]*\(")
+_SPECIFIERS = re.compile(rb"[ \t]*(?:(?:static|extern|inline|const)[ \t]+)*")
 _HEAD = re.compile(rb"\s*(?P<head>(?:[A-Za-z_]\w*[\s*]+)+(?!if\b|for\b|while\b|switch\b)[A-Za-z_]\w*\s*)\(")
 _BEGINS = re.compile(rb"\s*(?:[A-Za-z_#]|\Z)")
-_ENUM = re.compile(rb"\benum\b(?:\s+[A-Za-z_]\w*)*\s*\{")
-_AGGREGATE = re.compile(rb"\b(?:struct|union)\b(?:\s+[A-Za-z_]\w*)*\s*\{")
+_ENUM = re.compile(rb"enum\b(?<!\wenum)(?:\s+[A-Za-z_]\w*)*\s*\{")
+_AGGREGATE = re.compile(rb"(?:struct|union)\b(?<!\wstruct)(?<!\wunion)(?:\s+[A-Za-z_]\w*)*\s*\{")
 _FIELD_MACRO = re.compile(rb"^[ \t]*(?P<macro>" + _MACRO + rb")[ \t\r]*$", re.M)
 _ENUMERATOR = re.compile(
     rb"[\s,]*(?P<whole>(?P<name>[A-Za-z_]\w*)[^,(){}]*(?:\((?:[^()]|\([^()]*\))*\)[^,(){}]*)*)(?:,|\Z)?"
@@ -41,12 +41,13 @@ _MARKED = re.compile(rb"\b[a-z_]\w*[ \t]*\([ \t]*\d+[ \t]*(?:,[ \t]*\d+[ \t]*)*\
 
 _BRACKET = re.compile(rb"[(){}]")
 _OPENED_BY, _BRACE = {ord(")"): ord("("), ord("}"): ord("{")}, ord("{")
-_ALONE = re.compile(rb"^[ \t]*(?:static[ \t]+)?" + _MACRO + rb"[ \t]*\([^\n{};]*\)[ \t\r]*$", re.M)
+_ALONE = re.compile(rb"[ \t]*(?:static[ \t]+)?" + _MACRO + rb"[ \t]*\([^\n{};]*\)[ \t\r]*$", re.M)
+_ENDS = re.compile(rb"\)[ \t\r]*$", re.M)
 
 
 def misleads(plain: bytes) -> bool:
     """Whether the grammar may read a macro line as the head of the next declaration without a complaint."""
-    return _ALONE.search(plain) is not None
+    return any(_ALONE.match(plain, plain.rfind(b"\n", 0, end.start()) + 1) for end in _ENDS.finditer(plain))
 
 
 def dead_branches(code: bytes) -> list[Span]:
@@ -80,24 +81,36 @@ def hindrances(code: bytes, plain: bytes) -> tuple[list[Span], dict[int, int]]:
     spans: list[Span] = [match.span() for match in _ANNOTATION.finditer(plain)]
     spans += [match.span() for match in _MARKED.finditer(plain)]
     wrapped: dict[int, int] = {}
-    for match in _CALL.finditer(plain):
-        close = pairs.close(match.end() - 1)
+    for begin, name, bracket in _calls(plain):
+        close = pairs.close(bracket)
         if close < 0:
             continue
-        inside, after = match.end(), close + 1
+        inside, after = bracket + 1, close + 1
         head = _HEAD.match(plain, inside, close)
         follows = plain[after : after + 200].lstrip()[:1]
         whole = head is not None and _is_last(plain, pairs.close(head.end() - 1), close)
         if head and whole and follows in (b"{", b";"):
-            spans += [(match.start("name"), inside), (close, after)]
-            wrapped[head.start("head")] = match.start("name")
+            spans += [(name, inside), (close, after)]
+            wrapped[head.start("head")] = name
         elif _stands_alone(code, after):
-            spans.append((match.start(), after))
+            spans.append((begin, after))
     for begin, end in _bodies(_ENUM, plain, pairs):
         spans += _in_enumeration(code, begin, end, pairs)
     for begin, end in _bodies(_AGGREGATE, plain, pairs):
         spans += _lists_of_fields(plain, begin, end)
     return _merged(spans), wrapped
+
+
+def _calls(plain: bytes) -> Iterator[tuple[int, int, int]]:
+    """(begin of the line, the macro, its bracket) of every line that begins with the call of a macro."""
+    line_end = -1
+    for match in _CALL.finditer(plain):
+        start = match.start()
+        if start > line_end:
+            begin, line_end = plain.rfind(b"\n", 0, start) + 1, plain.find(b"\n", start)
+            line_end = len(plain) if line_end < 0 else line_end
+            if _SPECIFIERS.fullmatch(plain, begin, start):
+                yield begin, start, match.end() - 1
 
 
 def blanked_at(text: bytes, spans: Sequence[Span]) -> bytes:
@@ -167,35 +180,36 @@ def _in_enumeration(code: bytes, begin: int, end: int, pairs: _Brackets) -> list
 
 
 class _Brackets:
-    """Where each opening bracket of a code is closed; looked for when the first is asked about."""
+    """Where opening brackets of a code are closed. A bracket that is asked about is read up to its end, and the brackets
+    inside it are remembered: to ask in ascending order reads nothing twice."""
 
     def __init__(self, code: bytes) -> None:
         self._code = code
-
-    @cached_property
-    def _closed(self) -> dict[int, int]:
-        closed: dict[int, int] = {}
-        waiting: list[int] = []
-        kinds: list[int] = []  # of what waits, beside it
-        for match in _BRACKET.finditer(self._code):
-            at = match.start()
-            opened = _OPENED_BY.get(self._code[at])
-            if opened is None:
-                waiting.append(at)
-                kinds.append(self._code[at])
-                continue
-            if opened == _BRACE:
-                while kinds and kinds[-1] != opened:
-                    waiting.pop()  # an unclosed parenthesis ends with its block
-                    kinds.pop()
-            if kinds and kinds[-1] == opened:
-                kinds.pop()
-                closed[waiting.pop()] = at
-        return closed
+        self._closed: dict[int, int] = {}
 
     def close(self, opening: int) -> int:
         """The offset of the bracket that closes the one at ``opening``, -1 when there is none."""
-        return self._closed.get(opening, -1)
+        if opening not in self._closed:
+            self._read(opening)
+        return self._closed[opening]
+
+    def _read(self, opening: int) -> None:
+        code, closed = self._code, self._closed
+        waiting: list[int] = []
+        for match in _BRACKET.finditer(code, opening):
+            at = match.start()
+            opened = _OPENED_BY.get(code[at])
+            if opened is None:
+                waiting.append(at)
+                continue
+            if opened == _BRACE:
+                while waiting and code[waiting[-1]] != opened:
+                    closed[waiting.pop()] = -1  # an unclosed parenthesis ends with its block
+            if waiting and code[waiting[-1]] == opened:
+                closed[waiting.pop()] = at
+            if not waiting:
+                return
+        closed.update(dict.fromkeys(waiting, -1))
 
 
 def _merged(spans: list[Span]) -> list[Span]:

@@ -14,14 +14,15 @@ from agent.c.syntax.hindrances import blanked_at, dead_branches, hindrances, mis
 from agent.c.syntax.tree import parse_c
 from agent.language.nodes import errors
 
-_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(\w*)(?:[^\n\\]|\\\r?\n|\\.)*", re.M)
-_CONSTANT_IF = re.compile(rb"^[ \t]*#[ \t]*if[ \t]+[01]\b", re.M)
+_DIRECTIVE = re.compile(rb"#[ \t]*(\w*)((?:[^\n\\]++|\\\r?\n|\\.)*+)")
+_CONSTANT_IF = re.compile(rb"#[ \t]*if[ \t]+[01]\b")
+_HASH = ord("#")
 
 
 class ReadTree(NamedTuple):
     """A file's tree. ``text`` is the source that was parsed; ``code`` is it without comments and literals, ``heads`` that
     without hindrances; ``wrapped`` maps a declaration to the macro around it; ``mended`` tells that something was blanked
-    to read it; ``directives`` are its preprocessor lines."""
+    to read it; ``directives`` are its preprocessor lines, each from its ``#``."""
 
     root: tree_sitter.Node
     text: bytes
@@ -39,8 +40,18 @@ def blanked(source: bytes) -> tuple[bytes, list[tuple[int, int]]]:
 
 
 def directives(code: bytes) -> list[re.Match[bytes]]:
-    """Every preprocessor line, continuation lines included; group 1 is the directive's word."""
-    return list(_DIRECTIVE.finditer(code))
+    """Every preprocessor line from its ``#``, continuation lines included. Groups: the directive's word, the rest."""
+    found: list[re.Match[bytes]] = []
+    at = 0
+    while match := _DIRECTIVE.search(code, at):
+        at, start = match.end(), match.start()
+        if code[code.rfind(b"\n", 0, start) + 1 : start].strip(b" \t"):  # something stands before it: no directive
+            at = code.find(b"\n", start)
+            if at < 0:
+                break
+        else:
+            found.append(match)
+    return found
 
 
 def read_tree(source: bytes, code: bytes) -> ReadTree:
@@ -54,7 +65,8 @@ def read_tree(source: bytes, code: bytes) -> ReadTree:
         return ReadTree(root, text, code, code, {}, False, lines)
     spans, wrapped = hindrances(code, plain)
     heads = blanked_at(code, spans) if spans else code
-    better = one_branch(heads, blanked_at(text, spans) if spans else text)
+    kept = [line for line in lines if heads[line.start()] == _HASH]
+    better = one_branch(blanked_at(plain, spans), kept, blanked_at(text, spans) if spans else text)
     if better == text:
         return ReadTree(root, text, code, heads, wrapped, False, lines)
     return ReadTree(parse_c(better), better, code, heads, wrapped, True, lines)

@@ -84,6 +84,16 @@ def test_ranges_signatures_and_comments_are_exact() -> None:
     assert SOUND[larger.start : larger.end].endswith(b"(a) : (b))")
 
 
+def test_members_and_numbers_are_no_uses() -> None:
+    source = b"int f(int p) { return p->lost + q.gone + 0xFFul + 1.5e3f + kept(p -> left, .5) + member; }\n"
+    assert [(r.kind, r.target) for r in parse(source).references] == [("call", "kept"), ("use", "member")]
+
+
+def test_a_hash_in_the_middle_of_a_line_begins_no_directive() -> None:
+    source = b"int a; # define lost 1\n  # define kept 2\n#\tdefine \\\n  odd 3\n"
+    assert [s.name for s in parse(source).symbols if s.kind == "macro"] == ["kept"]
+
+
 def test_calls_and_includes_name_their_place() -> None:
     refs = parse(SOUND).references
     includes = [(r.target, r.system, r.line) for r in refs if r.kind == "include"]

@@ -90,6 +90,7 @@ def test_a_wrapped_definition_is_read_with_its_macro() -> None:
         "MAKE_PATH(a, b)\n", "EXPORTED(void f(int a)) {\n}\n", "enum { A,\n MAP(X)\n", "struct s {\n FIELDS\n};\n", "#if 0\nit's\n",
         "#if 0\nx\n#else\n#endif\n", "enum { A, B, C, D };\n@\n", "((((", "WINAPI _In_ ", "enum {", "}\n",
         "int a, b, c, d, e;\n", "MACRO(\n", "      \n",
+        "a # b", "A(A(", "static ", "#", ") \n",
     ],
 )  # fmt: skip
 def test_odd_text_at_length_is_read(piece: str) -> None:
