@@ -149,22 +149,20 @@ class CommandBed:
         names = dict(enumerate(sources, 1))
         alone = ENDLESS in self._base.output
         files = {path: _traced(path, sources[path], number, alone) for number, path in names.items()}
-        worker = await self.workers.free.get()
-        folder = worker.folder / "trace"
         try:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            env = {c_trace.VARIABLE: str(folder)}
-            reply = await worker.ask(files=files, limit=BUILD_SECONDS, env=env)
-            await worker.ask(limit=BUILD_SECONDS)  # builds what is there again
+            async with self.workers.one() as worker:
+                folder = worker.folder / "trace"
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                env = {c_trace.VARIABLE: str(folder)}
+                reply = await worker.ask(files=files, limit=BUILD_SECONDS, env=env)
+                await worker.ask(limit=BUILD_SECONDS)  # builds what is there again
         except WorkerLost:
             return (
                 [],
                 set(),
                 "The instrumented build did not run, so functions are ranked by names and by what the checks say.",
             )
-        finally:
-            self.workers.free.put_nowait(worker)
         processes = await asyncio.to_thread(c_trace.read_traces, folder)
         if not any(processes):
             note = "The instrumented build left no trace, so functions are ranked by names and by what the checks say."
@@ -239,63 +237,63 @@ class CommandBed:
         left = list(range(len(candidates)))
         found: dict[int, Trial] = {}
         halt = None if any(one.operator in FORCING for one, _ in candidates) else self._halt  # all that they mend counts
-        worker = await self.workers.free.get()
         try:
-            for _ in range(6):
-                if not left:
+            async with self.workers.one() as worker:
+                for _ in range(6):
+                    if not left:
+                        break
+                    text = await asyncio.to_thread(self._schema, path, name, [candidates[place][0].edits for place in left])
+                    runs = [{c_schema.VARIABLE: str(number), **self._each} for number in range(len(left) + 1)]
+                    files = {path: text.decode("utf-8", "surrogateescape")}
+                    replies = await worker.ask_runs(
+                        files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit, halt=halt
+                    )
+                    bad = c_schema.refused(replies[0].output, path)
+                    if bad:
+                        if 0 in bad or not bad <= set(range(1, len(left) + 1)):
+                            return {}
+                        for number in bad:
+                            found[left[number - 1]] = Trial(False, built=False)
+                        left = [place for number, place in enumerate(left, 1) if number not in bad]
+                        continue
+                    outcome = read_outcome(replies[0].output)
+                    new = set(outcome.failing or (_ALL,)) - {*self.baseline.failing, *self.baseline.flaky}
+                    if self._each and not set(self.baseline.passing) <= set(outcome.passing):
+                        self._each = {}  # one that passes takes longer than it may
+                        continue
+                    if new or len(replies) <= len(left):
+                        return {}  # what stands beside the mutants does not behave as before, or does not build
+                    for number, place in enumerate(left, 1):
+                        found[place] = self._trial(replies[number])
+                    self._pace(sum(one.seconds for one in replies[1:]) / len(left))
                     break
-                text = await asyncio.to_thread(self._schema, path, name, [candidates[place][0].edits for place in left])
-                runs = [{c_schema.VARIABLE: str(number), **self._each} for number in range(len(left) + 1)]
-                files = {path: text.decode("utf-8", "surrogateescape")}
-                replies = await worker.ask_runs(files=files, runs=runs, build=BUILD_SECONDS, limit=self._limit, halt=halt)
-                bad = c_schema.refused(replies[0].output, path)
-                if bad:
-                    if 0 in bad or not bad <= set(range(1, len(left) + 1)):
-                        return {}
-                    for number in bad:
-                        found[left[number - 1]] = Trial(False, built=False)
-                    left = [place for number, place in enumerate(left, 1) if number not in bad]
-                    continue
-                outcome = read_outcome(replies[0].output)
-                new = set(outcome.failing or (_ALL,)) - {*self.baseline.failing, *self.baseline.flaky}
-                if self._each and not set(self.baseline.passing) <= set(outcome.passing):
-                    self._each = {}  # one that passes takes longer than it may
-                    continue
-                if new or len(replies) <= len(left):
-                    return {}  # what stands beside the mutants does not behave as before, or does not build
-                for number, place in enumerate(left, 1):
-                    found[place] = self._trial(replies[number])
-                self._pace(sum(one.seconds for one in replies[1:]) / len(left))
-                break
         except (c_schema.Unsuited, WorkerLost, ValueError):
             return {}
-        finally:
-            self.workers.free.put_nowait(worker)
         return found
 
     async def probe(self, candidates: Sequence[tuple[Candidate, Mapping[str, str]]]) -> list[Probe]:
         """The program is given what it read from a file as its standard input in the checks, and neighbours of that."""
         path, name = candidates[0][0].path, candidates[0][0].function
         same = [place for place, (one, _) in enumerate(candidates) if (one.path, one.function) == (path, name)]
-        worker = await self.workers.free.get()
         try:
-            text = await asyncio.to_thread(self._schema, path, name, [candidates[place][0].edits for place in same], True)
-            files = {path: text.decode("utf-8", "surrogateescape")}
-            begun = await self._starts(worker, files)
-            if begun is None:
-                return []
-            start, texts = begun
-            inputs = near_texts(texts)
-            then = [
-                {"words": [start.program, *start.arguments], "cwd": start.folder, "stdin": one.text,
-                 "limit": PROGRAM_SECONDS, "env": {c_schema.VARIABLE: str(number), **self._each}}
-                for number in range(len(same) + 1) for one in inputs
-            ]  # fmt: skip
-            replies = await worker.ask_then(files=files, limit=BUILD_SECONDS, then=then)
+            async with self.workers.one() as worker:
+                text = await asyncio.to_thread(
+                    self._schema, path, name, [candidates[place][0].edits for place in same], True
+                )
+                files = {path: text.decode("utf-8", "surrogateescape")}
+                begun = await self._starts(worker, files)
+                if begun is None:
+                    return []
+                start, texts = begun
+                inputs = near_texts(texts)
+                then = [
+                    {"words": [start.program, *start.arguments], "cwd": start.folder, "stdin": one.text,
+                     "limit": PROGRAM_SECONDS, "env": {c_schema.VARIABLE: str(number), **self._each}}
+                    for number in range(len(same) + 1) for one in inputs
+                ]  # fmt: skip
+                replies = await worker.ask_then(files=files, limit=BUILD_SECONDS, then=then)
         except (c_schema.Unsuited, WorkerLost, ValueError, OSError):
             return []
-        finally:
-            self.workers.free.put_nowait(worker)
         said = [_printed(reply) for reply in replies[1:]]
         told = [said[number * len(inputs) : (number + 1) * len(inputs)] for number in range(len(same) + 1)]
         rows: list[list[str]] = [[] for _ in range(len(candidates) + 1)]

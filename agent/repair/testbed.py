@@ -255,7 +255,6 @@ class PythonBed:
             trial = self._trial(await self.workers.ask(live=True, **request))
             return self._trial(await self.workers.ask(**request)) if trial.ok else trial  # loaded anew, to be sure
         except WorkerLost:
-            await self.workers.start(self.check, self.python, self.budget)
             return Trial(False, built=False)
 
     async def whole(self, files: Mapping[str, str]) -> Trial:
@@ -267,7 +266,6 @@ class PythonBed:
             )
             return self._trial(reply)
         except WorkerLost:
-            await self.workers.start(self.check, self.python, self.budget)
             return Trial(False, built=False)
 
     def _trial(self, reply: Reply) -> Trial:
@@ -298,7 +296,6 @@ class PythonBed:
             versions = [{}, *(dict(files) for _, files in candidates)]
             told = await asyncio.gather(*(self.workers.ask(files=files, **request) for files in versions))
         except WorkerLost:
-            await self.workers.start(self.check, self.python, self.budget)
             return []
         name = watched[1]
         shown = [f"{name}{text[:-2] + ')' if text.endswith(',)') else text}" for text in texts]

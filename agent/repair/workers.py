@@ -9,7 +9,7 @@ import os
 import select
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,7 @@ class WarmWorker:
         self._transport: asyncio.BaseTransport | None = None
         self._out = -1
         self._ids = itertools.count(1)
+        self._before: dict[Path, bytes] = {}
 
     async def start(self, check: CheckCommand, python: str, limits: Limits, env: Mapping[str, str], seconds: float) -> None:
         """Start the process; ``seconds`` is the longest that it may live."""
@@ -124,21 +125,24 @@ class WarmWorker:
 
     async def _send(self, request: dict[str, Any]) -> int:
         number = next(self._ids)
-        await asyncio.to_thread(_write_all, self._out, msgspec.json.encode({"id": number, **request}) + b"\n")
+        data = msgspec.json.encode({"id": number, **request}) + b"\n"
+        self._before = await asyncio.to_thread(_read_all, [self.tree / path for path in request.get("files") or {}])
+        await asyncio.to_thread(_write_all, self._out, data)
         return number
 
     async def _hear(self, number: int, seconds: float) -> Reply:
-        assert self._job is not None
-        assert self._reader is not None
+        job, reader = self._job, self._reader
+        assert job is not None
+        assert reader is not None
         clock = asyncio.get_running_loop().time
         until = clock() + seconds + _PATIENCE  # for all lines together: replies to nothing must not keep anybody waiting
         while True:
-            line = asyncio.create_task(self._reader.readline())
+            line = asyncio.create_task(reader.readline())
             patience = max(0.0, until - clock())
-            done, _ = await asyncio.wait({line, self._job}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait({line, job}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
             if line not in done:
                 line.cancel()
-                said = self._job.result().output[-600:] if self._job.done() and not self._job.cancelled() else "no answer"
+                said = job.result().output[-600:] if job.done() and not job.cancelled() else "no answer"
                 raise WorkerLost(said.strip() or "The worker ended.")
             try:
                 reply = msgspec.json.decode(line.result(), type=Reply)
@@ -160,10 +164,12 @@ class WarmWorker:
         if self._out >= 0:
             os.close(self._out)
             self._out = -1
+        await asyncio.to_thread(_restore, self._before)
 
 
 class Workers:
-    """As many workers as there are cores to use, each with its copy. ``await open()`` first, ``await close()`` last."""
+    """As many workers as there are cores to use, each with its copy; one that is lost is started again. ``await open()``
+    first, ``await close()`` last."""
 
     def __init__(self, root: Path, limits: Limits, env: Mapping[str, str], count: int) -> None:
         self.root = root
@@ -173,6 +179,7 @@ class Workers:
         self.all: list[WarmWorker] = []
         self.free: asyncio.Queue[WarmWorker] = asyncio.Queue()
         self._folder: Path | None = None
+        self._start: Callable[[WarmWorker], Awaitable[None]] | None = None
 
     async def open(self, check: CheckCommand, python: str, seconds: float) -> None:
         """Copy the tree and start the workers.
@@ -185,15 +192,9 @@ class Workers:
             worker = WarmWorker(self._folder / str(number))
             await asyncio.to_thread(_copy, self.root, worker.tree)
             self.all.append(worker)
-        await self.start(check, python, seconds)
-
-    async def start(self, check: CheckCommand, python: str, seconds: float) -> None:
-        """Start a process in each copy, in place of those that run."""
+        self._start = lambda worker: worker.start(check, python, self.limits, self.env, seconds)
         for worker in self.all:
-            await worker.stop()
-        self.free = asyncio.Queue()
-        for worker in self.all:
-            await worker.start(check, python, self.limits, self.env, seconds)
+            await self._start(worker)
             self.free.put_nowait(worker)
 
     async def ask(self, **request: Any) -> Reply:
@@ -202,9 +203,24 @@ class Workers:
         Raises:
             WorkerLost: there is no answer.
         """
+        async with self.one() as worker:
+            return await worker.ask(**request)
+
+    @contextlib.asynccontextmanager
+    async def one(self) -> AsyncIterator[WarmWorker]:
+        """The next free worker, for as long as the block takes.
+
+        Raises:
+            WorkerLost: as in the block; the worker is ready again then.
+        """
         worker = await self.free.get()
         try:
-            return await worker.ask(**request)
+            yield worker
+        except WorkerLost:
+            await worker.stop()
+            if self._start is not None and self._folder is not None:
+                await self._start(worker)
+            raise
         finally:
             self.free.put_nowait(worker)
 
@@ -229,6 +245,17 @@ def _copy(root: Path, target: Path) -> None:
         shutil.copytree(root, target, symlinks=True, ignore=_LEFT_OUT)
     except RecursionError:
         raise WorkerLost("Folders are nested too deep here, so the repository is not copied for trying edits.") from None
+
+
+def _read_all(paths: Sequence[Path]) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in paths if path.is_file()}
+
+
+def _restore(files: Mapping[Path, bytes]) -> None:
+    """Put files back that a worker which was ended may have left changed."""
+    for path, data in files.items():
+        with contextlib.suppress(OSError):
+            path.write_bytes(data)
 
 
 def _write_all(fd: int, data: bytes) -> None:

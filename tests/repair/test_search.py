@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import time
 from pathlib import Path
@@ -362,3 +363,18 @@ async def test_two_faults_in_one_check_are_mended_by_way_of_a_nearer_result(tmp_
     assert all(one.edits[0] in (edits[0].edits[0], edits[1].edits[0]) for one in both)
     assert {one.candidate.edits for one in search.passing} <= {(*a.edits, *b.edits) for a in edits[:2] for b in edits[:2]}
     assert search.passing
+
+
+async def test_a_worker_that_is_lost_is_started_again_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "clamp.py").write_text(CLAMP)
+    (tmp_path / "test_clamp.py").write_text(CLAMP_TEST)
+    bed = await python_bed(tmp_path)
+    killing = {"clamp.py": f"import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n{CLAMP}"}
+    try:
+        await bed.open()
+        trials = await asyncio.gather(*(bed.attempt(files) for files in (killing, {}, killing, {}, {})))
+        texts = [(worker.tree / "clamp.py").read_text() for worker in bed.workers.all]
+    finally:
+        await bed.close()
+    assert [trial.built for trial in trials] == [False, True, False, True, True]
+    assert texts == [CLAMP, CLAMP] and bed.workers.free.qsize() == 2
