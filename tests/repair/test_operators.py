@@ -187,6 +187,9 @@ C = [
     ("allocation", "char *f(int n) { return malloc(n); }", "char *f(int n) { return malloc(n + 1); }"),
     ("empty-member", "struct s *f(int n) { p->m = malloc(n * 4); return p; }",
      "struct s *f(int n) { if (n == 0) {\n    p->m = NULL;\n    return p;\n} p->m = malloc(n * 4); return p; }"),
+    ("empty-member", "struct s *f(int n) { if (n <= 0) return NULL; p->m = malloc(n); return p; }",
+     "struct s *f(int n) { if (n < 0) return NULL; if (n == 0) {\n    p->m = NULL;\n    return p;\n} p->m = malloc(n); "
+     "return p; }"),
     ("assigned-condition", "void f(int a) { if (a = 1) g(); }", "void f(int a) { if (a == 1) g(); }"),
     ("declared-type", "int f(void) { char c = getchar(); return c; }", "int f(void) { int c = getchar(); return c; }"),
     ("initial-value", "int f(int a) { int n; n += a; return n; }", "int f(int a) { int n = 0; n += a; return n; }"),

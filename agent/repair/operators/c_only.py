@@ -74,7 +74,7 @@ def allocation(site: Site) -> Iterator[EditParts]:
 @operator("empty-member", "an object of no elements is handed back with null for them", ("c",), weight=0.5)
 def empty_member(site: Site) -> Iterator[EditParts]:
     """``if (n == 0) { p->items = NULL; return p; }`` before ``p->items = malloc(n * size)``: what an allocation of nothing
-    returns is not fixed (C17 7.22.3)."""
+    returns is not fixed (C17 7.22.3). A condition that turns 0 away before only turns away what is less."""
     returned = {site.text(one.named_children[0]) for one in site.of("return_statement") if one.named_children}
     for call in site.calls if returned else ():
         target = _assigned(site, call.node)
@@ -88,7 +88,15 @@ def empty_member(site: Site) -> Iterator[EditParts]:
         for name in dict.fromkeys(named):
             if name in site.variables and name not in site.pointers:
                 text = f"if ({name} == 0) {{\n    {target} = NULL;\n    return {owner};\n}}"
-                yield site.before(statement, text)
+                edit = site.before(statement, text)
+                turning = [one for one in site.conditions if _turns_away(site, one, name)]
+                above = [one for one in turning if one.end_byte < statement.start_byte]
+                away = tuple((one.start_byte, one.end_byte, f"{name} < 0") for one in above)
+                yield EditParts((*away, *edit.parts), site.line(above[0]) if above else edit.line)
+
+
+def _turns_away(site: Site, condition: tree_sitter.Node, name: str) -> bool:
+    return site.text(condition) in (f"{name} <= 0", f"{name} == 0", f"!{name}")
 
 
 def _grouped(site: Site, node: tree_sitter.Node) -> str:
