@@ -9,6 +9,7 @@ from functools import partial
 
 import msgspec
 
+from agent.coding.files import LazyFiles
 from agent.coding.open_items import OpenFunction, OpenType, find_open_functions, find_open_types, names_freeing
 from agent.coding.replace import symbol_source
 from agent.coding.writing.candidates import Candidate, CheckScore, Compiled, FunctionResult, Score, compile_trouble
@@ -28,6 +29,7 @@ from agent.knowledge.cards import cards_of, fitting
 from agent.language.test_names import test_function
 from agent.languages import is_compiled, language_of, reader_of
 from agent.planning.signals import as_shown, signals_from_output
+from agent.task.documents import with_documents
 from agent.values import CheckResult, FailureCategory, PlanStep
 from agent.workspace.first_failure import further, stopped_at
 from agent.workspace.git import WorkspaceError
@@ -159,7 +161,7 @@ class StepWorker:
             samples=self.ctx.config.coding.samples if score else 1,
             enough=1.0 if anew or not self._writes_only(wanted.name) else NEARLY,
             examples=examples,
-            cards=self._cards(wanted.language, wanted.name, [wanted.signature, wanted.doc or self.found.task, *examples]),
+            cards=self._cards(wanted.language, wanted.name, [wanted.signature, wanted.doc or self._stated(), *examples]),
             waiting=self.waiting,
             more=self.budget.allows,
             asked=self.tries.get(wanted.name, 0),
@@ -169,6 +171,10 @@ class StepWorker:
 
     def _examples(self, name: str, language: str) -> tuple[str, ...]:
         return self.contract.examples(name, language) if self.ctx.config.coding.test_examples else ()
+
+    def _stated(self) -> str:
+        """The task with the documents that it names."""
+        return with_documents(self.found.task, LazyFiles(self.tree.files))
 
     def _cards(self, language: str, name: str, about: Sequence[str]) -> tuple[str, ...]:
         """The cards of knowledge that fit a function, by the words ``about`` it: its contract, signature and examples."""
@@ -255,7 +261,7 @@ class StepWorker:
         known = self._functions.get((next(iter(step.target_files), ""), name))
         if known is not None and step.kind == "function_implement":
             score = await self._with_stated(known, score)
-        stated = () if known is not None and known.doc else (self.found.task,)
+        stated = () if known is not None and known.doc else (self._stated(),)
         done = await implement_step(
             self.ctx,
             step,

@@ -18,6 +18,9 @@ LONGEST = 600
 OFTEN = 3
 """How often a word counts, and how often one has to stand there alone."""
 
+NEAR = 0.5
+"""Share of the best card's points that another one needs: what is beside the point is copied all the same."""
+
 _STRONG = re.compile(r"[_*=( ]|[a-z][A-Z]|^str|printf|alloc|^is[a-z]+$|^q?sort$")
 """Words that are code, or several words: none of them stands there by chance."""
 
@@ -70,8 +73,9 @@ def fitting(cards: tuple[KnowledgeCard, ...], about: str, name: str = "") -> tup
         met = [word for word, count in hits.items() if count]
         strong = sum(_STRONG.search(word) is not None for word in met)
         if len(met) >= 2 or strong or max(hits.values()) >= OFTEN:
-            scored.append((-sum(hits.values()) - strong, place, card))
-    return tuple(card for _, _, card in sorted(scored, key=lambda one: one[:2])[:MOST])
+            scored.append((sum(hits.values()) + strong, -place, card))
+    best = sorted(scored, key=lambda one: one[:2], reverse=True)[:MOST]
+    return tuple(card for points, _, card in best if points >= NEAR * best[0][0])
 
 
 def _hits(word: str, about: str) -> int:

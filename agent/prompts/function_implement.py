@@ -32,6 +32,12 @@ def varied(order: int) -> list[str]:
     return list(filter(None, [_VARIED[(order - 1) % len(_VARIED)]]))
 
 
+def advice(cards: Sequence[str], order: int) -> list[str]:
+    """Cards of knowledge in sample ``order`` (from 1): two samples with them, two without. A small model copies what a card
+    says, and one that is beside the point must not spoil all samples."""
+    return [f"Keep in mind: {card}" for card in cards] if (order - 1) % 4 < 2 else []
+
+
 def task_context(task: str, headers: Mapping[str, str], path: str, top: str) -> str:
     """What all functions of ``path`` share, byte for byte: the task, the headers, and the types at the top of the file."""
     parts = [f"Task: {task.strip()}"] if task.strip() else []
@@ -66,9 +72,9 @@ def question(
     if written:
         parts.append(f"Already written in {path}:\n```c\n" + "\n\n".join(written) + "\n```")
     declared = f"{contract.strip()}\n{signature};" if contract.strip() else f"{signature};"
-    parts += [f"Keep in mind: {card}" for card in cards]
     parts.append(f"Write the function {name} of {path}:\n```c\n{declared}\n```")
     parts += ["What the tests expect:\n" + "\n".join(examples)] if examples else []
+    parts += advice(cards, order)
     parts += [RESULT_FREED] if result_freed else []
     parts += [] if failing else varied(order)
     wrong = [f"{failing.strip()}\n{SAY_WHY}"] if failing else []

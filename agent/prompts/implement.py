@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agent.languages import title_of
-from agent.prompts.function_implement import varied
+from agent.prompts.function_implement import advice, varied
 
 _SYMBOL_SYSTEM = """You are an expert {language} programmer. You change one piece of code at a time.
 Reply with the whole new version of that piece in one ```{fence} block, and nothing after it.
@@ -64,9 +64,9 @@ def write_question(
     was wrong with an earlier version, which itself is never shown: a small model copies it. ``order`` (from 1) varies
     the end, so that samples differ."""
     parts = [f"{path} is now:\n```{language}\n{module.strip()}\n```"] if module.strip() != source.strip() else []
-    parts += [f"Keep in mind: {card}" for card in cards]
     parts.append(f"Write {name} of {path}:\n```{language}\n{source.rstrip()}\n```")
     parts += [told] if told else []
+    parts += advice(cards, order)
     parts += varied(order)
     if trouble:
         parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct {name}.")
