@@ -84,21 +84,20 @@ def expected_branch(site: Site) -> Iterator[EditParts]:
         statement, condition = _last_branch(site, clause), _condition_before(clause)
         if statement is None or condition is None:
             continue
-        text, indent = site.text(statement), site.indent(statement)
-        begins = statement.start_byte
-        others = [
-            f"{text[: start - begins]}{new}{text[end - begins :]}"
-            for start, end, new in replaced_texts(site, statement)
-        ]  # fmt: skip
-        for other in dict.fromkeys(others):
+        text, indent, lead = site.text(statement), site.indent(statement), site.indent(clause)
+        form = "elif {0}:\n{1}{2}\n{3}else:\n{1}{4}" if site.python else "else if {0}\n{1}{2}\n{3}else\n{1}{4}"
+        for other in dict.fromkeys(_expected_texts(site, statement)):
             for test in _with_another_name(site, condition):
-                if site.python:
-                    lead = site.indent(clause)
-                    new = f"elif {test}:\n{indent}{text}\n{lead}else:\n{indent}{other}"
-                    yield EditParts(((clause.start_byte, clause.end_byte, new),), site.line(statement))
-                else:
-                    new = f"else if {test}\n{indent}{text}\n{site.indent(clause)}else\n{indent}{other}"
-                    yield EditParts(((clause.start_byte, clause.end_byte, new),), site.line(statement))
+                new = form.format(test, indent, text, lead, other)
+                yield EditParts(((clause.start_byte, clause.end_byte, new),), site.line(statement))
+
+
+def _expected_texts(site: Site, statement: tree_sitter.Node) -> Iterator[str]:
+    """The statement with a part of a literal as a failing check expects it."""
+    first, last = statement.start_byte, statement.end_byte
+    for start, end, new in replaced_texts(site, statement):
+        before, after = (site.source[a:b].decode("utf-8", "replace") for a, b in ((first, start), (end, last)))
+        yield f"{before}{new}{after}"
 
 
 def _last_branch(site: Site, clause: tree_sitter.Node) -> tree_sitter.Node | None:
