@@ -256,6 +256,8 @@ C = [
      "  else if (a > 3) b = 3; else b = 4;\n  return b;\n}"),
     ("else-removed", "int f(int a) {\n  if (a) {\n    g(a);\n  } else {\n    h(a);\n  }\n  return a;\n}",
      "int f(int a) {\n  if (a) {\n    g(a);\n  }\n  return a;\n}"),
+    ("statement-repeated", 'void f(int a) {\n  while (a) {\n    show("%d", abs(a));\n    a = g();\n  }\n  end();\n}',
+     'void f(int a) {\n  while (a) {\n    show("%d", abs(a));\n    a = g();\n  }\n  show("%d", a);\n  end();\n}'),
     ("step-repeated", "void f(int a, int b) {\n  if (a > 1) {\n    a = 1;\n  }\n  if (b > 2) {\n    b = 2;\n  }\n}",
      "void f(int a, int b) {\n  if (a > 1) {\n    a = 1;\n  }\n  if (b > 2) {\n    b = 2;\n  }\n"
      "  if (a > 1) {\n    a = 1;\n  }\n}"),

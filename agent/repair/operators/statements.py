@@ -96,7 +96,8 @@ def _last_inside(site: Site, compound: tree_sitter.Node) -> tree_sitter.Node | N
 
 @operator("statement-repeated", "a simple statement of the function carried out at another place, too", weight=0.3)
 def repeated(site: Site) -> Iterator[EditParts]:
-    """Before a return and a loop, and at the end of a loop or branch; with each name of its argument in turn."""
+    """Before a return, before and behind a loop, and at the end of a loop or branch; with each name of its argument in
+    turn."""
     patterns: dict[str, tree_sitter.Node] = {}
     for one, _, _ in _simple(site):
         if one.type == "expression_statement":
@@ -124,6 +125,7 @@ def repeated(site: Site) -> Iterator[EditParts]:
         last = place == len(block) - 1
         if _is_loop(one):
             yield from (site.before(one, text, 0.7) for text in texts)
+            yield from (site.after(one, text, 0.8) for text in texts if one.parent == site.body)
         if one.type == "return_statement" and one.parent is not None:
             for text in texts:
                 yield site.before(one, text, 0.9)
@@ -134,7 +136,10 @@ def repeated(site: Site) -> Iterator[EditParts]:
 
 
 def _named(node: tree_sitter.Node) -> tree_sitter.Node | None:
-    """The name that an argument is, or the address of."""
+    """What of an argument another name can stand for: the name that it is, or the address of, or a call of it."""
+    inside = node.child_by_field_name("arguments") if node.type in ("call_expression", "call") else None
+    if inside is not None and [one.type for one in inside.named_children] == ["identifier"]:
+        return node
     inner = node.child_by_field_name("argument") if node.type == "pointer_expression" else node
     return inner if inner is not None and inner.type == "identifier" else None
 
