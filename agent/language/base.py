@@ -23,6 +23,12 @@ in one and needs no compiler; "" is not code that anybody writes."""
 ENDLESS = "it does not end"
 """What a test says that runs by itself and does not end."""
 
+ALONE_SECONDS = 2
+"""Seconds that a test by itself may take where the environment does not say."""
+
+AFTER_ENDLESS = 300_000
+"""Microseconds that it may take once another one did not end, since the version is wrong anyway."""
+
 TEST_LIMIT = "CRA_TEST_LIMIT"
 """The environment variable that holds the microseconds after which such a test is ended, fewer than a million."""
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.c.writing.isolated import SECONDS, SHORT
 from agent.exit_codes import signal_of
-from agent.language.base import ENDLESS, TEST_LIMIT
+from agent.language.base import AFTER_ENDLESS, ALONE_SECONDS, ENDLESS, TEST_LIMIT
 from agent.languages import is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.repair import c_schema, c_trace
@@ -126,7 +125,7 @@ class CommandBed:
         on waiting for tests by themselves that do not end tells nothing of the others. Where checks have no names, nobody
         would see that a test takes longer than it may."""
         endless = output.count(ENDLESS)
-        own = max(0.0, seconds - (SECONDS + (endless - 1) * SHORT / 1e6 if endless else 0.0))
+        own = max(0.0, seconds - (ALONE_SECONDS + (endless - 1) * AFTER_ENDLESS / 1e6 if endless else 0.0))
         each = min(LONGEST_TEST, max(SHORTEST_TEST, 2 * own))
         if self.baseline.failing != (_ALL,):
             self._each = {TEST_LIMIT: str(int(1e6 * each))}

@@ -11,14 +11,7 @@ from __future__ import annotations
 import re
 
 from agent.c.declarations.functions import CFunction, definitions
-from agent.language.base import ENDLESS, TEST_LIMIT
-
-SECONDS = 2
-"""What a test may take where the environment does not say; :data:`SHORT` once one did not end, since the version is wrong
-then."""
-
-SHORT = 300_000
-"""Microseconds."""
+from agent.language.base import AFTER_ENDLESS, ALONE_SECONDS, ENDLESS, TEST_LIMIT
 
 _RUNTIME = """
 static int cra_inside, cra_broken;
@@ -68,7 +61,8 @@ def isolated(text: str, path: str) -> str:
     for start, end, new in sorted(parts, reverse=True):
         source = source[:start] + new.encode() + source[end:]
     runtime = " ".join(_RUNTIME.split("\n")).strip()
-    for word, value in (("SECONDS", SECONDS), ("SHORT", SHORT), ("ENDLESS", ENDLESS), ("TEST_LIMIT", TEST_LIMIT)):
+    values = {"SECONDS": ALONE_SECONDS, "SHORT": AFTER_ENDLESS, "ENDLESS": ENDLESS, "TEST_LIMIT": TEST_LIMIT}
+    for word, value in values.items():
         runtime = runtime.replace(word, str(value))
     return f"{runtime}\n#line 1\n{source.decode('utf-8', 'replace')}{behind}"
 
