@@ -45,7 +45,9 @@ class Rework:
         while self.runner.has_rounds and await self._needed() and budget.allows():
             async with self.ctx.stage("repair", title=f"repair, round {self.runner.next_round()}") as report:
                 report.note = budget.shown()
-                better = await self._failed_steps() | await self._failing_checks()
+                better = await self._failed_steps()
+                await self._by_small_edits(PARTLY)
+                better |= await self._failing_checks()
                 report.counts = {"mended": int(better)}
             await self._by_small_edits(NEARLY, with_model=True)
         self.parts.outcome.mended = self._repaired()
