@@ -25,6 +25,7 @@ BODIES = {  # @ stands for F
     "unused helper": "static int twice(int k)\n{\n\treturn 2 * k;\n}\n\n@\treturn n + s[0];\n}\n",
     "fall through": "@\tswitch (s[0]) {\n\tcase 'a':\n\t\tn++;\n\tcase 'b':\n\t\tn++;\n\t}\n\treturn n;\n}\n",
     "mixed": "@\treturn s[0] && n || s[1] && n > 1;\n}\n",
+    "all bits": "@\treturn s[0] + n + (int)((1ULL << 64) - 1ULL) + (int)(((unsigned)1 << 32) - 1);\n}\n",
     "no return": "@\tif (n) return s[0];\n}\n",
 }  # fmt: skip
 

@@ -27,6 +27,8 @@ _POSTFIX = frozenset(
 )
 """Expressions that a cast takes as a whole."""
 
+_ONE = re.compile(r"(\([\w ]+\)\s*)?1([uUlL]*)")
+
 _SCALAR = frozenset({"primitive_type", "sized_type_specifier"})
 
 
@@ -202,6 +204,18 @@ def _no_return(place: _Place) -> Replacement | None:
     return Replacement(body.end_byte - 1, body.end_byte - 1, "    return 0;\n") if body is not None and scalar else None
 
 
+def _all_bits(place: _Place) -> Replacement | None:
+    """``(1ULL << 64) - 1``, which is undefined (C17 6.5.7), is meant as all bits of the type: ``~0ULL``."""
+    for shift in place.nearest("binary_expression"):
+        left, outer = shift.child_by_field_name("left"), shift.parent
+        whole = outer.parent if outer is not None and outer.type == "parenthesized_expression" else None
+        one = _ONE.fullmatch(text_of(left)) if left is not None and text_of(caret_node(shift)) == "<<" else None
+        less = whole.child_by_field_name("right") if whole is not None and text_of(caret_node(whole)) == "-" else None
+        if one is not None and whole is not None and less is not None and _ONE.fullmatch(text_of(less)):
+            return Replacement(whole.start_byte, whole.end_byte, f"~{one[1] or ''}0{one[2]}")
+    return None
+
+
 _MENDS: dict[str, Callable[[_Place], Replacement | None]] = {
     "sign-compare": _sign_compare,
     "char-subscripts": _char_subscripts,
@@ -221,4 +235,5 @@ _MENDS: dict[str, Callable[[_Place], Replacement | None]] = {
     "parentheses": _parentheses,
     "logical-op-parentheses": _parentheses,
     "return-type": _no_return,
+    "shift-count-overflow": _all_bits,
 }
