@@ -16,12 +16,18 @@ LONGEST = 600
 """Characters of one card that are shown, about 150 tokens."""
 
 OFTEN = 3
-"""How often a word counts, and how often one has to stand there alone."""
+"""How often a word counts."""
+
+NAMED = 9
+"""Points of a word in the function's name."""
+
+LONG, LEAST = 1000, 5
+"""Characters of a text in which words stand by chance, and the points that a card needs there."""
 
 NEAR = 0.5
 """Share of the best card's points that another one needs: what is beside the point is copied all the same."""
 
-_STRONG = re.compile(r"[_*=( ]|[a-z][A-Z]|^str|printf|alloc|^is[a-z]+$|^q?sort$")
+_STRONG = re.compile(r"[_*=( ]|^str|printf|alloc|^is[a-z]+$|^q?sort$|error$")
 """Words that are code, or several words: none of them stands there by chance."""
 
 _WORDS_OF_NAMES = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
@@ -63,17 +69,23 @@ def cards_of(language: str, own: Path | None = None) -> tuple[KnowledgeCard, ...
 
 
 def fitting(cards: tuple[KnowledgeCard, ...], about: str, name: str = "") -> tuple[KnowledgeCard, ...]:
-    """The cards whose words ``about`` (signature, contract, examples) holds, at most :data:`MOST`, most hits first. One hit
-    of a plain word is chance; a card needs two words, one that stands there often or in the function's ``name``, or one that
-    is code or a phrase."""
-    about = f"{about}\n{' '.join(_WORDS_OF_NAMES.findall(name) * OFTEN)}"
+    """The cards whose words ``about`` (signature, contract, documents, examples) holds, at most :data:`MOST`, most points
+    first. One hit of a plain word is chance, and in a long text several are: a card needs two words, one in the function's
+    ``name``, or one that is code or a phrase."""
+    long = len(about) > LONG
+    words = " ".join(_WORDS_OF_NAMES.findall(name))
     scored = []
     for place, card in enumerate(cards):
-        hits = {word: _hits(word, about) for word in card.needs}
-        met = [word for word, count in hits.items() if count]
-        strong = sum(_STRONG.search(word) is not None for word in met)
-        if len(met) >= 2 or strong or max(hits.values()) >= OFTEN:
-            scored.append((sum(hits.values()) + strong, -place, card))
+        hits: dict[str, int] = {}
+        for word in card.needs:
+            if count := _hits(word, about):
+                stem = word.lower().removesuffix("s")
+                hits[stem] = min(OFTEN, hits.get(stem, 0) + count)
+        strong = sum(_STRONG.search(stem) is not None for stem in hits)
+        named = any(_hits(word, words) for word in card.needs)
+        points = sum(hits.values()) + strong + named * NAMED
+        if points >= (LEAST if long else 2) and (len(hits) >= 2 or strong or named):
+            scored.append((points, -place, card))
     best = sorted(scored, key=lambda one: one[:2], reverse=True)[:MOST]
     return tuple(card for points, _, card in best if points >= NEAR * best[0][0])
 

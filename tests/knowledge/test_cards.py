@@ -49,8 +49,14 @@ def test_the_words_of_a_name_count_most() -> None:
     assert "choices" not in [card.name for card in fitting(cards_of("python"), about)]
 
 
-def test_a_word_that_stands_there_often_is_no_chance() -> None:
-    assert [card.name for card in fitting(cards_of("c"), "A prime; the next prime; no prime")] == ["primes"]
+def test_what_stands_in_a_long_text_by_chance_chooses_none() -> None:
+    about = "The letters of a word. " + "A sentence about something else. " * 40
+    assert fitting(cards_of("python"), about) == ()
+    assert fitting(cards_of("python"), about[:200])
+
+
+def test_one_word_and_its_plural_are_one_word() -> None:
+    assert fitting(cards_of("c"), "The word and the words") == ()
 
 
 def test_at_most_a_few_are_shown() -> None:
