@@ -50,7 +50,7 @@ def test_the_words_of_a_name_count_most() -> None:
 
 
 def test_what_stands_in_a_long_text_by_chance_chooses_none() -> None:
-    about = "The letters of a word. " + "A sentence about something else. " * 40
+    about = "The letters of a word. " + "It is about something else. " * 50
     assert fitting(cards_of("python"), about) == ()
     assert fitting(cards_of("python"), about[:200])
 
