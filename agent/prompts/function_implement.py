@@ -34,7 +34,8 @@ def varied(order: int) -> list[str]:
 
 def advice(cards: Sequence[str], order: int) -> list[str]:
     """Cards of knowledge in sample ``order`` (from 1): two samples with them, two without. A small model copies what a card
-    says, and one that is beside the point must not spoil all samples."""
+    says, and one that is beside the point must not spoil all samples. They stand before what is asked for: what stands last
+    weighs most."""
     return [f"Keep in mind: {card}" for card in cards] if (order - 1) % 4 < 2 else []
 
 
@@ -72,9 +73,9 @@ def question(
     if written:
         parts.append(f"Already written in {path}:\n```c\n" + "\n\n".join(written) + "\n```")
     declared = f"{contract.strip()}\n{signature};" if contract.strip() else f"{signature};"
+    parts += advice(cards, order)
     parts.append(f"Write the function {name} of {path}:\n```c\n{declared}\n```")
     parts += ["What the tests expect:\n" + "\n".join(examples)] if examples else []
-    parts += advice(cards, order)
     parts += [RESULT_FREED] if result_freed else []
     parts += [] if failing else varied(order)
     wrong = [f"{failing.strip()}\n{SAY_WHY}"] if failing else []

@@ -64,9 +64,9 @@ def write_question(
     was wrong with an earlier version, which itself is never shown: a small model copies it. ``order`` (from 1) varies
     the end, so that samples differ."""
     parts = [f"{path} is now:\n```{language}\n{module.strip()}\n```"] if module.strip() != source.strip() else []
+    parts += advice(cards, order)
     parts.append(f"Write {name} of {path}:\n```{language}\n{source.rstrip()}\n```")
     parts += [told] if told else []
-    parts += advice(cards, order)
     parts += varied(order)
     if trouble:
         parts.append(f"An earlier version was wrong.\n{trouble.strip()}\nWrite the whole correct {name}.")
