@@ -171,6 +171,9 @@ class Coding(Section, frozen=True):
         ),
     ] = 480
     budget_calls: Annotated[int, _doc("The same limit, in model calls. 0: no limit.", ge=0)] = 0
+    rework_rounds: Annotated[
+        int, _doc("Rounds in which what failing checks blame is written anew, as far as the budget goes.", ge=0, le=50)
+    ] = 8
     max_attempts: Annotated[int, _doc("Tries per function or step before it counts as failed.", ge=1, le=10)] = 3
     signature_source: Annotated[Literal["header", "definition"], _doc("Which side of a signature mismatch is right.")] = (
         "header"

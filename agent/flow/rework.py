@@ -42,7 +42,7 @@ class Rework:
         stop: the next one draws other versions."""
         budget = self.parts.budget
         await self._by_small_edits(PARTLY)
-        while self.runner.has_rounds and await self._needed() and budget.allows():
+        while self.runner.may_rework and await self._needed() and budget.allows():
             async with self.ctx.stage("repair", title=f"repair, round {self.runner.next_round()}") as report:
                 report.note = budget.shown()
                 better = await self._failed_steps()

@@ -75,9 +75,14 @@ class StepRunner:
         return self.worker.contract.calls(name)
 
     @property
-    def has_rounds(self) -> bool:
-        """Whether ``orchestrator.max_adjustment_rounds`` allows another round of adjustment or rework."""
+    def may_adjust(self) -> bool:
+        """Whether ``orchestrator.max_adjustment_rounds`` allows another adjustment of the plan."""
         return self.rounds < self.ctx.config.orchestrator.max_adjustment_rounds
+
+    @property
+    def may_rework(self) -> bool:
+        """Whether ``coding.rework_rounds`` allows another round of rework; adjustments count too."""
+        return self.rounds < self.ctx.config.coding.rework_rounds
 
     def next_round(self) -> int:
         """Begin another round of adjustment or rework. Returns its number, from 1."""
@@ -118,7 +123,7 @@ class StepRunner:
             if more:
                 queue = [*more, *queue]
                 self._announce(queue)
-            if not result.success and self.has_rounds and self._plan_is_hit(step, queue):
+            if not result.success and self.may_adjust and self._plan_is_hit(step, queue):
                 queue = await self._adjust(result, queue)
 
     async def carry_out(

@@ -160,7 +160,7 @@ async def test_a_version_that_hangs_is_no_better_than_one_with_a_fault(tmp_path:
     coder.first["text_number"] = coder.functions["text_number"] = NO_SIGN
     root = project(tmp_path / "r")
     (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
-    short = {"testing": {"timeout_seconds": 2}, "orchestrator": {"max_adjustment_rounds": 1, **NO_SEARCH}}
+    short = {"testing": {"timeout_seconds": 2}, "orchestrator": NO_SEARCH, "coding": {"rework_rounds": 1}}
     async with ScriptedServer(coder) as server:
         finished, heard, _ = await play(root, server, TASK, sections=short)
     assert finished.status == "partial", finished.reason

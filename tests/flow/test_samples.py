@@ -113,7 +113,7 @@ async def test_a_class_is_written_whole_and_the_tests_choose_among_its_versions(
 
 async def test_the_end_says_which_function_does_not_hold_and_what_was_tried(tmp_path: Path) -> None:
     writer = Writer(right=False)
-    sections = {"orchestrator": {"max_adjustment_rounds": 1, "decomposed_repair": False}, "coding": {"samples": 2}}
+    sections = {"orchestrator": {"decomposed_repair": False}, "coding": {"samples": 2, "rework_rounds": 1}}
     async with ScriptedServer(writer) as server:
         finished, heard, _ = await play(repository(tmp_path / "stack"), server, TASK, sections=sections)
     assert finished.status == "partial"
@@ -229,7 +229,7 @@ async def test_a_spent_budget_ends_the_versions_and_says_so(tmp_path: Path) -> N
 async def test_a_stronger_model_is_asked_only_after_failures_and_stands_in_its_rows(tmp_path: Path) -> None:
     writer = Writer(right=False)
     sections = {
-        "coding": {"samples": 2}, "orchestrator": {"max_adjustment_rounds": 1, "decomposed_repair": False},
+        "coding": {"samples": 2, "rework_rounds": 1}, "orchestrator": {"decomposed_repair": False},
         "models": {"escalate": "strong", "escalate_after": 2},
     }  # fmt: skip
     async with ScriptedServer(writer) as server:
@@ -282,7 +282,7 @@ async def test_tests_that_also_use_what_fails_do_not_speak_against_the_next_func
         body = f"'no' * {len(asked)}" if name == "push" else "len(items)"
         return Answer(f"```python\ndef {name}({'items, one' if name == 'push' else 'items'}):\n    return {body}\n```")
 
-    sections = {"orchestrator": {"max_adjustment_rounds": 0, "decomposed_repair": False}, "coding": {"samples": 2}}
+    sections = {"orchestrator": {"decomposed_repair": False}, "coding": {"samples": 2, "rework_rounds": 0}}
     async with ScriptedServer(write) as server:
         await play(repo, server, "Implement both.py so that the tests in test_both.py pass.", sections=sections)
     assert asked == ["push", "push", "close"]
