@@ -35,14 +35,16 @@ NAME = PlanStep("s3", "Let name say what it is", ("shapes.py",), ("name",))
 
 
 async def carried_out(tmp_path: Path, steps: tuple[PlanStep, ...], script: object, **orchestrator: object):  # type: ignore[no-untyped-def]
-    """The runner after ``steps``, the events, the server, and the log's subjects from the start of the run."""
+    """The runner after ``steps``, the events, the server, and the log's subjects from the start of the run. As many rounds
+    of rework are allowed as of adjustment."""
     repo = tmp_path / "repo"
     repo.mkdir()
     (repo / "shapes.py").write_text(SHAPES)
     (repo / "check.py").write_text(CHECK)
     commit = "git init -q . && git add . && git -c user.name=n -c user.email=e@x commit -qm base"
     subprocess.run(commit, shell=True, cwd=repo, check=True)
-    sections = {"testing": {"test_command": "python3 check.py"}, "orchestrator": orchestrator, "coding": {"max_attempts": 2}}
+    coding = {"max_attempts": 2, "rework_rounds": orchestrator.get("max_adjustment_rounds", 3)}
+    sections = {"testing": {"test_command": "python3 check.py"}, "orchestrator": orchestrator, "coding": coding}
     async with ScriptedServer(script) as server:
         run = await open_run("Change the shapes", repo, extra=settings(server, **sections))
         heard: list[ev.Envelope] = []

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.repair.c_testbed import MOST_TOGETHER, CommandBed
+from agent.language.base import TEST_LIMIT
+from agent.repair.c_testbed import TOGETHER_SECONDS, CommandBed
 from agent.repair.c_trace import instrumented, traces_of
 from agent.repair.commands import read_command
 from agent.repair.functions import functions_of
@@ -122,7 +123,8 @@ async def test_a_test_that_does_not_end_hides_no_trace_of_the_others(tmp_path: P
     finally:
         await bed.close()
     assert note == "" and bed.baseline.failing == ("test_none",)
-    assert bed.batch < MOST_TOGETHER, "a batch of versions that hang would take the whole budget"
+    each = float(bed._each[TEST_LIMIT]) / 1e6
+    assert bed.batch * each <= TOGETHER_SECONDS, "a batch of versions that hang would take the whole budget"
     lines = {trace.passed: {line for path, line in trace.lines if path == "halves.c"} for trace in traces}
     assert lines == {False: {2, 3}, True: {2, 3, 4}}
 
