@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+import msgspec
 import tree_sitter
 
 from agent.repair.operators.registry import EditParts, Site, operator
@@ -102,16 +103,27 @@ def _literal(text: str) -> Any:
 def converted(site: Site) -> Iterator[EditParts]:
     """``return text`` becomes ``return text.lower()`` where checks got 'Ab' and expected 'ab'; at most two conversions, and
     where the function returns at several places also at all of them."""
+    pairs, places = _results(site)
+    for place, form in enumerate(conversions(pairs) if places else ()):
+        weight = 1 - place / (4 * _MOST_FORMS)
+        single, all_at_once = _rewritten(site, places, form)
+        yield from (msgspec.structs.replace(one, weight=weight) for one in (*single, *all_at_once))
+
+
+def _results(site: Site) -> tuple[list[Pair], list[tree_sitter.Node]]:
+    """The values that failing checks compared, and what the function returns, none where nothing was compared."""
     pairs = [pair for said in site.said for pair in compared(said)][:_MOST_PAIRS]
     places = [node for node in (_returned(one) for one in site.of("return_statement") if pairs) if node is not None]
-    forms = conversions(pairs) if places else []
-    for place, form in enumerate(forms):
-        edits = [(node.start_byte, node.end_byte, form.replace(HOLE, site.grouped(node))) for node in places]
-        weight = 1 - place / (4 * _MOST_FORMS)
-        for node, edit in zip(places, edits, strict=True):
-            yield EditParts((edit,), site.line(node), weight)
-        if len(edits) > 1:
-            yield EditParts(tuple(edits), site.line(places[0]), weight)
+    return pairs, places
+
+
+def _rewritten(
+    site: Site, places: Sequence[tree_sitter.Node], form: str
+) -> tuple[list[EditParts], list[EditParts]]:
+    """Each of the places with a form around it, and, where there are several, all of them at once."""
+    edits = [(node.start_byte, node.end_byte, form.replace(HOLE, site.grouped(node))) for node in places]
+    single = [EditParts((edit,), site.line(node)) for node, edit in zip(places, edits, strict=True)]
+    return single, [EditParts(tuple(edits), site.line(places[0]))] if len(edits) > 1 else []
 
 
 @operator("result-shape", "the result as another kind of value", ("python",), weight=0.5)
@@ -130,17 +142,14 @@ def result_shape(site: Site) -> Iterator[EditParts]:
 def filtered(site: Site) -> Iterator[EditParts]:
     """``return found`` becomes ``return [one for one in found if sum(one) == total]`` where checks got more items than they
     expected; with each parameter, and where the function returns at several places at all of them."""
-    pairs = [pair for said in site.said for pair in compared(said)][:_MOST_PAIRS]
-    places = [node for node in (_returned(one) for one in site.of("return_statement") if pairs) if node is not None]
+    pairs, places = _results(site)
     conditions = dict.fromkeys(form for pair in pairs for form in _left_out(pair)) if places else ()
     for name in site.parameters[:_MOST_PARAMETERS]:
-        for form in conditions:
-            held = form.replace(HOLE, name)
-            edits = [(node.start_byte, node.end_byte, f"[one for one in {site.grouped(node)} if {held}]") for node in places]
-            if len(edits) > 1:
-                yield EditParts(tuple(edits), site.line(places[0]))
-            for node, edit in zip(places, edits, strict=True):
-                yield EditParts((edit,), site.line(node), 0.8)
+        for condition in conditions:
+            form = f"[one for one in {HOLE} if {condition.replace(HOLE, name)}]"
+            single, all_at_once = _rewritten(site, places, form)
+            yield from all_at_once
+            yield from (msgspec.structs.replace(one, weight=0.8) for one in single)
 
 
 def _left_out(pair: Pair) -> tuple[str, ...]:
@@ -155,7 +164,7 @@ def _left_out(pair: Pair) -> tuple[str, ...]:
 
 @operator("argument-converted", "an argument converted before it is used", ("python",), weight=0.4)
 def argument_converted(site: Site) -> Iterator[EditParts]:
-    """``text = text.lower()`` at the beginning of the function; where None stands for no argument, only if it is none."""
+    """``text = text.lower()`` at the beginning of the function; a parameter that defaults to None only where it is given."""
     first = site.first_statement
     if first is None:
         return
