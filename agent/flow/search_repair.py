@@ -123,14 +123,16 @@ async def _task(
 
 
 async def set_right(
-    ctx: RunContext, workspace: Workspace, task: str, checks: RunChecks, hidden: tuple[str, ...] = ()
+    ctx: RunContext, workspace: Workspace, task: str, checks: RunChecks, now: CheckResult, hidden: tuple[str, ...] = ()
 ) -> bool:
-    """Search for an edit that is read from what the checks say of the version that stands there, and write it. Returns
-    whether one was found.
+    """Search for an edit that is read from what the checks say ``now`` of the version that stands there, and write it.
+    Returns whether one was found.
 
     Raises:
         Stopped: the person stopped the run.
     """
+    if not _can_search(ctx, now):
+        return False
     work = await _task(ctx, workspace, task, checks, hidden, await as_it_began(workspace))
     quick = msgspec.structs.replace(work, with_model=False, fills=False, quick=True, budget_s=QUICK_SECONDS)
     return (await RepairPhase(ctx, workspace, quick).run()).chosen is not None

@@ -374,11 +374,9 @@ class StepWorker:
         one that nearly passes, which is searched later."""
         if now.ok or now.timed_out or not now.failed or now.seconds > SLOWEST_SET_RIGHT or passes_partly(now, NEARLY):
             return False
-        if not self.ctx.config.orchestrator.decomposed_repair or not self.budget.allows():
+        if not self.budget.allows() or any(map(is_compiled, await self.workspace.changed_files())):
             return False
-        if any(map(is_compiled, await self.workspace.changed_files())):
-            return False
-        return await set_right(self.ctx, self.workspace, self.found.task, self.checks, self.found.hidden)
+        return await set_right(self.ctx, self.workspace, self.found.task, self.checks, now, self.found.hidden)
 
     def missed(self, names: Collection[str], now: CheckResult) -> str:
         """What functions should come to in the tests that fail, a line each; "" where these do not tell. Blocking."""
