@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -81,15 +82,21 @@ async def bed_on(root: Path) -> CommandBed:
     return CommandBed(root, check, Workers(root, Limits(), {}, 1), 120.0)
 
 
-@needs_cc
-async def test_twenty_checks_in_one_main(tmp_path: Path) -> None:
-    root = walk(tmp_path)
+async def traced(root: Path) -> tuple[CommandBed, Sequence[Trace], str]:
+    """A bed that was opened and closed again, what it traced, and its note."""
     bed = await bed_on(root)
     try:
         await bed.open()
         traces, _, note = await bed.traces()
     finally:
         await bed.close()
+    return bed, traces, note
+
+
+@needs_cc
+async def test_twenty_checks_in_one_main(tmp_path: Path) -> None:
+    root = walk(tmp_path)
+    _, traces, note = await traced(root)
     assert note == ""
     assert sum(trace.passed for trace in traces) >= 18 and sum(not trace.passed for trace in traces) == 1
     suspects = rank_functions(functions_of("walk.c", COUNTERS.encode()), line_scores(traces))
@@ -116,12 +123,7 @@ async def test_a_test_that_does_not_end_hides_no_trace_of_the_others(tmp_path: P
     (tmp_path / "halves.c").write_text(HALVES)
     (tmp_path / "test_halves.c").write_text(HALVES_TEST)
     (tmp_path / "Makefile").write_text("test: halves.c test_halves.c\n\t$(CC) -o t halves.c test_halves.c\n\t./t\n")
-    bed = await bed_on(tmp_path)
-    try:
-        await bed.open()
-        traces, _, note = await bed.traces()
-    finally:
-        await bed.close()
+    bed, traces, note = await traced(tmp_path)
     assert note == "" and bed.baseline.failing == ("test_none",)
     each = float(bed._each[TEST_LIMIT]) / 1e6
     assert bed.batch * each <= TOGETHER_SECONDS, "a batch of versions that hang would take the whole budget"
@@ -226,12 +228,7 @@ def test_without_traces_names_and_places_decide() -> None:
 async def test_an_instrumented_build_that_fails_is_said(tmp_path: Path) -> None:
     root = walk(tmp_path)
     (root / "Makefile").write_text(MAKE.replace("$(CC) -o $@ $^", "grep -q cra_note walk.c && exit 1 || $(CC) -o $@ $^"))
-    bed = await bed_on(root)
-    try:
-        await bed.open()
-        traces, _, note = await bed.traces()
-    finally:
-        await bed.close()
+    _, traces, note = await traced(root)
     assert traces == []
     assert note.endswith("functions are ranked by names and by what the checks say.")
 
