@@ -33,20 +33,36 @@ _STATEMENTS = {
     "switch_statement", "break_statement", "continue_statement", "goto_statement",
 }  # fmt: skip
 
+_SYSTEM = """
+#ifdef __linux__
+#include <sys/syscall.h>
+#define CRA_DECLARED extern long syscall(long, ...);
+#define CRA_PID() (int)syscall(SYS_getpid)
+#define CRA_OPEN(name) (int)syscall(SYS_openat, -100, name, FLAGS, 0600)
+#define CRA_WRITE(file, data, size) syscall(SYS_write, file, data, size)
+#else
+#define CRA_DECLARED extern int open(const char *, int, ...); extern int getpid(void); \
+  extern long write(int, const void *, unsigned long);
+#define CRA_PID() getpid()
+#define CRA_OPEN(name) open(name, FLAGS, 0600)
+#define CRA_WRITE(file, data, size) write(file, data, size)
+#endif
+"""
+"""Linux is called by number: a program under test may define functions that are called ``write`` or ``open``."""
+
 _RUNTIME = """
 __attribute__((weak)) int cra_context; __attribute__((weak)) int cra_written; __attribute__((weak)) int cra_file;
 static void cra_note(int file, int line) {
-  extern char *getenv(const char *); extern int open(const char *, int, ...); extern int getpid(void);
-  extern long write(int, const void *, unsigned long);
+  extern char *getenv(const char *); CRA_DECLARED
   static int context = -1; static unsigned char seen[LINES];
   int record[2]; int n = line < LINES ? line : 0;
   if (file > 0) { if (context != cra_context) { int i; for (i = 0; i < LINES; i++) seen[i] = 0; context = cra_context; }
     if (seen[n]) return; seen[n] = 1; } else cra_context++;
-  if (!cra_file) { char name[512]; int fd = -1; char *folder = getenv("CRA_TRACE"); int at = 0, p = getpid(), q = 1000000000;
+  if (!cra_file) { char name[512]; int fd = -1; char *folder = getenv("CRA_TRACE"); int at = 0, p = CRA_PID(), q = 1000000000;
     if (folder) { while (folder[at] && at < 480) { name[at] = folder[at]; at++; } name[at++] = '/';
-      for (; q; q /= 10) name[at++] = (char)('0' + p / q % 10); name[at] = 0; fd = open(name, FLAGS, 0600); } cra_file = fd < 0 ? -1 : fd + 1; }
+      for (; q; q /= 10) name[at++] = (char)('0' + p / q % 10); name[at] = 0; fd = CRA_OPEN(name); } cra_file = fd < 0 ? -1 : fd + 1; }
   if (cra_file > 0 && cra_written++ < MOST) { record[0] = file; record[1] = line;
-    if (write(cra_file - 1, record, sizeof record) < 0) cra_file = -1; }
+    if (CRA_WRITE(cra_file - 1, record, sizeof record) < 0) cra_file = -1; }
 }
 """  # noqa: E501
 
@@ -73,8 +89,8 @@ def instrumented(path: str, source: bytes, number: int) -> bytes:
     for at, text in sorted(parts, key=lambda one: one[0], reverse=True):
         source = source[:at] + text + source[at:]
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    runtime = _RUNTIME.replace("LINES", str(min(20_000, source.count(b"\n") + 8))).replace("FLAGS", str(flags))
-    runtime = runtime.replace("MOST", str(_MOST_RECORDS)).replace("\n", " ").strip()
+    runtime = _RUNTIME.replace("LINES", str(min(20_000, source.count(b"\n") + 8))).replace("MOST", str(_MOST_RECORDS))
+    runtime = _SYSTEM.replace("FLAGS", str(flags)) + runtime.replace("\n", " ").strip()
     return f"{runtime}\n#line 1\n".encode() + source
 
 
