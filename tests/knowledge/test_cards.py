@@ -23,6 +23,7 @@ def test_a_card_is_short_and_not_cut(language: str, card) -> None:  # type: igno
     [
         ("c", "/* The oldest element of the ring buffer. */ bool ring_pop(ring_t *r, int *out)", "ring-arithmetic"),
         ("c", "int compare; sorts the items in ascending order with qsort", "sorting"),
+        ("c", "the entries are sorted by year, entries of one year alphabetically", "insert-in-order"),
         ("c", "Reads a number; uses strtol", "parsing-numbers"),
         ("c", "the set bits of the bitset's last word", "bit-masks"),
         ("python", "f(-1) raises ValueError: invalid input, an error", "errors-with-messages"),
