@@ -9,14 +9,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-from agent.coding.files import LazyFiles, put_back
+from agent.coding.files import put_back
 from agent.coding.open_items import OpenFunction
 from agent.coding.writing.candidates import Candidate
-from agent.coding.writing.compiled_candidate import CandidateTrial
-from agent.events import StepFinished
 from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
-from agent.values import CheckResult
+from agent.flow.versions import is_better, keep_versions, placed
 
 STAGE = "combinations"
 EACH = 2
@@ -44,10 +42,10 @@ async def combine_versions(parts: RunParts, runner: StepRunner) -> bool:
         tried = 0
         for versions in combined:
             await parts.ctx.gate.pass_point()
-            changed = await _placed(parts, [wanted for wanted, _ in choices], versions)
+            changed = await placed(parts, [wanted for wanted, _ in choices], versions)
             now = await parts.checks.measure() if changed and changed != before else None
             tried += now is not None
-            if now is not None and _is_better(now, best):
+            if now is not None and is_better(now, best):
                 best, found = now, changed
             put_back(files, dict(before))
             if best.ok:
@@ -56,7 +54,9 @@ async def combine_versions(parts: RunParts, runner: StepRunner) -> bool:
         if found is None:
             return False
         put_back(files, dict(found))
-        await _keep(parts, runner, [wanted for wanted, _ in choices], best, start)
+        names = ", ".join(wanted.name for wanted, _ in choices)
+        what = f"Take the versions of {names} that pass most checks together"
+        await keep_versions(parts, runner, [wanted for wanted, _ in choices], best, start, what)
     return True
 
 
@@ -71,36 +71,3 @@ def _choices(
         if len(best) > 1:
             found.append((wanted, best))
     return found
-
-
-async def _placed(
-    parts: RunParts, functions: list[OpenFunction], versions: tuple[Candidate, ...]
-) -> dict[str, bytes] | None:
-    """The files with these versions in place, where they compile together; else None."""
-    files = parts.tree.files
-    for wanted, version in zip(functions, versions, strict=True):
-        trial = CandidateTrial(parts.ctx, wanted, files, parts.compiler)
-        trial.put(version.extracted)
-    for path in dict.fromkeys(wanted.path for wanted in functions):
-        if not (await parts.compiler(path)).ok:
-            return None
-    known = LazyFiles(files)
-    return {wanted.path: known[wanted.path] for wanted in functions}
-
-
-def _is_better(now: CheckResult, best: CheckResult) -> bool:
-    return (now.ok and not best.ok) or (now.passed or 0) > (best.passed or 0)
-
-
-async def _keep(
-    parts: RunParts, runner: StepRunner, functions: list[OpenFunction], now: CheckResult, start: str
-) -> None:
-    names = ", ".join(wanted.name for wanted in functions)
-    parts.checks.accept(now)
-    commit = await parts.workspace.commit(f"Combine versions of {names}"[:200])
-    changed = tuple(await parts.workspace.changed_files(start))
-    text = f"the versions of {names} that pass most checks together"
-    for step in runner.executed:
-        if {wanted.name for wanted in functions} & set(step.target_symbols):
-            runner.note(step, ok=True)
-            parts.ctx.emit(StepFinished(step.id, True, text, commit, changed))

@@ -12,6 +12,7 @@ from agent.flow.relevant_failures import relevant_failures, written_by
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import NEARLY, PARTLY, as_it_began, passes_partly, search_repair
 from agent.flow.steps import StepRunner
+from agent.flow.version_search import VersionSearch
 from agent.language.test_names import test_function
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.schema import StepResult
@@ -47,6 +48,7 @@ class Rework:
         self.parts = parts
         self.runner = runner
         self.ctx = parts.ctx
+        self.versions = VersionSearch(parts, runner)
         self._searched: dict[str, _Depth] = {}
         self._told_why_not = False
 
@@ -54,17 +56,28 @@ class Rework:
         """Work until the checks pass, or the rounds or the budget are used up. A round that mends nothing is no reason to
         stop: the next one draws other versions."""
         budget = self.parts.budget
-        await self._by_small_edits(PARTLY)
+        await self._by_rules()
         while self.runner.may_rework and await self._needed() and budget.allows():
             async with self.ctx.stage("repair", title=f"repair, round {self.runner.next_round()}") as report:
                 report.note = budget.shown()
                 better = await self._failed_steps()
-                await self._by_small_edits(PARTLY)
+                await self._by_rules()
                 better |= await self._failing_checks()
                 report.counts = {"mended": int(better)}
+            await self._by_rules()
             await self._by_small_edits(NEARLY, _Depth.WITH_MODEL)
             await self._by_small_edits(PARTLY, _Depth.LONG)
         self.parts.outcome.mended = self._repaired()
+
+    async def _by_rules(self) -> None:
+        """Search the versions that were not kept for an edit by rule, shortly, then what stands there."""
+        while not self.parts.outcome.steps_failed and await self._needed():
+            best, done = self.parts.checks.best, self.runner.done
+            blamed = await asyncio.to_thread(self._by_tests, best, done) if best is not None else []
+            names = [name for step in blamed or done for name in step.target_symbols]
+            if not await self.versions.run(names, standing=not self._may_be_near(PARTLY)):
+                break
+        await self._by_small_edits(PARTLY)
 
     async def _by_small_edits(self, share: float, depth: _Depth = _Depth.FIRST) -> None:
         """Search for an edit of what was written, once for each state of it and ``depth``, where ``share`` of the checks

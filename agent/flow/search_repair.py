@@ -17,7 +17,7 @@ from agent.flow.other_edits import OtherEdits
 from agent.flow.outcome import RunOutcome
 from agent.flow.progress import FoundEdit
 from agent.repair.passing import PassingEdit
-from agent.repair.phase import RepairPhase, Task
+from agent.repair.phase import Mended, RepairPhase, Task
 from agent.task.intent import read_intent
 from agent.values import CheckResult, PlanStep
 from agent.workspace.git import WorkspaceError
@@ -36,6 +36,9 @@ MOST_IN_PLACE = 3
 
 QUICK_SECONDS = 8.0
 """Seconds for edits that are read from what the checks say of one version."""
+
+SLOWEST_VERSION = 10.0
+"""Seconds of the checks up to which single versions of a function are searched for an edit."""
 
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""
@@ -76,7 +79,7 @@ async def search_repair(
         ModelError: the model cannot answer. Stopped: the person stopped the run.
     """
     best = checks.best
-    if best is None or not (before or read_intent(task).repairs) or not _can_search(ctx, best):
+    if best is None or not (before or read_intent(task).repairs) or not can_search(ctx, best):
         return None
     faults = await diagnose(ctx, workspace, checks.command, hidden, checks.patience()) if crashed(best) else []
     work = msgspec.structs.replace(
@@ -131,11 +134,30 @@ async def set_right(
     Raises:
         Stopped: the person stopped the run.
     """
-    if not _can_search(ctx, now):
+    if not can_search(ctx, now):
         return False
+    return (await search_version(ctx, workspace, task, checks, QUICK_SECONDS, hidden, quick=True)).chosen is not None
+
+
+async def search_version(
+    ctx: RunContext,
+    workspace: Workspace,
+    task: str,
+    checks: RunChecks,
+    seconds: float,
+    hidden: tuple[str, ...] = (),
+    *,
+    quick: bool = False,
+) -> Mended:
+    """Search for an edit by rule of what the run wrote and stands there now, for so many ``seconds``; with ``quick`` only
+    for one that is read from what the checks say. One that makes all checks pass is written.
+
+    Raises:
+        Stopped: the person stopped the run.
+    """
     work = await _task(ctx, workspace, task, checks, hidden, await as_it_began(workspace))
-    quick = msgspec.structs.replace(work, with_model=False, fills=False, quick=True, budget_s=QUICK_SECONDS)
-    return (await RepairPhase(ctx, workspace, quick).run()).chosen is not None
+    only_rules = msgspec.structs.replace(work, with_model=False, fills=False, quick=quick, budget_s=seconds)
+    return await RepairPhase(ctx, workspace, only_rules).run()
 
 
 async def as_it_began(workspace: Workspace) -> dict[str, bytes]:
@@ -169,7 +191,7 @@ async def _holds_in_place(
     return True
 
 
-def _can_search(ctx: RunContext, best: CheckResult) -> bool:
+def can_search(ctx: RunContext, best: CheckResult) -> bool:
     """Whether the search is switched on, something fails, and the checks are fast enough to be repeated for each edit."""
     if not ctx.config.orchestrator.decomposed_repair or best.ok:
         return False

@@ -21,7 +21,7 @@ from agent.config.schema import user_config_path
 from agent.flow.class_parts import ClassParts
 from agent.flow.planned_stubs import lay_stubs
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import NEARLY, PARTLY, passes_partly, set_right
+from agent.flow.search_repair import NEARLY, PARTLY, SLOWEST_VERSION, passes_partly, set_right
 from agent.flow.stated_checks import StatedChecks
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
@@ -38,9 +38,6 @@ from agent.workspace.worktree import Workspace
 
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
-
-SLOWEST_SET_RIGHT = 10.0
-"""Seconds of the checks up to which a version that fails is searched for an edit at once."""
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -372,7 +369,7 @@ class StepWorker:
         """Set a version right by what the checks say of it, where that is enough: a result of another form passes no check,
         however near the version is. Returns whether it was. Not done for a version that is compiled or does not end, nor for
         one that nearly passes, which is searched later."""
-        if now.ok or now.timed_out or not now.failed or now.seconds > SLOWEST_SET_RIGHT or passes_partly(now, NEARLY):
+        if now.ok or now.timed_out or not now.failed or now.seconds > SLOWEST_VERSION or passes_partly(now, NEARLY):
             return False
         if not self.budget.allows() or any(map(is_compiled, await self.workspace.changed_files())):
             return False
