@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 import zlib
 from array import array
 from collections.abc import Iterable, Sequence
@@ -40,6 +41,7 @@ def row_base(row: int) -> int:
 
 
 _MAX_LENGTH = 65_535
+_RACY_NS = 2_000_000_000
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
 _unpack_links = msgspec.msgpack.Decoder(list[Reference]).decode
@@ -48,6 +50,8 @@ _unpack_links = msgspec.msgpack.Decoder(list[Reference]).decode
 class Extract(msgspec.Struct, array_like=True):
     """One file as it is written to the index. ``reason`` is set, and little else, where the file was left out.
 
+    ``mtime_ns`` is -1 where the file was written just before: it may change again within the clock's grain, without another
+    time, so it has to be looked at again.
     ``same`` says that the content is what was known. ``names`` holds each name with what it stands for; ``renames`` what
     the file imports under another name; ``rows`` (place, words of the name, words of the head, words of the body).
     """
@@ -86,7 +90,8 @@ def extract(root: Path, path: str, max_bytes: int, known_sha: str) -> Extract | 
     except (OSError, ValueError):
         return None
     data, reason, encoding = read_encoded(Path(full), max_bytes)
-    found = Extract(path, now.st_size, now.st_mtime_ns, reason)
+    settled = time.time_ns() - now.st_mtime_ns > _RACY_NS
+    found = Extract(path, now.st_size, now.st_mtime_ns if settled else -1, reason)
     if reason:
         return found
     found.sha = hashlib.sha256(data).hexdigest()

@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -221,39 +221,48 @@ def _row_base(path: str, sha: str) -> int:
     return row_base(int.from_bytes(digest[:8], "big") >> 2)
 
 
-def put_file(db: sqlite3.Connection, found: Extract, mtime_ns: int) -> None:
-    """Writes a file with all its rows in place of what was there. Call inside ``writing()``."""
-    number, base = file_number(found.path), _row_base(found.path, found.sha) if found.rows else 0
-    _clear(db, number)
-    db.execute(
-        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?)",
-        (number, found.path, base, found.language, found.lines, found.size, found.sha, found.encoding, found.is_test,
-         found.errors, found.symbol_count, found.words, found.purpose, found.domain, json.dumps(found.concepts),
-         json.dumps(found.surface)),
-    )  # fmt: skip
-    db.execute("INSERT INTO stamps VALUES (?, ?)", (number, mtime_ns))
-    if not found.rows:
-        return
-    db.execute(
-        "INSERT INTO contents VALUES (?, ?, ?, ?, ?)", (number, found.symbols, found.links, found.uses, found.lengths)
-    )
-    db.executemany("INSERT INTO names VALUES (?, ?, ?)", [(name, number, kinds) for name, kinds in found.names])
-    db.executemany("INSERT INTO renames VALUES (?, ?, ?)", [(name, alias, number) for name, alias in found.renames])
-    if db.execute("DELETE FROM left_over WHERE row_base = ?", (base,)).rowcount < 1:
-        db.executemany(
-            "INSERT INTO words (rowid, name, head, body) VALUES (?, ?, ?, ?)",
-            [(base + place, name, head, body) for place, name, head, body in found.rows],
-        )
+def put_files(db: sqlite3.Connection, found: Iterable[Extract]) -> None:
+    """Writes files with all their rows in place of what was there. Call inside ``writing()``.
+
+    Rows are written in the order of their tables. The full-text index flushes what it holds in memory at each row number
+    that is below the last one, so files in any other order leave it hundreds of small pieces to merge
+    (``sqlite3Fts5IndexBeginWrite`` in SQLite's ``fts5_index.c``).
+    """
+    placed = sorted((_row_base(one.path, one.sha) if one.rows else 0, file_number(one.path), one) for one in found)
+    files: list[tuple[object, ...]] = []
+    contents: list[tuple[object, ...]] = []
+    names: list[tuple[str, int, int]] = []
+    renames: list[tuple[str, str, int]] = []
+    words: list[tuple[int, str, str, str]] = []
+    for base, number, one in placed:
+        _clear(db, number)
+        files.append(
+            (number, one.path, base, one.language, one.lines, one.size, one.sha, one.encoding, one.is_test, one.errors,
+             one.symbol_count, one.words, one.purpose, one.domain, json.dumps(one.concepts), json.dumps(one.surface))
+        )  # fmt: skip
+        if not one.rows:
+            continue
+        contents.append((number, one.symbols, one.links, one.uses, one.lengths))
+        names += [(name, number, kinds) for name, kinds in one.names]
+        renames += [(name, alias, number) for name, alias in one.renames]
+        if db.execute("DELETE FROM left_over WHERE row_base = ?", (base,)).rowcount < 1:
+            words += [(base + place, name, head, body) for place, name, head, body in one.rows]
+    db.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?)", files)
+    db.executemany("INSERT INTO stamps VALUES (?, ?)", [(number, one.mtime_ns) for _, number, one in placed])
+    db.executemany("INSERT INTO contents VALUES (?, ?, ?, ?, ?)", contents)
+    db.executemany("INSERT INTO names VALUES (?, ?, ?)", sorted(names))
+    db.executemany("INSERT INTO renames VALUES (?, ?, ?)", sorted(renames))
+    db.executemany("INSERT INTO words (rowid, name, head, body) VALUES (?, ?, ?, ?)", words)
 
 
-def put_skipped(db: sqlite3.Connection, found: Extract, mtime_ns: int) -> None:
+def put_skipped(db: sqlite3.Connection, found: Extract) -> None:
     """Remembers why a file was left out, so that it is not read again until it changes."""
     number = file_number(found.path)
     _clear(db, number)
     db.execute(
         "INSERT INTO files (id, path, size, skipped) VALUES (?, ?, ?, ?)", (number, found.path, found.size, found.reason)
     )
-    db.execute("INSERT INTO stamps VALUES (?, ?)", (number, mtime_ns))
+    db.execute("INSERT INTO stamps VALUES (?, ?)", (number, found.mtime_ns))
 
 
 def remove_file(db: sqlite3.Connection, number: int) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from agent.index.extract import Extract
 from agent.index.references import write_edges
 from agent.index.resolve import ProjectResolver
-from agent.index.store import Known, Store, file_number, put_file, put_skipped, remove_file
+from agent.index.store import Known, Store, file_number, put_files, put_skipped, remove_file
 from agent.index.worker import Job
 from agent.index.workers import extracted
 from agent.languages import LANGUAGES
@@ -26,7 +25,6 @@ _WHOLE = "whole"
 after them: a process that is killed in between leaves another value, and the next one relates all files."""
 
 _BATCH = 256
-_RACY_NS = 2_000_000_000
 
 
 class Updater:
@@ -68,13 +66,14 @@ class Updater:
         with extracted(self.root, jobs, self._max_file_bytes) as results:
             meanwhile()
             for at in range(0, len(jobs), _BATCH):
+                read: list[Extract] = []
+                for number, (path, _) in enumerate(jobs[at : at + _BATCH], at + 1):
+                    if (found := next(results)) is not None:
+                        read.append(found)
+                    if progress:
+                        progress(number, len(jobs), path)
                 with self._store.writing() as db:
-                    for number, (path, _) in enumerate(jobs[at : at + _BATCH], at + 1):
-                        found = next(results)
-                        if found is not None and _take(db, found, known.get(path)):
-                            changed.append(path)
-                        if progress:
-                            progress(number, len(jobs), path)
+                    changed += _write(db, read, known)
                     if changed:
                         _set_unrelated(db)
         return changed
@@ -113,18 +112,22 @@ def _set_unrelated(db: sqlite3.Connection) -> None:
     db.execute("INSERT OR REPLACE INTO meta VALUES (?, '')", (_EDGES,))
 
 
-def _take(db: sqlite3.Connection, found: Extract, before: Known | None) -> bool:
-    """Writes one file; False when its content is what was known."""
-    # A file written within the clock's grain may change again without its time changing: look again next time.
-    mtime = found.mtime_ns if time.time_ns() - found.mtime_ns > _RACY_NS else -1
-    if found.reason:
-        remove_file(db, file_number(found.path))
-        put_skipped(db, found, mtime)
-        return before is None or before.skipped != found.reason
-    if found.same:
-        number = file_number(found.path)
-        db.execute("UPDATE files SET size = ? WHERE id = ?", (found.size, number))
-        db.execute("INSERT OR REPLACE INTO stamps VALUES (?, ?)", (number, mtime))
-        return False
-    put_file(db, found, mtime)
-    return True
+def _write(db: sqlite3.Connection, read: Iterable[Extract], known: Mapping[str, Known]) -> list[str]:
+    """Writes files; returns the paths of those whose content is not what was known."""
+    changed: list[str] = []
+    fresh: list[Extract] = []
+    for found in read:
+        number, before = file_number(found.path), known.get(found.path)
+        if found.reason:
+            remove_file(db, number)
+            put_skipped(db, found)
+            if before is None or before.skipped != found.reason:
+                changed.append(found.path)
+        elif found.same:
+            db.execute("UPDATE files SET size = ? WHERE id = ?", (found.size, number))
+            db.execute("INSERT OR REPLACE INTO stamps VALUES (?, ?)", (number, found.mtime_ns))
+        else:
+            fresh.append(found)
+            changed.append(found.path)
+    put_files(db, fresh)
+    return changed

@@ -1,16 +1,20 @@
 """Reading and parsing many files at once: other processes extract, this one writes. A few files are read here.
 
-The processes are plain children that speak MessagePack over their pipes: nothing is forked from a process with threads, and
-the program that uses the index is not imported again in each of them, as the standard library's pools would do.
+The processes speak MessagePack over sockets. One is started and forks the others when it has imported what they need, which
+costs most of a start. Nothing is forked from a process with threads, and the program that uses the index is not imported
+again, as the standard library's pools would do.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedIOBase
 from pathlib import Path
 
 import msgspec
@@ -66,10 +70,10 @@ class _Pool:
         self._changed = threading.Condition()
         self._done: dict[int, list[Extract | None] | None] = {}
         self._next = self._taken = 0
-        self._stopped = False
+        self._stopped = self._lost = False
         self._most = _AHEAD * count
-        self._children = [_start(root, max_bytes) for _ in range(count)]
-        self._threads = [threading.Thread(target=self._drive, args=(child,), daemon=True) for child in self._children]
+        self._child, self._sockets = _start(root, max_bytes, count)
+        self._threads = [threading.Thread(target=self._drive, args=(one,), daemon=True) for one in self._sockets]
 
     def __enter__(self) -> _Pool:
         for thread in self._threads:
@@ -80,17 +84,19 @@ class _Pool:
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
-        for child in self._children:
-            if child is not None:
-                child.kill()
+        if self._child is not None and not self._all_answered():
+            with suppress(ProcessLookupError):
+                os.killpg(self._child.pid, signal.SIGKILL)
         for thread in self._threads:
             thread.join()
-        for child in self._children:
-            if child is not None:
-                for pipe in (child.stdin, child.stdout):
-                    if pipe is not None:
-                        pipe.close()
-                child.wait()
+        for one in self._sockets:
+            one.close()
+        if self._child is not None:
+            self._child.wait()
+
+    def _all_answered(self) -> bool:
+        """Whether no worker has anything left to do: each ends when its socket is closed."""
+        return self._taken == len(self._batches) and not self._lost
 
     def take(self, number: int) -> list[Extract | None] | None:
         """The results of a batch; call it for every batch in order."""
@@ -101,40 +107,52 @@ class _Pool:
             self._changed.notify_all()
             return self._done.pop(number, None)
 
-    def _drive(self, child: subprocess.Popen[bytes] | None) -> None:
-        while child is not None:
-            with self._changed:
-                while not self._stopped and self._next < len(self._batches) and self._next - self._taken >= self._most:
-                    self._changed.wait()
-                if self._stopped or self._next >= len(self._batches):
-                    return
-                number = self._next
-                self._next += 1
-            done = _ask(child, self._batches[number])
-            with self._changed:
-                self._done[number] = done
-                self._changed.notify_all()
-            if done is None:
-                return  # it died: this process reads what is left
+    def _drive(self, worker: socket.socket) -> None:
+        with suppress(OSError), worker.makefile("rwb") as pipe:  # closing it sends what a worker that died left unread
+            while True:
+                with self._changed:
+                    while not self._stopped and self._next < len(self._batches) and self._next - self._taken >= self._most:
+                        self._changed.wait()
+                    if self._stopped or self._next >= len(self._batches):
+                        return
+                    number = self._next
+                    self._next += 1
+                done = _ask(pipe, self._batches[number])
+                with self._changed:
+                    self._done[number] = done
+                    self._lost |= done is None
+                    self._changed.notify_all()
+                if done is None:
+                    return  # it died: this process reads what is left
 
 
-def _start(root: Path, max_bytes: int) -> subprocess.Popen[bytes] | None:
+def _start(root: Path, max_bytes: int, count: int) -> tuple[subprocess.Popen[bytes] | None, list[socket.socket]]:
+    """The first of ``count`` workers, which leads their process group, and a socket to each of them; none where no process
+    can be started."""
     home = str(Path(__file__).resolve().parent.parent.parent)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))}
-    command = own_python("-c", _COMMAND, os.fspath(root), str(max_bytes))
-    try:
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=home
-        )
-    except OSError:
-        return None
+    with ExitStack() as theirs:
+        pairs = [socket.socketpair() for _ in range(count)]
+        for _, one in pairs:
+            theirs.enter_context(one)
+        files = [one.fileno() for _, one in pairs]
+        command = own_python("-c", _COMMAND, os.fspath(root), str(max_bytes), *map(str, files))
+        try:
+            child = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                pass_fds=files, process_group=0, env=environment, cwd=home,
+            )  # fmt: skip
+        except OSError:
+            for ours, _ in pairs:
+                ours.close()
+            return None, []
+    return child, [ours for ours, _ in pairs]
 
 
-def _ask(child: subprocess.Popen[bytes], batch: Sequence[Job]) -> list[Extract | None] | None:
-    assert child.stdin is not None and child.stdout is not None
+def _ask(pipe: BufferedIOBase, batch: Sequence[Job]) -> list[Extract | None] | None:
     try:
-        send(child.stdin, _encode(batch))
-        raw = receive(child.stdout)
+        send(pipe, _encode(batch))
+        raw = receive(pipe)
         return None if raw is None else _results.decode(raw)
     except (OSError, ValueError, msgspec.MsgspecError):
         return None

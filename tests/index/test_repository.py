@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -14,9 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.index import Index, IndexUnavailable
+from agent.index import Index, IndexUnavailable, workers
 from agent.languages import ParsedFile, parse_file
+from agent.workspace.processes import descendants
 from tests.index.helpers import commit, found, repository, run_git, write
+from tests.models.processes import gone
 
 FILES = {
     "src/ring.c": '/* Rings. */\n#include "ring.h"\nint ring_push(int v) { return v; }\n',
@@ -433,11 +436,11 @@ def test_workers_and_one_process_write_the_same(tmp_path: Path, monkeypatch: pyt
         {f"m{i}.py": f"import m{i + 1}\n\n\ndef f{i}():\n    return m{i + 1}.f{i + 1}()\n" for i in range(90)},
     )
     seen = []
-    for seed, workers in (("1", 0), ("2", 2), ("3", 3)):
+    for seed, count in (("1", 0), ("2", 2), ("3", 3)):
         code = (
             "import sys; from pathlib import Path; from agent.index import Index, workers\n"
             "made = workers.extracted\n"
-            f"from agent.index import update; update.extracted = lambda *a: made(*a, workers={workers})\n"
+            f"from agent.index import update; update.extracted = lambda *a: made(*a, workers={count})\n"
             "i = Index.open(Path(sys.argv[1]), db_path=Path(sys.argv[2])); i.refresh(); i.close()"
         )
         database = tmp_path / f"{seed}.sqlite"
@@ -455,6 +458,33 @@ def test_a_worker_that_dies_costs_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("agent.index.workers.os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     report = Index.open(root).refresh()
     assert report.files == report.symbols == 90
+
+
+def _jobs(root: Path) -> list[tuple[str, str]]:
+    write(root, {f"m{i}.py": f"def f{i}():\n    return {i}\n" for i in range(200)})
+    return [(f"m{i}.py", "") for i in range(200)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to see child processes")
+def test_a_worker_that_dies_between_batches_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.index.workers._AHEAD", 1)  # most batches are asked for after it died
+    jobs = _jobs(tmp_path)
+    with workers.extracted(tmp_path, jobs, 1 << 20, 3) as results:
+        read = [next(results)]
+        first, *forked = descendants(os.getpid())
+        for process in forked:
+            os.kill(process, signal.SIGKILL)
+        read += results
+    assert [one.path for one in read if one] == [path for path, _ in jobs] and gone(first)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc to see child processes")
+@pytest.mark.parametrize("taken", [1, 200])
+def test_no_worker_outlives_its_use(tmp_path: Path, taken: int) -> None:
+    with workers.extracted(tmp_path, _jobs(tmp_path), 1 << 20, 3) as results:
+        assert all(next(results) for _ in range(taken))
+        running = descendants(os.getpid())
+    assert running and all(map(gone, running))
 
 
 def test_two_processes_may_open_and_refresh_at_once(tmp_path: Path) -> None:
