@@ -128,6 +128,11 @@ class RunChecks:
         may fail now: that they passed with a stub says nothing."""
         return now is not None and worse(without_tests(self.best, of_stubs), now)
 
+    def lost(self, now: CheckResult) -> bool:
+        """Whether ``now`` lost something that passed before the run. What code that is new loses of its own checks may be
+        worth what it gains."""
+        return worse(self.before, now)
+
     def accept(self, now: CheckResult | None) -> None:
         """Make ``now`` what later steps are compared with."""
         if now is not None:

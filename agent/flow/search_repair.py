@@ -231,7 +231,7 @@ async def _keep_part(
         workspace.write_bytes(path, text)
     _announce(ctx, outcome, step, "facts", "an edit makes more of the checks pass")
     now = await checks.after_step(step.id)
-    if now is None or best is None or checks.regressed(now) or (now.passed or 0) <= (best.passed or 0):
+    if now is None or best is None or checks.lost(now) or (now.passed or 0) <= (best.passed or 0):
         await workspace.rollback(await workspace.head())
         outcome.planned = outcome.planned[:-1]
         ctx.emit(StepFinished(step.id, False, "No more checks pass with it in the worktree.", rolled_back=True))

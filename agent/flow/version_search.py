@@ -91,7 +91,7 @@ class VersionSearch:
         put_back(parts.tree.files, dict(texts))
         await asyncio.to_thread(parts.tree.catch_up)
         now = await parts.checks.after_step("")
-        if now is None or best is None or not is_better(now, best) or parts.checks.regressed(now):
+        if now is None or best is None or not is_better(now, best) or parts.checks.lost(now):
             await self.runner.roll_back(start)
             return False
         what = f"Take another version of {wanted.name}, with a small edit"

@@ -58,13 +58,15 @@ _MOST_TRACED_BYTES = 4 << 20
 
 
 class CommandBed:
-    """Any command. ``batch`` candidates of one function are handed over at once."""
+    """Any command. ``batch`` candidates of one function are handed over at once. A trial ends when it is clear that a
+    candidate does not mend all, unless it is to go on ``to_end``, to tell how much it mends."""
 
-    def __init__(self, root: Path, check: CheckCommand, workers: Workers, budget: float) -> None:
+    def __init__(self, root: Path, check: CheckCommand, workers: Workers, budget: float, *, to_end: bool = False) -> None:
         self.root = root
         self.check = check
         self.workers = workers
         self.budget = budget
+        self._to_end = to_end
         self.baseline = Baseline()
         self.batch = MOST_TOGETHER
         self._limit = BUILD_SECONDS
@@ -101,7 +103,7 @@ class CommandBed:
         self._base = _as_result(reply)
         self.baseline = Baseline(failing, outcome.passing, messages, tuple(sorted(flaky)), seconds)
         self._set_limits(reply.output, min(one.seconds for one in replies))
-        self._halt = halt_of(self.baseline, reply.output)
+        self._halt = None if self._to_end else halt_of(self.baseline, reply.output)
 
     async def _first(self) -> None:
         """Build in every copy and run the checks, with each test isolated where that is possible: the others then report

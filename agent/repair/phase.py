@@ -94,7 +94,7 @@ class Task(msgspec.Struct, frozen=True):
     before: Mapping[str, bytes] = {}
     """The files that the run itself wrote, as they were before, b"" for new ones. Where there are any, only functions that
     are new in them are searched, none is rewritten, which the run does by its own means, and an edit that mends a part of
-    the failures is told where none mends all."""
+    the failures, and more than it breaks, is told where none mends all."""
 
     budget_s: float | None = None
     """Seconds, where they are fewer than the configuration allows."""
@@ -176,7 +176,7 @@ class RepairPhase:
         workers = Workers(self.workspace.root, self.task.limits, self.task.env, count)
         life = 4.0 * self.config.budget_s + 600.0
         if check.kind == "command":
-            return CommandBed(self.workspace.root, check, workers, life)
+            return CommandBed(self.workspace.root, check, workers, life, to_end=bool(self.task.before))
         python = await usable_python(check, self.workspace.root)
         return PythonBed(self.workspace.root, check, python, workers, life) if python else None
 
@@ -213,7 +213,7 @@ class RepairPhase:
         return self._finished(Mended(True, f"An edit in {chosen.function} makes all checks pass.", chosen, edits))
 
     def _best_parts(self, sources: Mapping[str, bytes]) -> tuple[PassingEdit, ...]:
-        """The edits that mend most of the failures, the best first."""
+        """The edits that mend most of the failures and break fewer, the best first."""
         if not self.task.before:
             return ()
         return tuple(edit_of(0, one.candidate, sources, 0) for one in self._partial[:_MOST_PARTS])
@@ -326,9 +326,12 @@ class RepairPhase:
         if not search.passing:
             search.deadline = max(search.deadline, time.monotonic() + CONFIRM_SECONDS)
             await search.confirm_partial()
+            if self.task.before:
+                await search.confirm_traded()
         await search.completed()
         self._tell(search.counts, None, last=True)
-        self._partial = search.best_partial
+        parts = [*search.best_partial, *search.gains]
+        self._partial = sorted(parts, key=lambda one: one.trial.broken - len(one.trial.fixed))
         return search.passing
 
     async def _written(self, search: EditSearch, suspects: Sequence[Suspect], end: float) -> None:

@@ -27,6 +27,9 @@ many tries (a busy machine tries less in a second), until so many pass, or until
 first one's rank."""
 
 MOST_PARTIAL = 14
+MOST_TRADED = 4
+"""Edits that break a check that are run to the end, to see whether they mend more."""
+
 MOST_BASES = 2
 """Partial edits on top of which all others are tried."""
 
@@ -111,6 +114,8 @@ class EditSearch:
         self.partial: list[Tried] = []
         self.forced: list[Forced] = []
         self.mixed: list[Forced] = []
+        self.gains: list[Tried] = []
+        self._traded: list[Tried] = []
         self._seen: set[tuple[str, bytes]] = set()
         self._confirmed: set[Candidate] = set()
         self._first_at = 0.0
@@ -211,6 +216,7 @@ class EditSearch:
             self.forced.append(Forced(candidate, trial.fixed, trial.broken))
         elif trial.fixed and trial.broken:
             self.mixed.append(Forced(candidate, trial.fixed, trial.broken))
+            self._traded.append(found)
         if trial.ok:
             counts.passing += 1
             self.passing.append(found)
@@ -261,6 +267,16 @@ class EditSearch:
                 self.mixed.append(Forced(one.candidate, one.trial.fixed, max(1, trial.broken)))
             else:
                 self.partial[place] = Tried(one.candidate, trial)
+
+    async def confirm_traded(self) -> None:
+        """Run all checks with the best edits that mend some and break others, and note those that mend more than they break
+        as ``gains``: where two functions are wrong, checks may pass as one makes up for the other."""
+        best = sorted(self._traded, key=lambda one: (one.trial.broken - len(one.trial.fixed), -one.candidate.rank))
+        for one in best[:MOST_TRADED]:
+            if self.clock() < self.deadline:
+                trial = await self.bed.whole(self._applied(one.candidate))
+                if not trial.cut and len(trial.fixed) > trial.broken:
+                    self.gains.append(Tried(one.candidate, trial))
 
     def _applied(self, candidate: Candidate) -> dict[str, str]:
         """Path to the text with a candidate's edits, which were applied before."""

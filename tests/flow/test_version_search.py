@@ -1,4 +1,4 @@
-"""A version that was not kept may be one small edit away from being right."""
+"""A version that was not kept, or that breaks a check as it mends others, may be a small edit away from being right."""
 
 from __future__ import annotations
 
@@ -30,15 +30,18 @@ PARABOLA = "long v = square;\n    return v * v - 5;"
 SHIFTED = "return 1L << square;"
 
 
-@pytest.fixture
-def board(tmp_path: Path) -> Path:
-    folder = tmp_path / "board"
+def made(folder: Path, files: dict[str, str]) -> Path:
     folder.mkdir()
-    for name, text in FILES.items():
+    for name, text in files.items():
         (folder / name).write_text(text)
     command = "git init -q && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm start"
     subprocess.run(command, shell=True, cwd=folder, check=True)
     return folder
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Path:
+    return made(tmp_path / "board", FILES)
 
 
 class OneOfTwo:
@@ -62,3 +65,26 @@ async def test_a_version_that_passes_fewer_checks_is_mended_by_an_edit(board: Pa
     assert [stage.counts["better"] for stage in of(heard, ev.StageFinished) if stage.stage == "versions"] == [1]
     source = subprocess.run(["git", "show", f"{finished.branch}:board.c"], cwd=board, capture_output=True, text=True).stdout
     assert "return 1L << square - 1;" in source
+
+
+TOTAL = "long sum = 0;\n    for (int i = 0; i < 4; i++)\n        sum += grains(i);\n    return sum;"
+
+
+class MakesUpForIt:
+    """Counts squares from 0 in both functions, so that the sum is right as long as both are wrong."""
+
+    def __call__(self, call: RecordedCall) -> str:
+        for head, body in (("grains(int square)", SHIFTED), ("total(void)", TOTAL)):
+            if f"Write the function {head.partition('(')[0]} " in call.prompt:
+                return f"```c\nlong {head}\n{{\n    {body}\n}}\n```"
+        return "no"
+
+
+async def test_an_edit_that_mends_more_checks_than_it_breaks_is_kept(tmp_path: Path) -> None:
+    declared = "/* All grains on the first four squares. */\nlong total(void);\n#endif\n"
+    checked = '    bad += total() != 15;\n    puts(total() == 15 ? "PASS all" : "FAIL all");\n    return'
+    header, main = FILES["board.h"].replace("#endif\n", declared), MAIN.replace("    return", checked)
+    folder = made(tmp_path / "board", {**FILES, "board.h": header, "test_board.c": main})
+    async with ScriptedServer(MakesUpForIt()) as server:
+        finished, _, _ = await play(folder, server, "Implement the functions declared in board.h")
+    assert finished.status == "complete", finished.reason
