@@ -60,6 +60,8 @@ _WORDS = {
     "step-repeated": "step done again",
     "loop-guard": "condition of the loop looked at",
     "expected-branch": "last case that a check expects",
+    "expected-result": "result that a check expects",
+    "expected-exit": "way out that a check expects",
     "told-condition": "case for a number of the contract",
     "printed-order": "order of what is printed",
     "name": "another variable",

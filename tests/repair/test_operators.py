@@ -280,6 +280,18 @@ C = [
     ("told-case", 'int f(int c) { return strchr("ae", c) != 0; }', 'int f(int c) { return strchr("aey", c) != 0; }'),
     ("expected-character", "int f(int n) { return n ? 'K' : 'M'; }", "int f(int n) { return n ? 'L' : 'M'; }"),
     ("expected-character", "void f(void) { char c; g(c); }", "void f(void) { char c = 'L'; g(c); }"),
+    ("expected-result", "char *f(int n) {\n  if (n) return g(n);\n  return NULL;\n}",
+     'char *f(int n) {\n  if (n) return g(n);\n  return "Size L";\n}'),
+    ("expected-result", "char *f(int n) {\n  char *p = malloc(n);\n  if (!p)\n    return NULL;\n  return p;\n}",
+     'char *f(int n) {\n  char *p = malloc(n);\n  if (!p)\n    {\n    char *text = malloc(sizeof "Size L");\n'
+     '    return text ? strcpy(text, "Size L") : NULL;\n}\n  return p;\n}'),
+    ("expected-exit", "int f(char *s) {\n  int n = 0;\n  for (int i = 0; s[i]; i++) {\n    n += s[i] - '0';\n  }\n"
+     "  return n;\n}",
+     "int f(char *s) {\n  int n = 0;\n  for (int i = 0; s[i]; i++) {\n"
+     "    if (s[i] < '0' || s[i] > '9')\n        return -1;\n"
+     "    n += s[i] - '0';\n  }\n  return n;\n}"),
+    ("expected-exit", "int f(const char *s, int n) {\n  return g(s, n);\n}",
+     "int f(const char *s, int n) {\n  if (!s || !*s)\n      return -1;\n  return g(s, n);\n}"),
 ]  # fmt: skip
 
 SAID = (
@@ -291,6 +303,7 @@ SAID = (
     'FAIL order: expected "high 9 low 2", got "low 2 high 9"',
     "test_a.py:3: AssertionError: assert [1, 3, 2] == [2, 3, 1]",
     "assert [1, 2] == [2]",
+    "t.c:3:test_refused:FAIL: Expected -1 Was 7",
 )
 RAISED = ("ValueError('no room')",)
 TEXTS = ("Radishes", "Violets", "Clover")

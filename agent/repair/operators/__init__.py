@@ -5,6 +5,7 @@ from agent.repair.operators import (
     c_only,
     conditions,
     conversions,
+    expected_results,
     expressions,
     grouping,
     names,
@@ -27,6 +28,6 @@ BY_WHAT_CHECKS_SAY = frozenset(
 
 __all__ = [
     "BY_WHAT_CHECKS_SAY", "OPERATORS", "EditParts", "Operator", "Site", "Told", "branches", "c_only", "changes",
-    "conditions", "conversions", "expressions", "grouping", "names", "operator", "python_only", "raising", "statements",
-    "texts", "told", "values",
+    "conditions", "conversions", "expected_results", "expressions", "grouping", "names", "operator", "python_only",
+    "raising", "statements", "texts", "told", "values",
 ]  # fmt: skip
