@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 
 from agent.index.words import STOP_WORDS, split_identifier
@@ -44,12 +45,11 @@ def first_sentence(text: str) -> str:
 
 def describe(path: str, parsed: ParsedFile) -> Metadata:
     """Metadata of one parsed file."""
-    surface = _surface(parsed)
     return Metadata(
         purpose=first_sentence(parsed.doc),
         domain=_domain(path),
         concepts=_concepts(parsed),
-        surface=surface[:_MAX_SURFACE],
+        surface=_surface(parsed),
     )
 
 
@@ -62,21 +62,22 @@ def _domain(path: str) -> str:
 
 def _concepts(parsed: ParsedFile) -> tuple[str, ...]:
     """The words that most symbols share, most frequent first, ties in order of appearance."""
-    counts = Counter(
-        word
-        for symbol in parsed.symbols
-        for word in dict.fromkeys(split_identifier(symbol.name))  # in order: ties must not depend on the hash seed
-        if len(word) > 2 and word not in _DULL and not word.isdigit()
+    parts = (dict.fromkeys(split_identifier(symbol.name)) for symbol in parsed.symbols)  # in order: ties must not
+    counts = Counter(chain.from_iterable(parts))  # depend on the hash seed
+    telling = Counter(
+        {word: count for word, count in counts.items() if len(word) > 2 and word not in _DULL and not word.isdigit()}
     )
-    return tuple(word for word, _ in counts.most_common(_MAX_CONCEPTS))
+    return tuple(word for word, _ in telling.most_common(_MAX_CONCEPTS))
 
 
 def _surface(parsed: ParsedFile) -> tuple[str, ...]:
-    """Names that other files may use: not static, not underscored, not members of a private class."""
+    """The first names that other files may use: not static, not underscored, not members of a private class."""
     language = find_language(parsed.language)
     kept: dict[str, None] = {}
     for symbol in parsed.symbols:
         hidden = symbol.kind in ("enumerator", "method", "property")
         if not hidden and not (language and language.is_private(symbol)):
             kept.setdefault(symbol.name)
+            if len(kept) == _MAX_SURFACE:
+                break
     return tuple(kept)

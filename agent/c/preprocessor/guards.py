@@ -55,7 +55,7 @@ def guard_opening(directives: Sequence[Directive], masked: str) -> int | None:
 def opening_macro(head: str) -> str:
     """The macro of the guard that a file begins with, "" when it has none. ``head`` holds its first directives, comments and
     literals blanked."""
-    directives = read_directives(head, head)
+    directives = read_directives(head, head, starts=[0])  # nobody asks for their lines
     opened = guard_opening(directives, head)
     return _asked(directives[opened]) if opened is not None else ""
 

@@ -154,8 +154,8 @@ class _Reader:
         self.symbols = [s for s in self.symbols if not inside(s.start)]
 
     def macros(self) -> None:
-        head = self.code[: self.directives[7].end()] if len(self.directives) > 7 else self.code
-        guard = opening_macro(head.decode("latin-1")).encode("latin-1")
+        first = self.directives[:8]
+        guard = opening_macro(self.code[: first[-1].end()].decode("latin-1")).encode("latin-1") if first else b""
         for line in self.directives:
             match = _DEFINE.match(line.group())
             if match and match.group(1) != guard:

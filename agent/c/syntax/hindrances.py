@@ -36,7 +36,10 @@ _ANNOTATION = re.compile(
     rb"\b(?:(?:WINAPI|CALLBACK|APIENTRY|PASCAL|NTAPI|STDMETHODCALLTYPE|WINAPIV|__stdcall|__cdecl|__fastcall|__vectorcall)\b"
     rb"|_(?:In|Out|Inout|Outptr|Reserved|Pre|Post|Ret|Field|Deref|Null|Notnull|Printf)\w*_\b(?:\([^()\n]*\))?)"
 )
-_MARKED = re.compile(rb"\b[a-z_]\w*[ \t]*\([ \t]*\d+[ \t]*(?:,[ \t]*\d+[ \t]*)*\)[ \t]+(?=[A-Za-z_*])")
+_NUMBERS = re.compile(rb"\([ \t]*\d+[ \t]*(?:,[ \t]*\d+[ \t]*)*\)[ \t]+(?=[A-Za-z_*])")
+_NAMED = re.compile(rb"\b[a-z_]\w*[ \t]*\Z")
+_LONGEST = 200
+"""Bytes of the longest name that is looked for before a bracket."""
 
 
 _BRACKET = re.compile(rb"[(){}]")
@@ -79,7 +82,7 @@ def hindrances(code: bytes, plain: bytes) -> tuple[list[Span], dict[int, int]]:
     macro. ``plain`` is ``code`` with its directives blanked."""
     pairs = _Brackets(plain)
     spans: list[Span] = [match.span() for match in _ANNOTATION.finditer(plain)]
-    spans += [match.span() for match in _MARKED.finditer(plain)]
+    spans += _marks(plain)
     wrapped: dict[int, int] = {}
     for begin, name, bracket in _calls(plain):
         close = pairs.close(bracket)
@@ -99,6 +102,14 @@ def hindrances(code: bytes, plain: bytes) -> tuple[list[Span], dict[int, int]]:
     for begin, end in _bodies(_AGGREGATE, plain, pairs):
         spans += _lists_of_fields(plain, begin, end)
     return _merged(spans), wrapped
+
+
+def _marks(plain: bytes) -> Iterator[Span]:
+    """Calls of lower-case macros with nothing but numbers before a declarator. Their brackets are looked for first: they are
+    rare, and names are not."""
+    for match in _NUMBERS.finditer(plain):
+        if name := _NAMED.search(plain, max(0, match.start() - _LONGEST), match.start()):
+            yield name.start(), match.end()
 
 
 def _calls(plain: bytes) -> Iterator[tuple[int, int, int]]:
