@@ -42,7 +42,7 @@ async def combine_versions(parts: RunParts, runner: StepRunner) -> bool:
         tried = 0
         for versions in combined:
             await parts.ctx.gate.pass_point()
-            changed = await placed(parts, [wanted for wanted, _ in choices], versions)
+            changed = await placed(parts, runner, [wanted for wanted, _ in choices], versions)
             now = await parts.checks.measure() if changed and changed != before else None
             tried += now is not None
             if now is not None and is_better(now, best):

@@ -62,6 +62,10 @@ class StepRunner:
         """The test functions that use a function. Blocking."""
         return self.worker.contract.concerning(name)
 
+    def callers(self, language: str) -> tuple[bytes, ...]:
+        """The files of tests in a language, which tell how symbols are used."""
+        return self.worker.contract.sources(language)
+
     def by_facts(self, step: PlanStep) -> bool:
         """Whether a step was done without a model: it has nothing else to say of it then."""
         return bool(step.target_symbols) and all(self.worker.tries.get(name) == 0 for name in step.target_symbols)

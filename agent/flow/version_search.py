@@ -71,7 +71,7 @@ class VersionSearch:
         """What the checks say of a version with the edit that makes most of them pass, and its files; None where it cannot
         be said."""
         parts, nothing = self.parts, dict[str, bytes]()
-        if await placed(parts, [wanted], [version]) is None:
+        if await placed(parts, self.runner, [wanted], [version]) is None:
             return None, nothing
         now = await parts.checks.measure()
         if now is not None and not now.ok:

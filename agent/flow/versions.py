@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from agent.coding.files import LazyFiles
 from agent.coding.open_items import OpenFunction
+from agent.coding.replace import replace_symbol
 from agent.coding.writing.candidates import Candidate
 from agent.coding.writing.compiled_candidate import CandidateTrial
 from agent.events import StepFinished
 from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
+from agent.languages import is_compiled, reader_of
 from agent.values import CheckResult
 
 
 async def placed(
-    parts: RunParts, functions: Sequence[OpenFunction], versions: Sequence[Candidate]
+    parts: RunParts, runner: StepRunner, symbols: Sequence[OpenFunction], versions: Sequence[Candidate]
 ) -> dict[str, bytes] | None:
     """The files with these versions in place, where they compile together; else None."""
     files = parts.tree.files
-    for wanted, version in zip(functions, versions, strict=True):
-        trial = CandidateTrial(parts.ctx, wanted, files, parts.compiler)
-        trial.put(version.extracted)
-    for path in dict.fromkeys(wanted.path for wanted in functions):
+    for wanted, version in zip(symbols, versions, strict=True):
+        if is_compiled(wanted.path):
+            CandidateTrial(parts.ctx, wanted, files, parts.compiler).put(version.extracted)
+            continue
+        data = _replaced(files.read_bytes(wanted.path), wanted, version, runner.callers(wanted.language))
+        if data is None:
+            return None
+        files.write_bytes(wanted.path, data)
+    paths = list(dict.fromkeys(wanted.path for wanted in symbols))
+    for path in filter(is_compiled, paths):
         if not (await parts.compiler(path)).ok:
             return None
     known = LazyFiles(files)
-    return {wanted.path: known[wanted.path] for wanted in functions}
+    return {path: known[path] for path in paths}
+
+
+def _replaced(source: bytes, wanted: OpenFunction, version: Candidate, callers: Collection[bytes]) -> bytes | None:
+    """A file with a version in place as its reply gave it, with the slips in it set right; None where it does not fit."""
+    done, reader = replace_symbol(source, wanted.language, wanted.name, version.reply), reader_of(wanted.path)
+    if reader is None or not (done.ok or done.unchanged):
+        return None
+    data, _ = reader.without_slips(done.data, wanted.name, callers)
+    data, _ = reader.with_imports(data, reader.undefined_names(data) - reader.undefined_names(source))
+    return None if reader.syntax_problem(data) else data
 
 
 def is_better(now: CheckResult, best: CheckResult) -> bool:

@@ -70,7 +70,7 @@ class StepWorker:
         self._shown_cards: set[str] = set()
         self.waiting = Waiting(lambda name: self.step_for(name) is not None)
         self.versions: dict[str, tuple[OpenFunction, list[Candidate]]] = {}
-        """Every version of a C function that compiled in this run."""
+        """Every version of a C function that compiled in this run, and those of Python that were measured."""
         self._functions: dict[tuple[str, str], OpenFunction] = {}
         self._types: dict[tuple[str, str], OpenType] = {}
         self.remember_open()
@@ -279,6 +279,10 @@ class StepWorker:
             callers=self.contract.sources(language_of(next(iter(step.target_files), ""))),
         )
         self.tries[name] = self.tries.get(name, 0) + len(done.calls)
+        if done.versions:
+            path = step.target_files[0]
+            symbol = known or OpenFunction(name, path, "", "", "", "stub", language_of(path))
+            self.versions.setdefault(name, (symbol, []))[1].extend(done.versions)
         return done
 
     async def _method_to_blame(self, step: PlanStep) -> str:

@@ -12,10 +12,11 @@ from tests.fakes.script import RecordedCall
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run import of, play
 
+EXPECTED = ((1, 1), (2, 2), (3, 4), (6, 32))
 CHECKS = "".join(
     f'    bad += grains({square}) != {value};\n'
     f'    puts(grains({square}) == {value} ? "PASS square_{square}" : "FAIL square_{square}");\n'
-    for square, value in ((1, 1), (2, 2), (3, 4), (6, 32))
+    for square, value in EXPECTED
 )
 MAIN = f'#include <stdio.h>\n#include "board.h"\nint main(void)\n{{\n    int bad = 0;\n{CHECKS}    return bad != 0;\n}}\n'
 FILES = {
@@ -88,3 +89,34 @@ async def test_an_edit_that_mends_more_checks_than_it_breaks_is_kept(tmp_path: P
     async with ScriptedServer(MakesUpForIt()) as server:
         finished, _, _ = await play(folder, server, "Implement the functions declared in board.h")
     assert finished.status == "complete", finished.reason
+
+
+DOC = '"""The grains on one square of a board, counted from 1."""'
+TESTS = (f"def test_square_{square}():\n    assert grains({square}) == {value}\n" for square, value in EXPECTED)
+PYTHON = {
+    "board.py": f"def grains(square):\n    {DOC}\n    raise NotImplementedError\n",
+    "test_board.py": "\n\n".join(("from board import grains\n", *TESTS)),
+}
+
+
+class OneOfTwoInPython:
+    """The first version passes one check and is wrong; every later one passes none and is one edit away."""
+
+    asked = 0
+
+    def __call__(self, call: RecordedCall) -> str:
+        if "grains" not in call.prompt:
+            return "no"
+        self.asked += 1
+        body = "square * square - 5" if self.asked == 1 else "1 << square"
+        return f"```python\ndef grains(square):\n    return {body}\n```"
+
+
+async def test_a_version_in_python_is_mended_by_an_edit(tmp_path: Path) -> None:
+    folder = made(tmp_path / "board", PYTHON)
+    async with ScriptedServer(OneOfTwoInPython()) as server:
+        finished, heard, _ = await play(folder, server, "Implement grains in board.py")
+    assert finished.status == "complete", finished.reason
+    assert [stage.counts["better"] for stage in of(heard, ev.StageFinished) if stage.stage == "versions"] == [1]
+    shown = subprocess.run(["git", "show", f"{finished.branch}:board.py"], cwd=folder, capture_output=True, text=True)
+    assert "1 << square - 1" in shown.stdout

@@ -103,7 +103,7 @@ BUG_WARNINGS = frozenset(
 
 class Candidate(msgspec.Struct, frozen=True):
     """A candidate that compiled, and how well it did. ``bugs`` counts its warnings such as :data:`BUG_WARNINGS`, and one
-    more when sanitizers blame it."""
+    more when sanitizers blame it. ``reply`` is what it was taken from, where that is how it is put in place again."""
 
     text: str
     helpers: tuple[str, ...]
@@ -111,6 +111,7 @@ class Candidate(msgspec.Struct, frozen=True):
     warnings: int
     order: int
     bugs: int = 0
+    reply: str = ""
 
     @property
     def extracted(self) -> Extracted:

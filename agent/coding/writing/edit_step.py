@@ -13,6 +13,7 @@ from agent.coding.replies.new_symbol import add_symbol
 from agent.coding.replies.search_replace import EditResult, apply_edits, changed_lines, parse_edits
 from agent.coding.writing.best_version import Versions
 from agent.coding.writing.candidates import (
+    Candidate,
     CheckScore,
     CompileFile,
     Score,
@@ -39,7 +40,7 @@ SHOWN_FILE = 12_000
 
 class StepOutcome(msgspec.Struct, frozen=True):
     """How a step ended. ``files`` are those it changed; ``reason`` is a sentence and ``kind`` the category when it failed;
-    ``calls`` log ids."""
+    ``calls`` log ids; ``versions`` of a symbol were measured and not right."""
 
     ok: bool
     step_id: str
@@ -48,6 +49,7 @@ class StepOutcome(msgspec.Struct, frozen=True):
     reason: str = ""
     calls: tuple[int, ...] = ()
     kind: FailureCategory = "unknown"
+    versions: tuple[Candidate, ...] = ()
 
 
 async def implement_step(
@@ -123,6 +125,7 @@ class _Step:
         self.attempts = attempts
         self.before: dict[str, bytes | None] = {}
         self.calls: list[int] = []
+        self.versions: list[Candidate] = []
         self.tried = 0
         self.kind: FailureCategory = "unknown"
         self.score: Score | None = None
@@ -150,9 +153,12 @@ class _Step:
             raise
         if reason:
             put_back(self.files, self.before)
-            return StepOutcome(False, self.step.id, (), self.tried, reason, tuple(self.calls), self.kind)
+            found = tuple(self.versions)
+            return StepOutcome(False, self.step.id, (), self.tried, reason, tuple(self.calls), self.kind, found)
         changed = tuple(path for path, data in self.before.items() if content(self.files, path) != data)
-        return StepOutcome(True, self.step.id, changed, self.tried, "", tuple(self.calls))
+        return StepOutcome(
+            True, self.step.id, changed, self.tried, "", tuple(self.calls), versions=tuple(self.versions)
+        )
 
     async def _all_rounds(self) -> str:
         """Each symbol, then what is left for search/replace. Returns "" or why it could not be done."""
@@ -216,6 +222,8 @@ class _Step:
             if points is None or points.points == 1.0:
                 self._choose(name, path, len(measured) + 1, len(measured) + 1, "only" if points is None else "right")
                 return ""
+            text = self._source(path, name)
+            self.versions.append(Candidate(text, (), points.points, 0, len(measured) + 1, reply=asked.text))
             measured.take_back(points.points, before)
             self.failure = points.failure or self.failure
             if len(measured) == self.samples or points.points >= self.enough:
