@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from agent.c.declarations.functions import definitions, find_definition
@@ -51,6 +52,9 @@ FIRST_REPLY_TOKENS = 640
 
 REPEATS = 2
 """Replies that were there before, after which no further one is asked for: the model has nothing else to say."""
+
+_ONE_POINTER = re.compile(r"\(\s*[\w\s]+\*[\s*]*(\w+)\s*\)\s*;?\s*$")
+"""The only parameter of a function, a pointer."""
 
 CLOSED = "\n```\n"
 """Ends a reply behind its code block: an explanation costs as long as the function. A retry after a reply that could not be
@@ -210,6 +214,8 @@ class _Writer:
             attempt += 1
             self.ctx.emit(FunctionStarted(self.wanted.name, self.wanted.path, attempt, most))
             failures += not await self._attempt(attempt)
+        if not self.compiled and self.wanted.only_frees and not self.waits_for:
+            await self._free_argument(attempt)
         if not self.compiled:
             return self._failed(attempt)
         return await self._choose(max(1, attempt))
@@ -222,6 +228,17 @@ class _Writer:
         if stubbed != source:
             self.files.write_bytes(path, stubbed)
         return stubbed
+
+    async def _free_argument(self, attempt: int) -> None:
+        """What frees, and did not compile as the model wrote it, frees its argument: no result depends on the rest."""
+        found, name = _ONE_POINTER.search(self.wanted.signature), self.wanted.name
+        if found is None:
+            return
+        text = f"{self.wanted.signature.rstrip('; ')}\n{{\n    free({found[1]});\n}}"
+        told = f"No version of {name} compiled, so it frees its argument and nothing else: look at it."
+        self.ctx.notice("warning", told, "function_implement")
+        async with self.lock:
+            await self._try(Extracted(text), attempt)
 
     def _enough(self, samples: int) -> bool:
         sound = [one for one in self.compiled if not one.bugs]

@@ -388,3 +388,16 @@ async def test_what_a_reply_defines_besides_costs_no_call_of_its_own(tmp_path: P
             assert done.ok, done.reason
     assert len(server.calls) == 1
     assert files.read_bytes("pair.c").decode().count("return a < b") == 2
+
+
+async def test_what_frees_and_never_compiles_frees_its_argument(tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    root.mkdir()
+    (root / "rows.h").write_text("#ifndef ROWS_H\n#define ROWS_H\nvoid free_rows(char **rows);\n#endif\n")
+    (root / "rows.c").write_text('#include "rows.h"\n#include <stdlib.h>\n')
+    files = FolderFiles(root)
+    [open_one] = find_open_functions({path: files.read_bytes(path) for path in ("rows.h", "rows.c")})
+    replies = [f"```c\nvoid free_rows(char **rows)\n{{\n    rows[{name}] = 0;\n}}\n```" for name in ("height", "count", "n")]
+    async with ScriptedServer([("free_rows", replies)]) as server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(ctx, open_one, files=files, compile=compile_in(root))
+    assert result.ok and "    free(rows);" in files.read_bytes("rows.c").decode(), result.reason
