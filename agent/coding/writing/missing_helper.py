@@ -9,6 +9,7 @@ import asyncio
 
 import msgspec
 
+from agent.c.writing.beyond_standard import OWN, with_own_functions
 from agent.c.writing.extract import Extracted, extract_helper
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
@@ -37,6 +38,7 @@ async def with_missing_helpers(
     calls: list[int],
 ) -> Extracted | None:
     """``extracted`` with the functions ``names``, which it calls, as static helpers; None when the model does not give them.
+    It is not asked for what libraries beyond the standard's have.
 
     ``lock`` guards the files; ``calls`` takes the log ids of the calls made.
 
@@ -49,6 +51,8 @@ async def with_missing_helpers(
     caller = "\n\n".join([*extracted.helpers, extracted.function_text])
     async with lock:
         around = surroundings(wanted, LazyFiles(files), task, room_for(llm.target, REPLY_TOKENS) - len(task) - len(caller))
+    extracted = with_own_functions(extracted, names, around.known)
+    names = [name for name in names if name not in OWN]
     helpers = list(extracted.helpers)
     for name in names:
         asked = await llm.generate(

@@ -284,6 +284,22 @@ async def test_a_helper_that_nobody_has_is_asked_for_by_itself(tmp_path: Path) -
     assert text == SOURCE[: SOURCE.index("int ring_push")] + f"static {HELPER}\n\n{CALLS_NOBODY}\n"
 
 
+async def test_nobody_is_asked_for_what_other_libraries_have(tmp_path: Path) -> None:
+    project(tmp_path / "repo")
+    files = FolderFiles(tmp_path / "repo")
+    reply = GOOD.replace("{\n    if", '{\n    char *name = strdup("ring");\n    free(name);\n    if', 1)
+
+    async def strict(path: str, symbol: str = "", signature: str = "") -> Compiled:
+        flags = ("-std=c99", "-Wall", "-Werror", "-include", "stdlib.h", "-include", "string.h")
+        done = await compile_object(Compiler.find(), files.root / path, cwd=files.root, flags=flags)
+        return Compiled(done.ok, done.diagnostics)
+
+    async with ScriptedServer(f"```c\n{reply}\n```") as server, run_context(tmp_path, server) as ctx:
+        result = await implement_function(ctx, wanted(files.root), files=files, compile=strict)
+    assert result.ok and len(server.calls) == 1, result.reason
+    assert 'copy_text_part("ring", (size_t)-1)' in files.read_bytes("src/ring.c").decode()
+
+
 @pytest.mark.parametrize("reply", ["no", "```c\nint other(void) { return 1; }\n```", "```c\nint ring_is_full(ring_t *r)\n{"])
 async def test_a_helper_that_does_not_come_leaves_the_file_as_it_was(tmp_path: Path, reply: str) -> None:
     project(tmp_path / "repo")
