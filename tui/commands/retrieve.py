@@ -23,11 +23,12 @@ from tui.say import say, say_data
 @click.option("--no-model", is_flag=True, help="Stop before the judgments: every candidate, by rank.")
 def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
     """Find the files and symbols that TASK needs, best first."""
+    from agent.languages import EITHER
     from agent.launch import PreflightError
     from agent.workspace.git import shown
 
     try:
-        found = asyncio.run(_retrieve(task, repo.resolve(), no_model))
+        found, readable = asyncio.run(_retrieve(task, repo.resolve(), no_model))
     except PreflightError as error:
         say(f"cra: {error} {error.hint}".rstrip(), err=True)
         sys.exit(error.exit_code)
@@ -35,7 +36,8 @@ def retrieve(task: str, repo: Path, as_json: bool, no_model: bool) -> None:
         say_data(json.dumps(found, ensure_ascii=False))
         return
     if not found["files"]:
-        say("No C or Python file of this repository matches that task. Name a file or a function in it.")
+        none = f"No {EITHER} file of this repository matches that task. Name a file or a function in it."
+        say(none if readable else f"This repository holds no {EITHER} file that can be read.")
         return
     for name in ("files", "symbols"):
         say(f"{name}:")
@@ -52,8 +54,10 @@ def _why(entry: dict[str, Any]) -> str:
     return f"  ({said})" if said else ""
 
 
-async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
+async def _retrieve(task: str, repo: Path, no_model: bool) -> tuple[dict[str, Any], bool]:
+    """What was found, and whether the repository holds a file that could be."""
     from agent.index import Index
+    from agent.languages import parser_for
     from agent.retrieval.pipeline import retrieve as judge
     from agent.retrieval.pipeline import retrieve_unjudged
     from agent.session import asking_session
@@ -69,6 +73,7 @@ async def _retrieve(task: str, repo: Path, no_model: bool) -> dict[str, Any]:
         else:
             async with asking_session(task, repo, config) as ctx:
                 found = (await judge(ctx, index, task)).to_dict()
+        readable = any(parser_for(file.language) for file in index.files())
     finally:
         index.close()
-    return {**found, "seconds": round(time.perf_counter() - began, 3)}
+    return {**found, "seconds": round(time.perf_counter() - began, 3)}, readable

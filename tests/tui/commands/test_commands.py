@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from agent.events import DiffReady, Envelope, ModelStatus, Notice
 from agent.workspace.demo import create_demo, load_demo
 from tests.fakes import ScriptedServer
 from tests.flow.coder import SOLUTIONS, Coder, small_ring
+from tests.index.helpers import commit, repository
 from tui.cli import COMMANDS as COMMAND_TABLE
 from tui.cli import cli, main
 from tui.report import plain_printer
@@ -195,6 +197,28 @@ def test_index_and_retrieve_without_a_model(ring: Path) -> None:
     assert "ring_buffer.c" in found["files"][:3] and found["calls"] == 0
     assert "ring_buffer.c:ring_push" in found["symbols"]
     assert "files:" in cra("retrieve", "ring", "--repo", ring, "--no-model").stdout
+
+
+def test_what_is_retrieved_says_why_and_nothing_is_a_sentence(tmp_path: Path) -> None:
+    root = repository(tmp_path / "r", {"notes.md": "Walrus.\n"})
+    assert cra("retrieve", "feed the walrus", "--repo", root, "--no-model").stdout == (
+        "This repository holds no C or Python file that can be read.\n"
+    )
+    for count in range(3):  # nothing but the history speaks for far.py
+        files = {"sea.py": f"def feed_walrus():\n    return {count}\n", "far.py": f"distance = {count}\n"}
+        commit(root, files, f"Step {count}")
+    assert cra("retrieve", "xyzzy", "--repo", root, "--no-model").stdout == (
+        "No C or Python file of this repository matches that task. Name a file or a function in it.\n"
+    )
+    words = ("retrieve", "Feed the walrus", "--repo", root, "--no-model")
+    found = json.loads(cra(*words, "--json").stdout)
+    assert found["files"] == ["sea.py", "far.py"] and found["symbols"][0] == "sea.py:feed_walrus"
+    for name in ("files", "symbols"):
+        for entry in found[name]:
+            reasons = found["why"][name][entry]["reasons"]
+            assert math.isclose(sum(one["share"] for one in reasons), 1, abs_tol=0.01)
+            assert all(one["means"] for one in reasons)
+    assert "far.py  (co-changed with sea.py 3 times; together 100%)" in cra(*words).stdout
 
 
 def test_demo_list_and_refusals(tmp_path: Path) -> None:
