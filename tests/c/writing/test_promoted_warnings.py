@@ -20,6 +20,7 @@ BODIES = {  # @ stands for F
     "parameter": "@\treturn s[0];\n}\n",
     "variable": "@\tint spare;\n\tint last = 0;\n\tlast = n;\n\treturn s[n];\n}\n",
     "uninitialised": "@\tint k;\n\tif (n > 3) k = s[0];\n\treturn k;\n}\n",
+    "freed": "@\tconst char *copy = malloc((size_t)n + strlen(s));\n\tfree(copy);\n\treturn *s;\n}\n",
     "const": "@\tchar *at = s;\n\twhile (*at && *at != n) at++;\n\treturn *at;\n}\n",
     "helper": "int twice(int k)\n{\n\treturn 2 * k;\n}\n\n@\treturn twice(n) + s[0];\n}\n",
     "unused helper": "static int twice(int k)\n{\n\treturn 2 * k;\n}\n\n@\treturn n + s[0];\n}\n",

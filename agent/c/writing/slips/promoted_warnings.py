@@ -158,7 +158,11 @@ def _uninitialized(place: _Place) -> Replacement | None:
 
 
 def _discarded_const(place: _Place) -> Replacement | None:
-    """A local pointer to what may not be changed is declared as one."""
+    """A local pointer to what may not be changed is declared as one; what is freed is no longer read, so ``free`` takes it
+    as it is."""
+    freed = next((one for one in place.nearest("call_expression") if text_of(one).startswith("free(")), None)
+    if freed is not None and (arguments := freed.child_by_field_name("arguments")) is not None:
+        return Replacement(arguments.start_byte + 1, arguments.start_byte + 1, "(void *)")
     found: tree_sitter.Node | None = next((node for node in place.nodes if node.type == "declaration"), None)
     if found is None:
         assignment = next((node for node in place.nodes if node.type == "assignment_expression"), None)
