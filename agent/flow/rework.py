@@ -70,7 +70,7 @@ class Rework:
         self.parts.outcome.mended = self._repaired()
 
     async def _by_rules(self) -> None:
-        """Search the versions that were not kept for an edit by rule, shortly, then what stands there."""
+        """Search the versions that were written for an edit by rule, shortly, then what stands there."""
         while not self.parts.outcome.steps_failed and await self._needed():
             best, done = self.parts.checks.best, self.runner.done
             blamed = await asyncio.to_thread(self._by_tests, best, done) if best is not None else []

@@ -19,7 +19,7 @@ STAGE = "versions"
 EACH_SECONDS = 5.0
 """Seconds for the edits of one version. Six of fifteen searches that mended what was written had found it by then."""
 
-MOST = 3
+MOST = 4
 """Versions that are searched before new ones are drawn."""
 
 
@@ -32,13 +32,16 @@ class VersionSearch:
         self._searched: set[tuple[str, str]] = set()
 
     async def run(self, names: Sequence[str], *, standing: bool = False) -> bool:
-        """Search the versions of the functions ``names``, in their order; with ``standing`` also those that stand in their
-        files. Keeps what comes furthest if it is better than what stands there; returns whether it is.
+        """Search the versions of the functions ``names``, in their order, the best first. Where all of them stand in their
+        files, they are only searched with ``standing``. Keeps what comes furthest if it is better than what stands there;
+        returns whether it is.
 
         Raises:
             Stopped: the person stopped the run.
         """
-        best, waiting = self.parts.checks.best, self._unsearched(names, standing)[:MOST]
+        best, waiting = self.parts.checks.best, self._unsearched(names)[:MOST]
+        if not standing and all(self._stands(*one) for one in waiting):
+            return False
         if best is None or not waiting or not can_search(self.parts.ctx, best) or best.seconds > SLOWEST_VERSION:
             return False
         start = await self.parts.workspace.head()
@@ -56,16 +59,19 @@ class VersionSearch:
             report.counts = {"better": int(better)}
         return better
 
-    def _unsearched(self, names: Sequence[str], standing: bool) -> list[tuple[OpenFunction, Candidate]]:
+    def _unsearched(self, names: Sequence[str]) -> list[tuple[OpenFunction, Candidate]]:
         """Versions that were not searched, those of the first function first, the best first."""
         found: list[tuple[OpenFunction, Candidate]] = []
         known = {wanted.name: (wanted, versions) for wanted, versions in self.runner.versions}
         for wanted, versions in (known[name] for name in names if name in known):
-            text = self.parts.tree.files.read_bytes(wanted.path).decode("utf-8", "replace").replace("\r\n", "\n")
-            unique = {one.text: one for one in versions if standing or one.text not in text}
+            unique = {one.text: one for one in versions}
             best_first = sorted(unique.values(), key=lambda one: one.rank, reverse=True)
             found += [(wanted, one) for one in best_first if (wanted.name, one.text) not in self._searched]
         return found
+
+    def _stands(self, wanted: OpenFunction, version: Candidate) -> bool:
+        data = self.parts.tree.files.read_bytes(wanted.path)
+        return version.text in data.decode("utf-8", "replace").replace("\r\n", "\n")
 
     async def _mended(self, wanted: OpenFunction, version: Candidate) -> tuple[CheckResult | None, dict[str, bytes]]:
         """What the checks say of a version with the edit that makes most of them pass, and its files; None where it cannot
