@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from agent.language.code_blocks import code_blocks
 from agent.language.nesting import UNREADABLE
+from agent.language.quoted_code import quoting
 from agent.language.symbols import Symbol
 from agent.python.names import import_line
 from agent.textfile import TextFile, append_block, lines_of, read_text, styled
@@ -46,8 +47,7 @@ def syntax_problem(source: bytes) -> str:
     try:
         ast.parse(source)
     except SyntaxError as error:
-        line = (error.text or "").strip()
-        return f"line {error.lineno}: {error.msg}" + (f": `{line}`" if line else "")
+        return quoting(f"line {error.lineno}: {error.msg}", error.text or "")
     except ValueError as error:
         return str(error)
     except (RecursionError, MemoryError):

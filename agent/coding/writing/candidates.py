@@ -181,17 +181,18 @@ def warning_trouble(bugs: Sequence[Diagnostic], source: bytes) -> str:
     return "\n".join([_COMPILER_SAYS, *shown])
 
 
-def compile_trouble(report: CompileReport, path: str, source: bytes) -> str:
-    """The first errors with the lines they point at, as the next prompt shows them, then what else the report knows."""
+def compile_trouble(report: CompileReport, path: str, source: bytes, *, quoting: bool = True) -> str:
+    """The first errors with the lines they point at, as the next prompt shows them, then what else the report knows. Where a
+    function is asked for afresh they are not quoted: a small model that is shown a wrong line writes it again."""
     lines = lines_of(source.decode("utf-8", "replace"))
     shown = []
     for one in errors_of(report.diagnostics)[:SHOWN_ERRORS] or report.diagnostics[:SHOWN_ERRORS]:
         mine = not one.file or one.file.endswith(path) or path.endswith(one.file)
         code = one.source_line.strip() or (lines[one.line - 1].strip() if mine and 0 < one.line <= len(lines) else "")
-        shown.append(f"error: {one.message}" + (f"\n    in this line: {code}" if code else ""))
+        shown.append(f"error: {one.message}" + (f"\n    in this line: {code}" if code and quoting else ""))
     known = "\n".join(line for line in report.context.splitlines() if not _is_diagnostic(line))[:SHOWN_CONTEXT].strip()
     shown += [_ADVICE.format(name=name) for name in undeclared_calls(report.diagnostics)]
-    said = "\n".join([_COMPILER_SAYS, *shown]) if shown else "It does not compile."
+    said = "\n".join([_COMPILER_SAYS, *dict.fromkeys(shown)]) if shown else "It does not compile."
     return f"{said}\n{known}" if known else said
 
 

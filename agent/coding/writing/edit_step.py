@@ -26,6 +26,7 @@ from agent.coding.writing.candidates import (
 from agent.context import RunContext
 from agent.events import CandidateChosen, EditApplied, EditRejected, FunctionCandidate
 from agent.judgment.asking import Asked
+from agent.language.quoted_code import without_quoted
 from agent.languages import is_interface, is_module, is_unit, language_of, reader_of
 from agent.prompts import implement as words
 from agent.task.documents import with_documents
@@ -300,7 +301,8 @@ class _Step:
         told = words.tests_say(self.examples(name, language))
         module = self.files.read_bytes(path).decode("utf-8", "replace").replace("\r\n", "\n")
         cut = bool(trouble)
-        trouble = trouble or (brief(self.failure) if attempt % 2 and self.ctx.config.coding.tell_failures else "")
+        tells = attempt % 2 and self.ctx.config.coding.tell_failures
+        trouble = without_quoted(trouble) or (brief(self.failure) if tells else "")
         shown = self.stub or source
         stops: tuple[str, ...] = ()
         if (reader := reader_of(path)) is not None:

@@ -355,7 +355,8 @@ class _Writer:
             raise
         if compiles and not stub:
             return await self._judge(extracted, attempt, measured, before)
-        self.trouble = f"{name} does nothing yet." if stub else compile_trouble(trial.last, self.wanted.path, trial.source)
+        wrong = compile_trouble(trial.last, self.wanted.path, trial.source, quoting=False)
+        self.trouble = f"{name} does nothing yet." if stub else wrong
         trial.take_back(before)
         return False
 

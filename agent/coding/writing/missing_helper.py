@@ -9,8 +9,7 @@ import asyncio
 
 import msgspec
 
-from agent.c.writing.beyond_standard import OWN, with_own_functions
-from agent.c.writing.extract import Extracted, extract_helper
+from agent.c.writing import beyond_standard, extract
 from agent.coding.files import Files, LazyFiles
 from agent.coding.open_items import OpenFunction
 from agent.coding.writing.candidates import room_for, temperature_for
@@ -28,7 +27,7 @@ REPLY_TOKENS = 256
 async def with_missing_helpers(
     ctx: RunContext,
     wanted: OpenFunction,
-    extracted: Extracted,
+    extracted: extract.Extracted,
     names: list[str],
     *,
     files: Files,
@@ -36,7 +35,7 @@ async def with_missing_helpers(
     task: str,
     attempt: int,
     calls: list[int],
-) -> Extracted | None:
+) -> extract.Extracted | None:
     """``extracted`` with the functions ``names``, which it calls, as static helpers; None when the model does not give them.
     It is not asked for what libraries beyond the standard's have.
 
@@ -51,8 +50,8 @@ async def with_missing_helpers(
     caller = "\n\n".join([*extracted.helpers, extracted.function_text])
     async with lock:
         around = surroundings(wanted, LazyFiles(files), task, room_for(llm.target, REPLY_TOKENS) - len(task) - len(caller))
-    extracted = with_own_functions(extracted, names, around.known)
-    names = [name for name in names if name not in OWN]
+    extracted = beyond_standard.with_own_functions(extracted, names, around.known)
+    names = [name for name in names if name not in beyond_standard.OWN]
     helpers = list(extracted.helpers)
     for name in names:
         asked = await llm.generate(
@@ -65,7 +64,7 @@ async def with_missing_helpers(
             max_tokens=REPLY_TOKENS,
         )
         calls.append(asked.call_id)
-        fresh = extract_helper(asked.text, name, known=around.known | {wanted.name})
+        fresh = extract.extract_helper(asked.text, name, known=around.known | {wanted.name})
         if not fresh:
             return None
         helpers += [piece for piece in fresh if piece not in helpers]

@@ -82,6 +82,17 @@ async def test_invalid_python_is_retried_with_the_error_and_a_failure_leaves_eve
     assert files.read_bytes("budget.py") == BUDGET
 
 
+async def test_of_a_symbol_without_a_body_the_wrong_line_is_not_shown_again(tmp_path: Path) -> None:
+    stub = BUDGET.replace(b"return self.used + n < self.total", b"raise NotImplementedError")
+    files = tree(tmp_path, budget__py=stub)
+    step = PlanStep("s1", "Implement can_fit.", ("budget.py",), ("Budget.can_fit",), kind="function_implement")
+    bad = "```python\ndef can_fit(self, n):\n    return [True if n for n in self.total]\n```"
+    outcome, server, events = await run(tmp_path, files, step, [("earlier version", FIXED), ("can_fit", bad)])
+    assert outcome.ok and outcome.attempts == 2
+    assert "not valid Python" in server.calls[1].prompt and "True if n" not in server.calls[1].prompt
+    assert any(isinstance(one, EditRejected) and "True if n" in one.reason for one in events)
+
+
 async def test_an_undefined_name_is_told_and_a_standard_import_is_put_in(tmp_path: Path) -> None:
     files = tree(tmp_path)
     bad = "```python\ndef can_fit(self, n):\n    return math.ceil(size) <= self.total\n```"
