@@ -15,7 +15,6 @@ import tree_sitter
 from agent.c.preprocessor.comments import on_one_line
 from agent.c.syntax.tree import parse_c
 from agent.language.nodes import first_text, text_of, walk
-from agent.language.test_names import words_of_test
 
 MOST = 12
 """Examples of one function."""
@@ -62,11 +61,11 @@ def examples_of(source: bytes, names: Collection[str], only: str = "") -> dict[s
             continue  # told with what the tests hand to it
         values = _literals(body)
         for call in (node for node in walk(body) if node.type == "call_expression"):
-            _note_call(call, values, _about(body, _callee(call)), found, helpers)
+            _note_call(call, values, body, found, helpers)
             if (helper := helpers.get(_callee(call))) is not None and helper is not body:
                 given = _handed_over(call, helper, values)
                 for inner in (node for node in walk(helper) if node.type == "call_expression"):
-                    _note_call(inner, {**_literals(helper), **given}, _about(body, _callee(call)), found, helpers)
+                    _note_call(inner, {**_literals(helper), **given}, body, found, helpers)
     told = {name: tuple(_in_turn(said))[:MOST] for name, said in found.items() if said}
     for name, tests in whole.items():
         if tests and name not in told:  # beside an assertion a whole test misleads: a model writes what it checks
@@ -93,20 +92,18 @@ def _called_in(body: tree_sitter.Node) -> set[str]:
 def _note_call(
     call: tree_sitter.Node,
     values: dict[str, str],
-    about: str,
+    body: tree_sitter.Node,
     found: dict[str, dict[str, bool]],
     helpers: Collection[str],
 ) -> None:
-    """Note an example of a call, with ``values`` in place of the variables that hold them, and ``about`` behind it."""
+    """Note an example of a call, with ``values`` in place of the variables that hold them."""
     name = _callee(call)
     if name not in found:
         return
     said, literal = _example(call, values) or _checked_by(call, values, helpers), _is_literal(call, values)
     if "→" in said:
-        said += _outputs(call, values) + _error_code(call, values)
-        if any(one == said or one.startswith(f"{said} (") for one in found[name]):
-            return
-        said += about
+        outputs = _outputs(call, values)
+        said += outputs + _error_code(call, values) + ("" if literal or outputs else _about(body))
     if said and len(said) <= LONGEST:
         found[name].setdefault(said, literal)
 
@@ -171,11 +168,11 @@ def _in_turn(said: dict[str, bool]) -> list[str]:
     return sorted(said, key=places.__getitem__)
 
 
-def _about(function: tree_sitter.Node, called: str) -> str:
-    """What the name of a test says of its only call of ``called``: often it is the rule of which the values are a case."""
-    words = words_of_test(_name_of(function))
-    calls = sum(_callee(node) == called for node in walk(function) if node.type == "call_expression")
-    return f" ({words})" if words and calls == 1 else ""
+def _about(function: tree_sitter.Node) -> str:
+    """What the name of a test says, for an example whose values do not tell what they stand for."""
+    name = _name_of(function)
+    words = re.sub(r"^test_?|_", " ", name).split()
+    return f" ({' '.join(words)})" if name.startswith("test") and len(words) > 1 else ""
 
 
 def _error_code(call: tree_sitter.Node, values: dict[str, str]) -> str:

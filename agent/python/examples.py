@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
-from agent.language.test_names import words_of_test
 from agent.python.call_types import CallTypes
 from agent.python.plain_tests import EQUAL, free_names, functions_of, messages, method_of, plain, raised
 
@@ -34,13 +33,11 @@ _ALONE = {"assertTrue": "true", "assertFalse": "false", "assertIsNone": "None", 
 
 class _Example(msgspec.Struct, frozen=True):
     """``kind`` is the same for examples that show the same: a short list takes one of each kind first. ``late`` ones come
-    after the others: they are long, or hold names that nobody knows. ``about`` is what the name of their test says: often it
-    is the rule of which the values are a case."""
+    after the others: they are long, or hold names that nobody knows."""
 
     text: str
     kind: tuple[object, ...]
     late: tuple[bool, bool] = (False, False)
-    about: str = ""
 
 
 def examples_of(source: bytes, names: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -66,13 +63,11 @@ def _covering(examples: Iterable[_Example]) -> list[str]:
     """The texts, each once, so that a short list shows each kind."""
     seen: Counter[tuple[object, ...]] = Counter()
     places: dict[str, tuple[tuple[bool, bool], int]] = {}
-    about: dict[str, str] = {}
     for one in examples:
         if one.text not in places:
             places[one.text] = one.late, seen[one.late, one.kind]
-            about[one.text] = f" ({one.about})" if one.about else ""
             seen[one.late, one.kind] += 1
-    return [f"{text}{about[text]}" for text in sorted(places, key=places.__getitem__)[:MOST]]
+    return sorted(places, key=places.__getitem__)[:MOST]
 
 
 def _of_class(functions: Iterable[ast.FunctionDef], name: str) -> Iterator[_Example]:
@@ -96,12 +91,10 @@ def _of_function(functions: list[ast.FunctionDef], name: str) -> Iterator[_Examp
     types = CallTypes(name)
     for function in functions:
         values = dict(_values(function, name))
-        about = [one for one in _assertions(function, values) if _calls(one[0], name) and len(one[1]) <= LONGEST]
-        words = words_of_test(function.name) if len(about) == 1 else ""
-        for call, said, kind, result in about:
-            late = bool(free_names(call) - {name}), len(said) > SHORT
-            told.append(_Example(said, (_shape(call), kind), late, words))
-            types.add(call, result)
+        for call, said, kind, result in _assertions(function, values):
+            if _calls(call, name) and len(said) <= LONGEST:
+                told.append(_Example(said, (_shape(call), kind), (bool(free_names(call) - {name}), len(said) > SHORT)))
+                types.add(call, result)
         calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and method_of(node) in helpers)
         for shown in (_written(call, values) for call in calls):
             text = ast.unparse(shown).removeprefix("self.")

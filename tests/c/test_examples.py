@@ -128,13 +128,3 @@ def test_a_short_list_shows_each_outcome() -> None:
     yes = "".join(f"TEST_ASSERT_TRUE(f({n}));" for n in range(20))
     told = examples_of(f"void t(void) {{ {yes} TEST_ASSERT_FALSE(f(99)); }}".encode(), ["f"])["f"]
     assert len(told) == MOST and told[:3] == ("f(0) → true", "f(99) → false", "f(1) → true")
-
-
-def test_the_name_of_a_test_stands_behind_its_only_example() -> None:
-    source = b"""static void test_invalid_when_too_short(void) { CHECK_EQUAL(0, f("12")); }
-static void test_f(void) { CHECK_EQUAL(1, f("123")); }
-static void test_of_many_lengths(void) { CHECK_EQUAL(2, f("1234")); CHECK_EQUAL(3, f("12345")); }
-static void test_is_the_same_again(void) { CHECK_EQUAL(0, f("12")); }
-"""
-    expected = ('f("12") → 0 (invalid when too short)', 'f("123") → 1', 'f("1234") → 2', 'f("12345") → 3')
-    assert examples_of(source, ["f"])["f"] == expected

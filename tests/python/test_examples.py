@@ -189,14 +189,3 @@ def test_b():
     assert examples_of_one_test(source, "f", "test_a") == ("f(1) \u2192 2", "f(3) \u2192 4")
     assert examples_of_one_test(source, "Box", "test_b") == ("box = Box(1); assert box.take() == 1",)
     assert examples_of_one_test(source, "f", "test_b") == () == examples_of_one_test(b"def (", "f", "test_a")
-
-
-def test_the_name_of_a_test_stands_behind_its_only_example() -> None:
-    source = b"""
-def test_invalid_when_too_short():
-    assert f("12") == 0
-def test_of_many_lengths():
-    assert f("1234") == 2
-    assert f("12345") == 3
-"""
-    assert examples_of(source, ["f"])["f"][1:] == ("f('12') → 0 (invalid when too short)", "f('1234') → 2", "f('12345') → 3")
