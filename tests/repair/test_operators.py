@@ -290,6 +290,8 @@ C = [
      "int f(char *s) {\n  int n = 0;\n  for (int i = 0; s[i]; i++) {\n"
      "    if (s[i] < '0' || s[i] > '9')\n        return -1;\n"
      "    n += s[i] - '0';\n  }\n  return n;\n}"),
+    ("expected-exit", "int f(const char *s) {\n  int n = g(s);\n  return h(n);\n}",
+     "int f(const char *s) {\n  int n = g(s);\n  if (n != 255)\n      return -1;\n  return h(n);\n}"),
     ("expected-exit", "int f(const char *s, int n) {\n  return g(s, n);\n}",
      "int f(const char *s, int n) {\n  if (!s || !*s)\n      return -1;\n  return g(s, n);\n}"),
 ]  # fmt: skip
@@ -359,9 +361,10 @@ def test_a_text_is_taken_from_a_check_only_where_all_the_rest_agrees() -> None:
 
 
 def test_numbers_of_examples_are_no_rule() -> None:
-    wanted = "At most 80 parts.\ntwice(5) gives 5 instead of 10. Keep 3 lines; half('a1', 7) is 2.5.\nsize(n, 64) may be 12."
+    wanted = "At most 80 parts, seven-sided.\ntwice(5) gives 5 instead of 10. Keep 3 lines; half('a1', 7) is 2.5.\n"
+    wanted += "size(n, 64) may be 12 for all three."
     site = Site(functions_of("a.py", b"def f(n):\n    return n\n")[0], (), Told((), wanted))
-    assert numbers_told(site) == ["80", "3", "64", "12"]
+    assert numbers_told(site) == ["80", "3", "64", "12", "7"]
 
 
 def test_a_text_that_the_function_has_already_is_rather_not_taken_from_a_check() -> None:

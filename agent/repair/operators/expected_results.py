@@ -17,7 +17,8 @@ _EXPECTED = re.compile(
 )
 _MOST_RESULTS = 3
 _MOST_PARAMETERS = 4
-_PLAIN = {"null", "string_literal", "number_literal", "true", "false", "unary_expression", "identifier"}
+_MOST_LOCALS = 4
+_FIXED = {"null", "string_literal", "number_literal", "true", "false", "unary_expression"}
 _LOOPS = ("for_statement", "while_statement", "do_statement")
 _ALLOCATORS = {"malloc", "calloc", "realloc", "strdup"}
 _UNFIT = ("{0} < '0' || {0} > '9'", "({0} | 32) < 'a' || ({0} | 32) > 'z'", "({0} | 32) >= 'a' && ({0} | 32) <= 'z'",
@@ -30,21 +31,27 @@ def expected_result(site: Site) -> Iterator[EditParts]:
     """``return NULL;`` becomes ``return "none";`` where a check expects that."""
     results = _results(site)
     for node in site.of("return_statement") if results else ():
-        if node.named_children and node.named_children[0].type in _PLAIN:
+        if node.named_children and node.named_children[0].type in _FIXED:
             for result in results:
                 yield site.replace(node, result)
 
 
 @operator("expected-exit", "an early way out with the result that a failing check expects", ("c",), weight=0.6)
 def expected_exit(site: Site) -> Iterator[EditParts]:
-    """At the beginning for an argument, and in a loop for a character that does not fit."""
+    """At the beginning for an argument, in a loop for a character that does not fit, before the end for a number that is not
+    the one of the contract."""
     results = _results(site)
     texts = _texts(site) if results else frozenset()
     first = site.first_statement if results else None
+    last = next((one for one in reversed(site.of("return_statement")) if one.parent == site.body), None) if results else None
     tests = list(_tests_of_arguments(site, texts)) if first is not None else []
+    counted = [name for name in site.locals if name not in site.pointers][:_MOST_LOCALS]
+    ends = [f"{name} {sign} {number}" for number in numbers_told(site) for name in counted for sign in ("!=", "<", ">")]
     for result in results:
         for place, test in enumerate(tests):
             yield site.before(first, f"if ({test})\n    {result}", 1 / (1 + place / len(tests)))  # type: ignore[arg-type]
+        for place, test in enumerate(ends if last is not None else ()):
+            yield site.before(last, f"if ({test})\n    {result}", 1 / (1 + place / len(ends)))  # type: ignore[arg-type]
         for statement, read in _characters_read(site, texts):
             for place, form in enumerate(_UNFIT):
                 yield site.before(statement, f"if ({form.format(read)})\n    {result}", 1 / (1 + place / 4))

@@ -21,6 +21,10 @@ _KNOWN = 0.3
 _WORD = re.compile(r"[A-Za-z]{2}")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?!\w|\.\d)")
 _MOST_NUMBERS = 6
+_WORDS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_SIZED = re.compile(rf"\b({'|'.join(_WORDS)})-(?=[a-z])", re.I)
+"""A number as a word that is the measure of something, such as "ten-digit"."""
+
 _MEANT = {"alphabet": "26", "percent": "100", "week": "7", "byte": "256", "dozen": "12", "minute": "60", "hour": "60"}
 _EXAMPLE = re.compile(r"""\w+\((?:"[^"\n]*"|'[^'\n]*'|[^()A-Za-z_"'\n])*\)[^;\n]*?(?=\.\s|\.?$|[;\n])""", re.M)
 """A call with literals for all arguments, and what is said of it."""
@@ -123,11 +127,12 @@ def _escaped(text: str, literal: str) -> str:
 
 
 def numbers_told(site: Site) -> list[str]:
-    """Numbers that the contract or the task names, at most six; not those of examples, which are no rule. Some words stand
-    for a number."""
+    """Numbers that the contract or the task names, at most six; not those of examples, which are no rule. Some words are or
+    stand for a number."""
     wanted = _EXAMPLE.sub("", site.wanted)
     meant = [number for word, number in _MEANT.items() if re.search(rf"\b{word}s?\b", wanted, re.I)]
-    return list(dict.fromkeys((*_NUMBER.findall(wanted), *meant)))[:_MOST_NUMBERS]
+    written = [str(_WORDS.index(word.lower()) + 3) for word in _SIZED.findall(wanted)]
+    return list(dict.fromkeys((*_NUMBER.findall(wanted), *meant, *written)))[:_MOST_NUMBERS]
 
 
 @operator("told-number", "a number that the contract names, in place of another", weight=0.5)
