@@ -6,13 +6,13 @@ small repository.
 
 from __future__ import annotations
 
-import gc
 import os
 import struct
 import sys
 from contextlib import suppress
 from io import BufferedIOBase
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
@@ -43,11 +43,10 @@ def receive(pipe: BufferedIOBase) -> bytes | None:
     return raw if len(raw) == length else None
 
 
-def serve() -> None:
+def serve() -> NoReturn:
     """The loop of each process, until its socket closes. Arguments: the root, the most bytes of a file, and the file number
     of one socket a process. The process that is started with them forks one for each number but the first, and outlives
     them."""
-    gc.disable()  # every file's objects die with their references: looking for cycles costs a tenth and finds none
     root, max_bytes = Path(sys.argv[1]), int(sys.argv[2])
     own, forked = _divided([int(number) for number in sys.argv[3:]])
     with open(own, "rb", closefd=False) as jobs, open(own, "wb") as results:
@@ -55,6 +54,7 @@ def serve() -> None:
             send(results, _encode([extract(root, path, max_bytes, sha) for path, sha in _jobs.decode(raw)]))
     for process in forked:
         os.waitpid(process, 0)
+    os._exit(0)  # to take the interpreter down in order costs a fifth of a start
 
 
 def _divided(sockets: list[int]) -> tuple[int, list[int]]:
