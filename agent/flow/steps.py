@@ -62,6 +62,11 @@ class StepRunner:
         """The test functions that use a function. Blocking."""
         return self.worker.contract.concerning(name)
 
+    @property
+    def helpers(self) -> frozenset[str]:
+        """The functions that came along with the versions of this run, as they were written."""
+        return self.worker.helpers
+
     def callers(self, language: str) -> tuple[bytes, ...]:
         """The files of tests in a language, which tell how symbols are used."""
         return self.worker.contract.sources(language)

@@ -23,18 +23,18 @@ async def placed(
     files = parts.tree.files
     for wanted, version in zip(symbols, versions, strict=True):
         if is_compiled(wanted.path):
-            CandidateTrial(parts.ctx, wanted, files, parts.compiler).put(version.extracted)
+            trial = CandidateTrial(parts.ctx, wanted, files, parts.compiler, runner.helpers)
+            before = trial.snapshot()
+            trial.put(version.extracted)
+            if not await trial.compiles(before):
+                return None
             continue
         data = _replaced(files.read_bytes(wanted.path), wanted, version, runner.callers(wanted.language))
         if data is None:
             return None
         files.write_bytes(wanted.path, data)
-    paths = list(dict.fromkeys(wanted.path for wanted in symbols))
-    for path in filter(is_compiled, paths):
-        if not (await parts.compiler(path)).ok:
-            return None
     known = LazyFiles(files)
-    return {path: known[path] for path in paths}
+    return {path: known[path] for path in dict.fromkeys(wanted.path for wanted in symbols)}
 
 
 def _replaced(source: bytes, wanted: OpenFunction, version: Candidate, callers: Collection[bytes]) -> bytes | None:

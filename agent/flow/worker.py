@@ -162,9 +162,15 @@ class StepWorker:
             waiting=self.waiting,
             more=self.budget.allows,
             asked=self.tries.get(wanted.name, 0),
+            helpers=self.helpers,
         )
         self.tries[wanted.name] = self.tries.get(wanted.name, 0) + len(written.calls)
         return written
+
+    @property
+    def helpers(self) -> frozenset[str]:
+        """The functions that came along with the versions of this run, as they were written."""
+        return frozenset(text for _, versions in self.versions.values() for one in versions for text in one.helpers)
 
     def _examples(self, name: str, language: str) -> tuple[str, ...]:
         return self.contract.examples(name, language) if self.ctx.config.coding.test_examples else ()

@@ -11,7 +11,9 @@ from agent import events as ev
 from tests.fakes.script import RecordedCall
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run import of, play
+from tests.repair.operators_on import only
 
+FEW = {"repair": only("off-by-one", "arithmetic")}
 EXPECTED = ((1, 1), (2, 2), (3, 4), (6, 32))
 CHECKS = "".join(
     f'    bad += grains({square}) != {value};\n'
@@ -61,7 +63,7 @@ class OneOfTwo:
 async def test_a_version_that_passes_fewer_checks_is_mended_by_an_edit(board: Path) -> None:
     coder = OneOfTwo()
     async with ScriptedServer(coder) as server:
-        finished, heard, _ = await play(board, server, "Implement the functions declared in board.h")
+        finished, heard, _ = await play(board, server, "Implement the functions declared in board.h", sections=FEW)
     assert finished.status == "complete", finished.reason
     assert [stage.counts["better"] for stage in of(heard, ev.StageFinished) if stage.stage == "versions"] == [1]
     source = subprocess.run(["git", "show", f"{finished.branch}:board.c"], cwd=board, capture_output=True, text=True).stdout
@@ -87,7 +89,7 @@ async def test_an_edit_that_mends_more_checks_than_it_breaks_is_kept(tmp_path: P
     header, main = FILES["board.h"].replace("#endif\n", declared), MAIN.replace("    return", checked)
     folder = made(tmp_path / "board", {**FILES, "board.h": header, "test_board.c": main})
     async with ScriptedServer(MakesUpForIt()) as server:
-        finished, _, _ = await play(folder, server, "Implement the functions declared in board.h")
+        finished, _, _ = await play(folder, server, "Implement the functions declared in board.h", sections=FEW)
     assert finished.status == "complete", finished.reason
 
 
@@ -115,7 +117,7 @@ class OneOfTwoInPython:
 async def test_a_version_in_python_is_mended_by_an_edit(tmp_path: Path) -> None:
     folder = made(tmp_path / "board", PYTHON)
     async with ScriptedServer(OneOfTwoInPython()) as server:
-        finished, heard, _ = await play(folder, server, "Implement grains in board.py")
+        finished, heard, _ = await play(folder, server, "Implement grains in board.py", sections=FEW)
     assert finished.status == "complete", finished.reason
     assert [stage.counts["better"] for stage in of(heard, ev.StageFinished) if stage.stage == "versions"] == [1]
     shown = subprocess.run(["git", "show", f"{finished.branch}:board.py"], cwd=folder, capture_output=True, text=True)

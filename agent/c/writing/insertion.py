@@ -17,13 +17,27 @@ _WORD = re.compile(rb"[A-Za-z_]\w*")
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef", "linkage_specification"})
 
 
-def place_function(source: bytes, name: str, extracted: Extracted) -> bytes:
+def place_function(source: bytes, name: str, extracted: Extracted, earlier: Collection[str] = ()) -> bytes:
     """``source`` with the definition of ``name`` replaced by the extracted one, or added at its end when there is none.
 
     The comment above the function stays; helpers go before that comment; the file's newline style is kept. A static
     function that is called here and stands further down gets a prototype above. Includes are not touched: whether one is
-    needed is for the compiler to say.
+    needed is for the compiler to say. Of the static functions ``earlier`` (as they were written), which came along with
+    versions before this one, those go that it brings along itself, and those that nobody calls any more: an unused function
+    is an error under ``-Werror``.
     """
+    brought, known = _names_in(extracted.helpers), _names_in(earlier)
+    placed = _placed(_without(source, brought & known), name, extracted)
+    while orphans := [one for one in known - brought if _is_orphan(placed, one)]:
+        placed = _without(placed, orphans)
+    return placed
+
+
+def _names_in(pieces: Collection[str]) -> set[str]:
+    return {one.name for piece in pieces for one in functions(piece.encode())}
+
+
+def _placed(source: bytes, name: str, extracted: Extracted) -> bytes:
     text = styled(source, extracted.function_text.strip("\n"))
     current = find_definition(source, name)
     if current is None:
@@ -36,6 +50,21 @@ def place_function(source: bytes, name: str, extracted: Extracted) -> bytes:
     placed = insert_before_functions(placed, _block(types, source)) if types else placed
     own = [one.name for piece in private for one in functions(piece.encode())]
     return _with_prototypes(placed, {name, *own})
+
+
+def _without(source: bytes, names: Collection[str]) -> bytes:
+    """``source`` without the static functions ``names``: definitions and prototypes, with their comments."""
+    for one in reversed([one for one in functions(source) if one.name in names and one.static]):
+        start = one.doc_start if one.doc_start >= 0 else one.start
+        source = source[:start].rstrip(b" \t") + source[one.end :].lstrip()
+    return source
+
+
+def _is_orphan(source: bytes, name: str) -> bool:
+    """Whether a static function is defined and named nowhere else."""
+    own = [one for one in functions(source) if one.name == name]
+    outside = _WORD.findall(_without(source, [name]))
+    return any(one.defined and one.static for one in own) and name.encode() not in outside
 
 
 def _with_prototypes(source: bytes, callers: Collection[str]) -> bytes:

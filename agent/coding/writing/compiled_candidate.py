@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from agent.c.surroundings import reachable_headers
 from agent.c.writing.extract import Extracted
@@ -20,13 +20,17 @@ MENDED = 4
 
 
 class CandidateTrial:
-    """Where versions of ``wanted`` are tried. ``last`` is the report of the newest compile."""
+    """Where versions of ``wanted`` are tried. ``last`` is the report of the newest compile; ``helpers`` are the functions
+    that came along with versions before, of whatever function, as they were written."""
 
-    def __init__(self, ctx: RunContext, wanted: OpenFunction, files: Files, compile: CompileFile) -> None:
+    def __init__(
+        self, ctx: RunContext, wanted: OpenFunction, files: Files, compile: CompileFile, helpers: Collection[str] = ()
+    ) -> None:
         self.ctx = ctx
         self.wanted = wanted
         self.files = files
         self.compile = compile
+        self.helpers = helpers
         self.last: CompileReport = Compiled(False)
         self._includes: list[tuple[str, str]] = []
 
@@ -44,7 +48,7 @@ class CandidateTrial:
         """Write a version into the file, and tell of it."""
         self._includes = []
         path, before = self.wanted.path, self.source
-        placed = place_function(before, self.wanted.name, extracted)
+        placed = place_function(before, self.wanted.name, extracted, self.helpers)
         self.files.write_bytes(path, placed)
         removed, added = changed_lines(before.decode("utf-8", "replace"), placed.decode("utf-8", "replace"))
         self.ctx.emit(EditApplied(path, "function", self.wanted.name, added, removed))

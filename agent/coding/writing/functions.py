@@ -80,6 +80,7 @@ async def implement_function(
     waiting: Waiting | None = None,
     more: Callable[[], bool] = lambda: True,
     asked: int = 0,
+    helpers: Collection[str] = (),
 ) -> FunctionResult:
     """Write ``wanted`` into its file. On success its new body stands there and compiles; on failure the file is as before
     (with a stub where the function was not defined at all, so that the program can still be linked).
@@ -95,6 +96,7 @@ async def implement_function(
         lock: guards the files while functions are written concurrently; the model is asked outside of it.
         kept: awaited under the lock as soon as the version to keep stands in its file.
         asked: how often the function was asked for before: versions are drawn with the seeds and temperatures behind these.
+        helpers: the functions that came along with versions before; those that nobody calls any more go.
         more: whether the budget allows another version once one compiles.
         waiting: versions that wait for something else to be defined first. One that waits for this function's turn is
             compiled again before the model is asked; one that comes to wait ends the work without a try being spent.
@@ -104,7 +106,7 @@ async def implement_function(
     """
     writer = _Writer(ctx, wanted, files, compile, task, failure, score, lock or asyncio.Lock(), kept, waiting or Waiting())
     writer.examples, writer.cards, writer.more = tuple(examples), tuple(cards), more
-    writer.asked, writer.enough = asked, enough
+    writer.asked, writer.enough, writer.trial.helpers = asked, enough, helpers
     return await writer.run(
         ctx.config.coding.max_attempts if max_attempts is None else max_attempts,
         ctx.config.coding.samples if samples is None else samples,

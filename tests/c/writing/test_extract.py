@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.c.writing.extract import extract_function
+from agent.c.writing.extract import Extracted, extract_function
 from agent.c.writing.insertion import place_function
 from agent.c.writing.stubs import is_stub
 
@@ -273,3 +273,14 @@ def test_a_long_reply_is_read_in_time_linear_in_its_length(reply: str) -> None:
 def test_as_deep_as_people_write_is_read() -> None:
     deep = "if (value) { " * 60 + "value++;" + " }" * 60
     assert take(f"```c\nint ring_push(ring_t *r, int value)\n{{ {deep} return r->items[{'(' * 60}0{')' * 60}]; }}\n```").ok
+
+
+def test_helpers_of_a_version_before_go_with_it() -> None:
+    source = b"static int mine(void)\n{\n    return 3;\n}\n\nint f(int n)\n{\n    return 0;\n}\n"
+    deep, helper = "int deep(int n)\n{\n    return n;\n}", "int helper(int n)\n{\n    return deep(n) + mine();\n}"
+    first = Extracted("int f(int n)\n{\n    return helper(n);\n}", (f"static {deep}", f"static {helper}"))
+    placed = place_function(source, "f", first)
+    again = place_function(placed, "f", first, first.helpers)
+    assert again.count(b"static int helper") == again.count(b"static int deep") == 1
+    alone = place_function(again, "f", Extracted("int f(int n)\n{\n    return n;\n}"), first.helpers)
+    assert b"helper" not in alone and b"deep" not in alone and b"static int mine" in alone, "mine was there before"
