@@ -33,12 +33,14 @@ _SCALAR = frozenset({"primitive_type", "sized_type_specifier"})
 
 
 class _Place(NamedTuple):
-    """Where a warning is: the nodes that begin on its line, its column (0: unknown), what it quotes, and the function."""
+    """Where a warning is: the nodes that begin on its line, its column (0: unknown), what it quotes, the function, and what
+    it says."""
 
     nodes: list[tree_sitter.Node]
     column: int
     quoted: list[tuple[str, str]]
     function: tree_sitter.Node
+    message: str = ""
 
     @property
     def name(self) -> str:
@@ -67,7 +69,7 @@ def without_promoted_warnings(
             return source, ()
         nodes = [node for node in walk(function) if node.start_point[0] == one.line - 1]
         quoted = [(found[1], found[2] or "") for found in _QUOTED.finditer(one.message)]
-        edit = _MENDS[option_of(one)](_Place(nodes, one.column, quoted, function))
+        edit = _MENDS[option_of(one)](_Place(nodes, one.column, quoted, function, one.message))
         if edit is None:
             return source, ()
         how = f"mended with `{edit.text.strip()}`" if edit.text else "taken out"
@@ -167,12 +169,27 @@ def _discarded_const(place: _Place) -> Replacement | None:
     if found is None:
         assignment = next((node for node in place.nodes if node.type == "assignment_expression"), None)
         left = assignment.child_by_field_name("left") if assignment is not None else None
-        if left is None or left.type != "identifier":
-            return None
-        found = _declaration_of(place._replace(quoted=[(text_of(left), "")]))
+        if left is not None and left.type == "identifier":
+            found = _declaration_of(place._replace(quoted=[(text_of(left), "")]))
     if found is None or len(found.children_by_field_name("declarator")) != 1 or "const" in text_of(found).split():
-        return None
+        return _cast_away(place)
     return Replacement(found.start_byte, found.start_byte, "const ")
+
+
+def _cast_away(place: _Place) -> Replacement | None:
+    """The value as it is, by way of a pointer to void: what the code does without the option."""
+    for node in place.nodes:
+        value: tree_sitter.Node | None = None
+        if place.message.startswith("passing"):
+            given = node.parent is not None and node.parent.type == "argument_list"
+            value = node if given and node.start_point[1] + 1 == place.column else None
+        elif node.type == "return_statement":
+            value = next(iter(node.named_children), None)
+        elif node.type in ("assignment_expression", "init_declarator"):
+            value = node.child_by_field_name("right") or node.child_by_field_name("value")
+        if value is not None and value.type != "initializer_list":
+            return _wrapped(value, "(void *)")
+    return None
 
 
 def _not_static(place: _Place) -> Replacement | None:
@@ -220,6 +237,35 @@ def _all_bits(place: _Place) -> Replacement | None:
     return None
 
 
+def _always(place: _Place) -> Replacement | None:
+    """A comparison that its operands' types decide. A local variable that is compared with more than it can hold, or with
+    less than zero, was meant to hold that: its type becomes a wider one, signed in the second case. Any other comparison is
+    what the compiler says of it."""
+    for node in place.nearest("binary_expression"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None or text_of(caret_node(node)) not in _COMPARISONS:
+            continue
+        variable, other = (left, right) if left.type == "identifier" else (right, left)
+        declaration = _declaration_of(place._replace(quoted=[(text_of(variable), "")]))
+        kind = declaration.child_by_field_name("type") if declaration is not None else None
+        signed = text_of(other) == "0" or (kind is not None and not _is_unsigned((text_of(kind), "")))
+        if variable.type == "identifier" and kind is not None and kind.type in (*_SCALAR, "type_identifier"):
+            return Replacement(kind.start_byte, kind.end_byte, "long long" if signed else "unsigned long long")
+        if found := re.search(r"always (true|false)", place.message):
+            return Replacement(node.start_byte, node.end_byte, "1" if found[1] == "true" else "0")
+    return None
+
+
+def _static_first(place: _Place) -> Replacement | None:
+    """``const static int a`` becomes ``static const int a``."""
+    for node in (one for one in place.nodes if one.type in ("declaration", "function_definition")):
+        stored = next((one for one in node.children if one.type == "storage_class_specifier"), None)
+        if stored is not None and stored.start_byte > node.start_byte:
+            before = (node.text or b"")[: stored.start_byte - node.start_byte].decode("utf-8", "replace").strip()
+            return Replacement(node.start_byte, stored.end_byte, f"{text_of(stored)} {before}")
+    return None
+
+
 _MENDS: dict[str, Callable[[_Place], Replacement | None]] = {
     "sign-compare": _sign_compare,
     "char-subscripts": _char_subscripts,
@@ -240,4 +286,9 @@ _MENDS: dict[str, Callable[[_Place], Replacement | None]] = {
     "logical-op-parentheses": _parentheses,
     "return-type": _no_return,
     "shift-count-overflow": _all_bits,
+    "type-limits": _always,
+    "tautological-constant-out-of-range-compare": _always,
+    "tautological-unsigned-zero-compare": _always,
+    "tautological-type-limit-compare": _always,
+    "old-style-declaration": _static_first,
 }
