@@ -38,7 +38,7 @@ QUICK_SECONDS = 8.0
 """Seconds for edits that are read from what the checks say of one version."""
 
 SLOWEST_VERSION = 10.0
-"""Seconds of the checks up to which single versions of a function are searched for an edit."""
+"""Seconds of the checks up to which a version that was just drawn is searched for an edit."""
 
 SLOWEST = 90.0
 """Seconds of the checks up to which edits are searched for."""

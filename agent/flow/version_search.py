@@ -10,7 +10,7 @@ from agent.coding.files import put_back
 from agent.coding.open_items import OpenFunction
 from agent.coding.writing.candidates import Candidate
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import SLOWEST_VERSION, can_search, search_version
+from agent.flow.search_repair import can_search, search_version
 from agent.flow.steps import StepRunner
 from agent.flow.versions import is_better, keep_versions, placed
 from agent.values import CheckResult
@@ -18,6 +18,9 @@ from agent.values import CheckResult
 STAGE = "versions"
 EACH_SECONDS = 5.0
 """Seconds for the edits of one version. Six of fifteen searches that mended what was written had found it by then."""
+
+SLOWEST = 2.0
+"""Seconds of the checks up to which a version is searched: where a test does not end, no time is left for edits."""
 
 MOST = 4
 """Versions that are searched before new ones are drawn."""
@@ -42,7 +45,7 @@ class VersionSearch:
         best, waiting = self.parts.checks.best, self._unsearched(names)[:MOST]
         if not standing and all(self._stands(*one) for one in waiting):
             return False
-        if best is None or not waiting or not can_search(self.parts.ctx, best) or best.seconds > SLOWEST_VERSION:
+        if best is None or not waiting or not can_search(self.parts.ctx, best):
             return False
         start = await self.parts.workspace.head()
         found: tuple[OpenFunction, dict[str, bytes]] | None = None
@@ -80,7 +83,7 @@ class VersionSearch:
         if await placed(parts, self.runner, [wanted], [version]) is None:
             return None, nothing
         now = await parts.checks.measure()
-        if now is not None and not now.ok:
+        if now is not None and not now.ok and now.seconds < SLOWEST:
             done = await search_version(
                 parts.ctx, parts.workspace, parts.found.task, parts.checks, EACH_SECONDS, parts.found.hidden
             )
