@@ -1,5 +1,5 @@
-"""Versions that were not kept, each searched for a small edit: one with a slip in every result passes fewer checks than one
-that is wrong in another way, and is nearer to being right. No model is asked."""
+"""Versions of functions, each searched for a small edit, whether it was kept or not: one with a slip in every result passes
+fewer checks than one that is wrong in another way, and is nearer to being right. No model is asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EACH_SECONDS = 4.0
 """Seconds for the edits of one version, beside 2 s until the first one is tried. Six of fifteen searches that mended what
 was written had found it in 5 s."""
 
-SLOWEST = 2.0
+SLOWEST_CHECKS = 2.0
 """Seconds of the checks up to which a version is searched: where a test does not end, no time is left for edits."""
 
 MOST = 3
@@ -84,7 +84,7 @@ class VersionSearch:
         if await placed(parts, self.runner, [wanted], [version]) is None:
             return None, nothing
         now = await parts.checks.measure()
-        if now is not None and not now.ok and now.seconds < SLOWEST:
+        if now is not None and not now.ok and now.seconds < SLOWEST_CHECKS:
             done = await search_version(
                 parts.ctx, parts.workspace, parts.found.task, parts.checks, EACH_SECONDS, parts.found.hidden
             )
@@ -104,6 +104,6 @@ class VersionSearch:
         if now is None or best is None or not is_better(now, best) or parts.checks.lost(now):
             await self.runner.roll_back(start)
             return False
-        what = f"Take another version of {wanted.name}, with a small edit"
+        what = f"Take the version of {wanted.name} that comes furthest with one edit at most"
         await keep_versions(parts, self.runner, [wanted], now, start, what)
         return True
