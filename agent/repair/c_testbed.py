@@ -149,7 +149,9 @@ class CommandBed:
             )
         names = dict(enumerate(sources, 1))
         alone = ENDLESS in self._base.output
-        files = {path: _traced(path, sources[path], number, alone) for number, path in names.items()}
+        checks = [*self.baseline.failing, *self.baseline.passing]
+        tests = {path: text for path, text in sources.items() if c_trace.holds_tests(path, text, checks)}
+        files = {path: _traced(path, sources[path], number, path in tests, alone) for number, path in names.items()}
         try:
             async with self.workers.one() as worker:
                 folder = worker.folder / "trace"
@@ -168,7 +170,6 @@ class CommandBed:
         if not any(processes):
             note = "The instrumented build left no trace, so functions are ranked by names and by what the checks say."
             return [], self._blamed(sources), note
-        tests = {path: text for path, text in sources.items() if is_test_file(path)}
         output = self._base.output if alone else reply.output  # an isolated test tells its line: here one is put in above it
         found = c_trace.traces_of(processes, names, _ordered(output), output, tests)
         return _with_declarations(found, sources), self._blamed(sources), ""
@@ -343,10 +344,10 @@ class CommandBed:
         await self.workers.close()
 
 
-def _traced(path: str, source: bytes, number: int, alone: bool) -> str:
+def _traced(path: str, source: bytes, number: int, of_tests: bool, alone: bool) -> str:
     """The instrumented text of a file; one of tests ``alone`` in processes of their own, where one does not end."""
-    text = c_trace.instrumented(path, source, number).decode("utf-8", "surrogateescape")
-    reader = reader_of(path) if alone and is_test_file(path) else None
+    text = c_trace.instrumented(path, source, number, of_tests=of_tests).decode("utf-8", "surrogateescape")
+    reader = reader_of(path) if alone and of_tests else None
     return (reader.tests.isolated(text, path) if reader is not None else "") or text
 
 

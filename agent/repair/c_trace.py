@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import tree_sitter
@@ -67,10 +67,18 @@ static void cra_note(int file, int line) {
 """  # noqa: E501
 
 
-def instrumented(path: str, source: bytes, number: int) -> bytes:
-    """The text with every statement recorded. ``number`` (from 1) stands for the file; a test file is recorded negative.
-    A file without statements stays as it is: a function that nothing calls is an error under ``-Werror``."""
-    sign = -number if is_test_file(path) else number
+def holds_tests(path: str, source: bytes, checks: Collection[str]) -> bool:
+    """Whether a file holds tests: by its name, or since one of its functions is called as one of the ``checks``."""
+    if is_test_file(path):
+        return True
+    words = {word for name in checks for word in _WORD.findall(name)}
+    return any(one.name in words for one in functions_of(path, source) if one.name != "main")
+
+
+def instrumented(path: str, source: bytes, number: int, *, of_tests: bool) -> bytes:
+    """The text with every statement recorded. ``number`` (from 1) stands for the file, negative for one ``of_tests``. A file
+    without statements stays as it is: a function that nothing calls is an error under ``-Werror``."""
+    sign = -number if of_tests else number
     parts: list[tuple[int, bytes]] = []
     for function in functions_of(path, source):
         if function.node.has_error:
@@ -165,10 +173,12 @@ def _by_context(
         path, line = check
         bad = told.fails(running, path, _statement_lines(texts[path], line))
         own = {place for place in lines if not is_protected(place[0])}
+        before = frozenset(earlier - lines) if bad else frozenset()
         if bad and not own:
             lines |= earlier
+            before = frozenset()
         if lines:
-            found.append(Trace(f"{path}:{line}", not bad, frozenset(lines)))
+            found.append(Trace(f"{path}:{line}", not bad, frozenset(lines), before))
         if own:
             earlier, latest = (earlier | own if running else own), own
         lines = set()
@@ -194,7 +204,7 @@ def _by_context(
     if check is not None and lines:  # where the program ended, by itself or not
         ended_badly = all(one.passed for one in found) and told.may_fail(running)
         if ended_badly:
-            found.append(Trace(f"{check[0]}:{check[1]}", False, frozenset(lines)))
+            found.append(Trace(f"{check[0]}:{check[1]}", False, frozenset(lines), frozenset(earlier - lines)))
         else:
             close()
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
@@ -21,6 +22,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 _NAMED_BONUS = 0.15
 _BLAMED_BONUS = 0.25
 _SAME_CAUSE = 0.5
+_EARLIER = 0.5
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -29,6 +31,9 @@ class Trace(msgspec.Struct, frozen=True):
     name: str
     passed: bool
     lines: frozenset[Place]
+    earlier: frozenset[Place] = frozenset()
+    """What the same test executed before a check of it that failed, and that check did not: it may have left behind what
+    the check then saw."""
 
 
 class Suspect(msgspec.Struct, frozen=True):
@@ -42,17 +47,17 @@ class Suspect(msgspec.Struct, frozen=True):
 
 
 def line_scores(traces: Sequence[Trace]) -> dict[Place, float]:
-    """Every line that a failing check executes, with its score."""
+    """Every line that a failing check executes, with its score; at half of it those that only came earlier in its test."""
     failing = [trace for trace in traces if not trace.passed]
-    failed: dict[Place, int] = {}
-    passed: dict[Place, int] = {}
-    for trace in traces:
-        counts = passed if trace.passed else failed
-        for place in trace.lines:
-            counts[place] = counts.get(place, 0) + 1
-    return {
-        place: count / math.sqrt(len(failing) * (count + passed.get(place, 0))) for place, count in failed.items() if failing
-    }
+    failed = Counter(place for trace in failing for place in trace.lines)
+    earlier = Counter(place for trace in failing for place in trace.earlier if place not in failed)
+    passed = Counter(place for trace in traces if trace.passed for place in trace.lines)
+
+    def score(place: Place, count: int) -> float:
+        return count / math.sqrt(len(failing) * (count + passed[place]))
+
+    direct = {place: score(place, count) for place, count in failed.items()}
+    return direct | {place: _EARLIER * score(place, count) for place, count in earlier.items()}
 
 
 def rank_functions(

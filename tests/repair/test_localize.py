@@ -199,6 +199,46 @@ def test_a_check_that_calls_nothing_blames_what_its_test_executed_before() -> No
     assert lines == {"t.c:5": {3, 4}}
 
 
+def test_what_a_test_executed_before_its_failing_check_is_less_suspicious() -> None:
+    """The function that left behind what a getter then tells is found, behind the getter."""
+    source = b"static void test_put(void)\n{\n    put(1);\n    CHECK(done());\n    CHECK(count() == 1);\n}\n"
+    records = [(-2, 3), (1, 2), (-2, 4), (1, 5), (-2, 5), (1, 9)]
+    [_, failed] = traces_of([records], {1: "box.c", 2: "t.c"}, [("test_put", False)], "t.c:5:test_put:FAIL", {"t.c": source})
+    assert (failed.passed, failed.lines) == (False, {("box.c", 9)}) and ("box.c", 2) in failed.earlier
+    scores = line_scores([failed])
+    assert scores["box.c", 9] == 1.0 and scores["box.c", 2] == 0.5
+
+
+NAMED = """#include <stdio.h>
+#include "../walk.h"
+#define CHECK(x) do { if (!(x)) { printf("acceptance/walk.c:%d: not true: %s\\n", __LINE__, #x); return 1; } } while (0)
+static const int a[] = {10, 40};
+static int test_total(void) { CHECK(total(a, 2) == 50); return 0; }
+static int test_next(void) {
+    CHECK(next(a, 2, 10) == 40);
+    return 0;
+}
+int main(void) {
+    printf("%s test_total\\n", test_total() ? "FAIL" : "PASS");
+    int bad = test_next();
+    printf("%s test_next\\n", bad ? "FAIL" : "PASS");
+    return bad;
+}
+"""
+
+
+@needs_cc
+async def test_tests_are_known_by_the_names_of_the_checks_wherever_they_lie(tmp_path: Path) -> None:
+    root = walk(tmp_path)
+    (root / "acceptance").mkdir()
+    (root / "acceptance/walk.c").write_text(NAMED)
+    (root / "Makefile").write_text(MAKE.replace("tests/test_walk", "acceptance/walk"))
+    _, traces, note = await traced(root)
+    lines = {trace.passed: {line for _, line in trace.lines} for trace in traces}
+    assert note == "" and lines.keys() == {False, True}
+    assert lines[False].isdisjoint(lines[True]), "next and total are told apart"
+
+
 def test_ochiai_of_a_line_that_only_failing_checks_run() -> None:
     traces = [Trace("a", False, frozenset({("m.py", 1), ("m.py", 2)})), Trace("b", True, frozenset({("m.py", 1)}))]
     scores = line_scores(traces)
@@ -271,7 +311,7 @@ int getpid(struct file *f) { return f->left; }
 def test_an_instrumented_file_has_no_warning_of_its_own(tmp_path: Path, compiler: str, source: bytes) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
-    (tmp_path / "f.c").write_bytes(instrumented("f.c", source, 1))
+    (tmp_path / "f.c").write_bytes(instrumented("f.c", source, 1, of_tests=False))
     for standard in ("c89", "c99"):
         words = [compiler, f"-std={standard}", *STRICT, "-c", "f.c", "-o", "f.o"]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
