@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Sequence
 
 from agent.events import FailureSignals
+from agent.flow.blame import Blame
 from agent.flow.diagnosis import SOURCE, crashed
 from agent.flow.relevant_failures import relevant_failures, written_by
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import NEARLY, PARTLY, as_it_began, passes_partly, search_repair
 from agent.flow.steps import StepRunner
 from agent.flow.version_search import VersionSearch
-from agent.language.test_names import test_function
-from agent.planning.adjustment.adjust import find_causes
-from agent.planning.schema import StepResult
 from agent.planning.signals import as_shown
-from agent.values import CheckResult, FailureSignal, PlanStep
+from agent.values import CheckResult, FailureSignal
 
 FIRST_SEARCH, NEAR_SEARCH = 15.0, 30.0
 """Seconds of the first search of a state, and of one where nearly all checks pass. Of 15 searches that mended what was
@@ -49,6 +46,7 @@ class Rework:
         self.parts = parts
         self.runner = runner
         self.ctx = parts.ctx
+        self.blame = Blame(parts, runner)
         self.versions = VersionSearch(parts, runner)
         self._searched: dict[str, _Depth] = {}
         self._told_why_not = False
@@ -74,7 +72,7 @@ class Rework:
         """Search the versions that were written for an edit by rule, shortly, then what stands there."""
         while not self.parts.outcome.steps_failed and await self._needed():
             best, done = self.parts.checks.best, self.runner.done
-            blamed = await asyncio.to_thread(self._by_tests, best, done) if best is not None else []
+            blamed = await asyncio.to_thread(self.blame.by_tests, best, done) if best is not None else []
             names = [name for step in blamed or done for name in step.target_symbols]
             if not await self.versions.run(names, standing=not self._may_be_near(PARTLY)):
                 break
@@ -162,7 +160,7 @@ class Rework:
         signals = _about(reasons, why.signals)
         self.ctx.emit(FailureSignals(signals))
         self.parts.checks.blame(why.faulty)
-        blamed = [step for step in await self._blamed(now, signals) if not self.runner.by_facts(step)]
+        blamed = [step for step in await self.blame.ranked(now, signals) if not self.runner.by_facts(step)]
         for step in blamed[:REWORKED]:
             if not self.parts.budget.allows():
                 break
@@ -172,40 +170,8 @@ class Rework:
             result, _ = await self.runner.carry_out(step, failure, anew=True)
             if result.success:
                 return True
+            self.blame.in_vain(now, step)
         return False
-
-    async def _blamed(self, now: CheckResult, signals: tuple[FailureSignal, ...]) -> list[PlanStep]:
-        """Executed steps to do again: those that the failing tests use, told apart by the passing ones; where no test is
-        known, by root-cause verdicts where they are on, else by the failures' own words; at last those that tests call."""
-        done = self.runner.done
-        if by_tests := await asyncio.to_thread(self._by_tests, now, done):
-            return by_tests
-        if now.passed or now.failed:  # the tests compile and run, so the headers that were laid down are right
-            done = [step for step in done if step.kind != "scaffold"]
-        found = await find_causes(
-            self.ctx,
-            task=self.parts.found.task,
-            results=[StepResult("checks", False, now.output[-4000:], signals=signals)],
-            executed=done,
-            cumulative_diff=await self.parts.workspace.diff(),
-            round_no=self.runner.rounds,
-        )
-        by_id = {step.id: step for step in done}
-        blamed = [by_id[name] for name in found.rework if name in by_id]
-        if blamed or len(done) == 1:
-            return blamed or done  # where one step did all there is nobody else to blame
-        written = [step for step in done if step.kind == "function_implement"]
-        return [step for step in written if any(map(self.runner.is_tested, step.target_symbols))]
-
-    def _by_tests(self, now: CheckResult, done: Sequence[PlanStep]) -> list[PlanStep]:
-        """The steps that wrote what failing tests use, the most suspicious first; none where the tests do not tell."""
-        failing = [test_function(one) for one in now.failing]
-        told: dict[str, float] = {}
-        for step in (one for one in done if one.kind == "function_implement"):
-            suspicion = max((self.runner.suspicion(name, failing) or 0.0 for name in step.target_symbols), default=0.0)
-            if suspicion:
-                told[step.id] = suspicion
-        return sorted((step for step in done if step.id in told), key=lambda step: -told[step.id])
 
 
 def _about(reasons: tuple[str, ...], signals: tuple[FailureSignal, ...]) -> tuple[FailureSignal, ...]:

@@ -16,12 +16,17 @@ from agent.planning.signal_exit import by_command, death, fallback_message
 from agent.planning.signal_lines import PYTEST_TITLE, Hit, decisive_lines
 from agent.planning.signal_text import last_line, prepared, window
 from agent.values import FailureCategory, FailureSignal
+from agent.workspace.testoutput import read_outcome
 
 MESSAGE_CAP = 500
 """Characters a message may have."""
 
 SHOWN = 3
 """Failures that a model is shown at once; more do not help a small one."""
+
+_NEAR = 60
+"""Lines on each side of a test's failure among which those are left out that say of another test that it passed: they tell
+nothing, and the names in them would point at what works."""
 
 NO_INFO = "Step failed with no error info"
 
@@ -138,4 +143,8 @@ def _message(lines: list[str], hit: Hit) -> str:
         start += int(lines[start].strip() == hit.key)
         ends = (n for n in range(hit.line, len(lines)) if PYTEST_TITLE.match(lines[n]) or lines[n].startswith("===="))
         return f"{hit.key}\n{window(lines, hit.line, MESSAGE_CAP - len(hit.key) - 1, start, next(ends, None))}"
+    if hit.category == "test_failure":
+        near = range(max(0, hit.line - _NEAR), min(len(lines), hit.line + _NEAR))
+        kept = [n for n in near if n == hit.line or not read_outcome(lines[n]).passing]
+        return window([lines[n] for n in kept], kept.index(hit.line), MESSAGE_CAP)
     return window(lines, hit.line, MESSAGE_CAP)
