@@ -16,10 +16,14 @@ from agent.planning.adjustment.evidence import evidence
 from agent.planning.adjustment.failures import Failure
 from agent.planning.schema import StepResult
 from agent.regular_files import read_inside
-from agent.repair.functions import functions_of
+from agent.repair.functions import functions_of, walk
 from agent.values import CheckResult, FailureSignal, PlanStep
 
-_SIMPLE = {"return_statement", "expression_statement"}
+_DOING = {
+    "call_expression", "call", "assignment_expression", "assignment", "augmented_assignment", "update_expression",
+    "init_declarator", "for_statement", "while_statement", "do_statement", "yield", "raise_statement", "list_comprehension",
+}  # fmt: skip
+"""Nodes of C and Python without any of which a function only tells what is there."""
 
 
 class Blame:
@@ -72,8 +76,8 @@ class Blame:
         blamed = blamed or done  # where one step did all there is nobody else to blame
         if found.how != "evidence":
             return blamed
-        simple = await asyncio.to_thread(_simple_steps, self._parts.workspace.root, done)
-        return sorted(dict.fromkeys([*blamed, *_named(now, done)]), key=lambda step: step.id in simple)
+        telling = await asyncio.to_thread(_telling_steps, self._parts.workspace.root, done)
+        return sorted(dict.fromkeys([*blamed, *_named(now, done)]), key=lambda step: step.id in telling)
 
 
 def _key(now: CheckResult, step: PlanStep) -> tuple[frozenset[str], str]:
@@ -89,16 +93,14 @@ def _named(now: CheckResult, done: Sequence[PlanStep]) -> list[PlanStep]:
     return sorted((step for step in written if points[step.id]), key=lambda step: -points[step.id])
 
 
-def _simple_steps(root: Path, done: Sequence[PlanStep]) -> set[str]:
-    """The steps whose functions are a single statement each. A failing line often calls one to see what another function
-    did, and there is little in it that can be wrong. Blocking."""
-    found: dict[str, list[bool]] = {}
+def _telling_steps(root: Path, done: Sequence[PlanStep]) -> set[str]:
+    """The steps whose functions only tell what others left behind: they call, set and repeat nothing. A failing line often
+    holds one, and there is little in it that can be wrong. Blocking."""
+    found: dict[str, bool] = {}
     for path in {path for step in done for path in step.target_files}:
         try:
             functions = functions_of(path, read_inside(root, root / path))
         except OSError:
             continue
-        for one in functions:
-            parts = [node.type for node in one.body.named_children if node.type != "comment"]
-            found.setdefault(one.name, []).append(len(parts) == 1 and parts[0] in _SIMPLE)
-    return {step.id for step in done if step.target_symbols and all(all(found.get(n, [False])) for n in step.target_symbols)}
+        found |= {one.name: all(node.type not in _DOING for node in walk(one.body)) for one in functions}
+    return {step.id for step in done if step.target_symbols and all(found.get(name) for name in step.target_symbols)}

@@ -25,6 +25,7 @@ def test_a_card_is_short_and_not_cut(language: str, card) -> None:  # type: igno
         ("c", "int compare; sorts the items in ascending order with qsort", "sorting"),
         ("c", "the entries are sorted by year, entries of one year alphabetically", "insert-in-order"),
         ("c", "Reads a number; uses strtol", "parsing-numbers"),
+        ("c", "a table with separate chaining; a key's bucket is its hash modulo the number of buckets", "hash-buckets"),
         ("c", "the set bits of the bitset's last word", "bit-masks"),
         ("python", "f(-1) raises ValueError: invalid input, an error", "errors-with-messages"),
         ("python", "counts the occurrences of each word; the count of duplicates", "counting"),
