@@ -1,24 +1,31 @@
 """A new test file for an interface, in a step of its own. It never touches a test that was there before.
 
 What a small model writes as a test is as likely wrong as the code it tests. So the file is run, and test functions that fail
-while others pass are taken out and told, since either side may be at fault.
+while others pass are taken out and told, since either side may be at fault; so are those that do not compile.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
 from agent.coding.files import Files
-from agent.coding.writing.candidates import CompileFile, compile_trouble, headline, room_for, temperature_for
+from agent.coding.writing.candidates import (
+    CompileFile,
+    compile_trouble,
+    errors_of,
+    headline,
+    room_for,
+    temperature_for,
+)
 from agent.context import RunContext
 from agent.events import EditApplied, EditRejected
 from agent.language.code_blocks import code_blocks
 from agent.languages import is_unit, language_of, named
 from agent.prompts import test_implement as words
-from agent.values import PlanStep
+from agent.values import Diagnostic, PlanStep
 
 LONGEST = 512
 """Tokens of a reply: some six short tests, half a minute on a processor. What is cut off is used as far as it is whole."""
@@ -142,6 +149,7 @@ class _Job:
         self.tests = self.language.tests
         self.best: _Best | None = None
         self._seen: set[str] = set()
+        self._refused: dict[str, str] = {}
         self._names: set[str] = set()
         for one in interface:
             self._names |= named(language_of(one)).public_names(files.read_bytes(one))
@@ -168,34 +176,55 @@ class _Job:
                 self.files.remove(self.path)
 
     async def _tried(self, text: str) -> str:
-        trouble = await self._written(text)
-        if trouble:
+        trouble, refused = await self._written(text), dict(self._refused)
+        if trouble and (not (text := self._left(text, refused)) or await self._written(text)):
             return trouble
         done = await self.run(self.path) if self.run is not None else TestRun(True)
         standing = self.files.read_bytes(self.path).decode("utf-8", "replace")  # includes may have been put in
         if done.ok:
-            self._keep(standing, {})
-            return ""
-        await self._trim(standing, done)
+            self._keep(standing, refused)
+            return trouble
+        await self._trim(standing, done, refused)
         return _told(done)
 
     async def _written(self, text: str) -> str:
+        """Write the file and compile it. Returns what the compiler says against it, "" for nothing."""
         self.files.write_bytes(self.path, text.encode())
+        self._refused = {}
         compiled = await self.compile(self.path, "") if is_unit(self.path) else None
         if compiled is None or compiled.ok:
             return ""
-        return compile_trouble(compiled, self.path, self.files.read_bytes(self.path))
+        standing = self.files.read_bytes(self.path)
+        self._refused = self._tests_with(errors_of(compiled.diagnostics), standing)
+        return compile_trouble(compiled, self.path, standing)
 
-    async def _trim(self, text: str, done: TestRun) -> None:
+    def _tests_with(self, errors: Sequence[Diagnostic], source: bytes) -> dict[str, str]:
+        """The test functions with an error in them, with what the compiler says; none where an error lies elsewhere."""
+        names = self.tests.names(source.decode("utf-8", "replace"))
+        symbols = [one for one in self.language.parse(source).symbols if one.name in names]
+        own = {one.name: range(one.line, one.end_line + 1) for one in symbols}
+        found: dict[str, str] = {}
+        for error in errors:
+            name = next((name for name, lines in own.items() if error.line in lines), "")
+            if not name:
+                return {}
+            found.setdefault(name, error.message)
+        return found
+
+    def _left(self, text: str, unwanted: Mapping[str, str]) -> str:
+        """The file without these tests; "" where they are none, or nothing is left that is to the point."""
+        left = self.tests.without(text, unwanted) if unwanted else ""
+        return "" if left and self._misses_the_point(left) else left
+
+    async def _trim(self, text: str, done: TestRun, refused: Mapping[str, str]) -> None:
         """Keep what passes of a file some of whose tests fail, if it passes without them."""
-        left = self.tests.without(text, done.failures) if done.failures else ""
-        tests = len(self.tests.names(left)) if left else 0
-        if left and self._misses_the_point(left):
+        left = self._left(text, done.failures)
+        if not left or self.run is None:
             return
-        if not left or self.run is None or (self.best is not None and tests <= len(self.best.tests)):
+        if self.best is not None and len(self.tests.names(left)) <= len(self.best.tests):
             return
         if not await self._written(left) and (await self.run(self.path)).ok:
-            self._keep(self.files.read_bytes(self.path).decode("utf-8", "replace"), done.failures)
+            self._keep(self.files.read_bytes(self.path).decode("utf-8", "replace"), {**refused, **done.failures})
 
     def _keep(self, text: str, dropped: dict[str, str]) -> None:
         self.best = _Best(text, tuple(self.tests.names(text)), dropped)

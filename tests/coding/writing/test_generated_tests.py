@@ -47,6 +47,16 @@ async def test_a_file_that_does_not_compile_is_taken_back_and_asked_again(tmp_pa
     assert outcome.ok and outcome.attempts == 2 and len(server.calls) == 2
 
 
+async def test_tests_that_do_not_compile_are_taken_out(tmp_path: Path) -> None:
+    """A variable that one test declares is used in the next: nothing for which half a minute is spent again."""
+    more = "static void test_count(void)\n{\n    ring_reset(&r);\n    assert(r.count == 0);\n}\n\n"
+    text = GOOD.replace("int main", f"{more}int main").replace("test_reset();\n", "test_reset();\n    test_count();\n")
+    outcome, server, files = await write(tmp_path, f"```c\n{text}```")
+    assert (outcome.ok, outcome.tests, len(server.calls)) == (True, ("test_reset",), 1), outcome.reason
+    assert "'r'" in outcome.dropped["test_count"]
+    assert b"test_count" not in files.read_bytes("tests/test_ring.c")
+
+
 async def test_an_existing_test_is_never_touched(tmp_path: Path) -> None:
     project(tmp_path / "repo")
     (tmp_path / "repo/tests").mkdir()
