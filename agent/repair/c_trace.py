@@ -157,57 +157,92 @@ def _by_context(
 ) -> list[Trace]:
     """A check is a statement of a test file that looks like one; what was executed since the check before belongs to it.
     One that fails and executes nothing of the program looks at what its test executed before it."""
-    told = _Told(outcomes, output, tests)
-    texts = {path: source.decode("utf-8", "replace").splitlines() for path, source in tests.items()}
-    found: list[Trace] = []
-    lines: set[Place] = set()
-    earlier: set[Place] = set()
-    latest: set[Place] = set()
-    check: tuple[str, int] | None = None
-    running = ""
-
-    def close() -> None:
-        nonlocal lines, earlier, latest
-        if check is None:
-            return
-        path, line = check
-        bad = told.fails(running, path, _statement_lines(texts[path], line))
-        own = {place for place in lines if not is_protected(place[0])}
-        before = frozenset(earlier - lines) if bad else frozenset()
-        if bad and not own:
-            lines |= earlier
-            before = frozenset()
-        if lines:
-            found.append(Trace(f"{path}:{line}", not bad, frozenset(lines), before))
-        if own:
-            earlier, latest = (earlier | own if running else own), own
-        lines = set()
-
-    last_test: tuple[str, int] | None = None
+    checks = _Checks(_Told(outcomes, output, tests), tests)
     for file, line in records:
-        if file > 0:
-            if file in names:
-                lines.add((names[file], line))
-            continue
-        path = names.get(-file, "")
-        if path not in texts:
-            continue
-        if check is not None:
-            close()
-        now = told.test_at(path, line) or running
-        if now != running:
-            running, earlier = now, latest  # declarations of a test stand before its first statement
-        last_test = (path, line)
-        text = texts[path][line - 1] if line <= len(texts[path]) else ""
-        check = last_test if told.is_check(text) or (path, line) in told.places else None
-    check = check or last_test
-    if check is not None and lines:  # where the program ended, by itself or not
-        ended_badly = all(one.passed for one in found) and told.may_fail(running)
-        if ended_badly:
-            found.append(Trace(f"{check[0]}:{check[1]}", False, frozenset(lines), frozenset(earlier - lines)))
-        else:
-            close()
-    return found
+        if file > 0 and file in names:
+            checks.lines.add((names[file], line))
+        elif file < 0 and names.get(-file, "") in tests:
+            checks.reach(names[-file], line)
+    checks.end()
+    return _merged(checks.found)
+
+
+class _Checks:
+    """The checks of one process, in the order in which it came to them."""
+
+    def __init__(self, told: _Told, tests: Mapping[str, bytes]) -> None:
+        self.found: list[Trace] = []
+        self.lines: set[Place] = set()
+        self._told = told
+        self._texts = {path: source.decode("utf-8", "replace").splitlines() for path, source in tests.items()}
+        self._running = ""
+        self._check: Place | None = None
+        self._last: Place | None = None
+        self._open: tuple[str, set[Place]] | None = None
+        self._earlier: set[Place] = set()
+        self._latest: set[Place] = set()
+
+    def reach(self, path: str, line: int) -> None:
+        """A statement of a test file: the check before it, if there is one, is over."""
+        if self._check is not None:
+            self._close(self._check)
+        now = self._told.test_at(path, line) or self._running
+        if now != self._running:
+            self._settle()
+            self._running, self._earlier = now, self._latest  # declarations of a test stand before its first statement
+        texts, self._last = self._texts[path], (path, line)
+        text = texts[line - 1] if line <= len(texts) else ""
+        self._check = self._last if self._told.is_check(text) or (path, line) in self._told.places else None
+
+    def end(self) -> None:
+        """The process ended, by itself or not."""
+        check = self._check or self._last
+        if check is not None and self.lines:
+            if all(one.passed for one in self.found) and self._told.may_fail(self._running):
+                self._open = None
+                self._failed(_named(check), self.lines)
+            else:
+                self._close(check)
+        self._settle()
+
+    def _close(self, check: Place) -> None:
+        path, line = check
+        own = {place for place in self.lines if not is_protected(place[0])}
+        if self._told.tells_no_place(self._running):
+            if self.lines:
+                self._open = (_named(check), set(self.lines))
+        elif self._told.fails(self._running, path, _statement_lines(self._texts[path], line)):
+            self._failed(_named(check), self.lines if own else self.lines | self._earlier)
+        elif self.lines:
+            self.found.append(Trace(_named(check), True, frozenset(self.lines)))
+        if own:
+            self._earlier = self._earlier | own if self._running else own
+            self._latest = own
+        self.lines = set()
+
+    def _settle(self) -> None:
+        """A test that fails and tells no place, since it crashed or went on, most probably failed at its last check."""
+        if self._open is not None:
+            self._failed(*self._open)
+        self._open = None
+
+    def _failed(self, name: str, lines: set[Place]) -> None:
+        if lines:
+            self.found.append(Trace(name, False, frozenset(lines), frozenset(self._earlier - lines)))
+
+
+def _named(check: Place) -> str:
+    return f"{check[0]}:{check[1]}"
+
+
+def _merged(traces: Sequence[Trace]) -> list[Trace]:
+    """One trace for each check and outcome: one in a loop of a hundred says no more than one that is reached once."""
+    found: dict[tuple[str, bool], Trace] = {}
+    for one in traces:
+        before = found.get((one.name, one.passed), one)
+        lines = before.lines | one.lines
+        found[one.name, one.passed] = Trace(one.name, one.passed, lines, (before.earlier | one.earlier) - lines)
+    return list(found.values())
 
 
 class _Told:
@@ -243,13 +278,16 @@ class _Told:
         """Whether a test fails; of one that is not known, whether any does."""
         return test in self.failing if test else bool(self.failing)
 
+    def tells_no_place(self, test: str) -> bool:
+        """Whether a test fails and the output tells no place of it."""
+        return test in self.failing and not (self._of.get(test) or self._of[""])
+
     def fails(self, test: str, path: str, lines: range) -> bool:
-        """Whether a check on ``lines`` fails while ``test`` runs ("": it is not known which one does). A test that fails and
-        tells no place, since it crashed, fails at all of its checks."""
+        """Whether a check on ``lines`` fails while ``test`` runs ("": it is not known which one does)."""
         if not self.may_fail(test):
             return False
         places = (self._of.get(test) or self._of[""]) if test else self.places
-        return bool(test and not places) or any((path, line) in places for line in lines)
+        return any((path, line) in places for line in lines)
 
 
 def _statement_lines(text: Sequence[str], line: int) -> range:

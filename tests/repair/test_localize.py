@@ -209,6 +209,20 @@ def test_what_a_test_executed_before_its_failing_check_is_less_suspicious() -> N
     assert scores["box.c", 9] == 1.0 and scores["box.c", 2] == 0.5
 
 
+def test_a_test_that_tells_no_place_fails_at_its_last_check_however_often_it_came_there() -> None:
+    source = b"static void test_all(void)\n{\n    for (;;)\n        CHECK(put(1));\n    CHECK(resize());\n}\n"
+    records = [*[(-2, 4), (1, 2)] * 3, (-2, 5), (1, 9)]
+
+    def traces(output: str) -> list[Trace]:
+        return traces_of([records], {1: "box.c", 2: "t.c"}, [("test_all", False)], output, {"t.c": source})
+
+    for output in ("FAIL test_all", "test_all: killed by signal 11"):
+        [failed] = traces(output)
+        assert (failed.passed, failed.lines, failed.earlier) == (False, {("box.c", 9)}, {("box.c", 2)})
+    told = traces("t.c:5: not true\nFAIL test_all")
+    assert [(one.name, one.passed) for one in told] == [("t.c:4", True), ("t.c:5", False)]
+
+
 NAMED = """#include <stdio.h>
 #include "../walk.h"
 #define CHECK(x) do { if (!(x)) { printf("acceptance/walk.c:%d: not true: %s\\n", __LINE__, #x); return 1; } } while (0)
