@@ -53,7 +53,8 @@ class Rework:
 
     async def run(self) -> None:
         """Work until the checks pass, or the rounds or the budget are used up. A round that mends nothing is no reason to
-        stop: the next one draws other versions."""
+        stop: the next one draws other versions. One that mends something leaves a state of which none was drawn yet, so
+        that long searches wait."""
         budget = self.parts.budget
         await self._by_rules()
         while self.runner.may_rework and await self._needed() and budget.allows():
@@ -64,8 +65,9 @@ class Rework:
                 better |= await self._failing_checks()
                 report.counts = {"mended": int(better)}
             await self._by_rules()
-            await self._by_small_edits(NEARLY, _Depth.WITH_MODEL)
-            await self._by_small_edits(PARTLY, _Depth.LONG)
+            if not better:
+                await self._by_small_edits(NEARLY, _Depth.WITH_MODEL)
+                await self._by_small_edits(PARTLY, _Depth.LONG)
         self.parts.outcome.mended = self._repaired()
 
     async def _by_rules(self) -> None:
