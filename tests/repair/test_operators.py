@@ -185,6 +185,7 @@ C = [
      "void f(int a) { switch (a) {\n  case 1:\n    g();\n    break;\n  case 2:\n    h(); } }"),
     ("sizeof", "void f(int *p) { memset(p, 0, sizeof(p)); }", "void f(int *p) { memset(p, 0, sizeof(*p)); }"),
     ("allocation", "char *f(int n) { return malloc(n); }", "char *f(int n) { return malloc(n + 1); }"),
+    ("cleared", "char *f(int n) { return malloc(n * 4); }", "char *f(int n) { return calloc(1, n * 4); }"),
     ("empty-member", "struct s *f(int n) { p->m = malloc(n * 4); return p; }",
      "struct s *f(int n) { if (n == 0) {\n    p->m = NULL;\n    return p;\n} p->m = malloc(n * 4); return p; }"),
     ("empty-member", "struct s *f(int n) { if (n <= 0) return NULL; p->m = malloc(n); return p; }",

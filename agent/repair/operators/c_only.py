@@ -71,6 +71,14 @@ def allocation(site: Site) -> Iterator[EditParts]:
                 yield site.replace(size, f"{name} * {text}", 0.7)
 
 
+@operator("cleared", "memory that begins as zeros", ("c",), weight=0.6)
+def cleared(site: Site) -> Iterator[EditParts]:
+    """``malloc(n)`` becomes ``calloc(1, n)``: a row of pointers is read before each has its value."""
+    for call in site.calls:
+        if call.name == "malloc" and len(call.arguments) == 1 and not call.receiver:
+            yield site.replace(call.node, f"calloc(1, {site.text(call.arguments[0])})")
+
+
 @operator("empty-member", "an object of no elements is handed back with null for them", ("c",), weight=0.5)
 def empty_member(site: Site) -> Iterator[EditParts]:
     """``if (n == 0) { p->items = NULL; return p; }`` before ``p->items = malloc(n * size)``: what an allocation of nothing

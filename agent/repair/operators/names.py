@@ -21,7 +21,7 @@ _PAIRS = (
     ("head", "tail"), ("start", "end"), ("begin", "end"), ("low", "high"), ("lo", "hi"), ("row", "col"), ("x", "y"),
     ("width", "height"), ("src", "dst"), ("source", "target"), ("read", "write"), ("size", "capacity"), ("count", "size"),
     ("remove", "discard"), ("sorted", "reversed"), ("round", "int"), ("get", "pop"), ("isspace", "isalpha"),
-    ("tolower", "toupper"), ("strcmp", "strncmp"), ("strcpy", "strncpy"), ("strchr", "strrchr"), ("malloc", "calloc"),
+    ("tolower", "toupper"), ("strcmp", "strncmp"), ("strcpy", "strncpy"), ("strchr", "strrchr"),
     ("memcpy", "memmove"), ("abs", "fabs"), ("isalpha", "isdigit"), ("fgets", "gets"), ("isxdigit", "isdigit"),
 )  # fmt: skip
 _MATES: dict[str, list[str]] = {}
