@@ -99,9 +99,9 @@ async def search_repair(
     others = [edit for edit in done.edits.values() if edit.number != done.chosen.number]
     for edit in [done.chosen, *others][:MOST_IN_PLACE]:
         if edit is not done.chosen:
-            why = "An edit before it passed in a copy but failed in the run's place."
+            why = "An edit before it passed in a copy and was not kept in the run's place."
             ctx.emit(RepairChosen(edit.number, why, guess=True))
-        if await _holds_in_place(ctx, workspace, checks, outcome, edit):
+        if await _holds_in_place(ctx, workspace, checks, outcome, edit, hidden if faults else None):
             return OtherEdits(ctx, workspace, checks, done.edits, edit.number)
     return None
 
@@ -172,19 +172,29 @@ async def as_it_began(workspace: Workspace) -> dict[str, bytes]:
 
 
 async def _holds_in_place(
-    ctx: RunContext, workspace: Workspace, checks: RunChecks, outcome: RunOutcome, edit: PassingEdit
+    ctx: RunContext,
+    workspace: Workspace,
+    checks: RunChecks,
+    outcome: RunOutcome,
+    edit: PassingEdit,
+    hidden: tuple[str, ...] | None = None,
 ) -> bool:
-    """Write an edit that made all checks pass in a copy, and keep it where they pass in the run's place too. Returns whether
-    they do."""
+    """Write an edit that made all checks pass in a copy, and keep it where they pass in the run's place too; with ``hidden``
+    tests, only where sanitizers, which blamed the code before, find nothing in it any more: what reads memory that was never
+    set passes by chance when the memory lies elsewhere. Returns whether it is kept."""
     for path, text in edit.texts.items():
         workspace.write_bytes(path, text)
     step = _step_of(edit, outcome)
     _announce(ctx, outcome, step, "search", "an edit that makes the failing checks pass was found")
     now = await checks.final()
-    if now is None or checks.regressed(now) or not now.ok:
+    why = "" if now is not None and now.ok and not checks.regressed(now) else "it fails in the worktree."
+    if not why and hidden is not None:
+        left = await diagnose(ctx, workspace, checks.command, hidden, checks.patience())
+        why = f"sanitizers still find a fault: {left[0].signal.message}" if left else ""
+    if why or now is None:
         await workspace.rollback(await workspace.head())
         outcome.planned = outcome.planned[:-1]
-        ctx.emit(StepFinished(step.id, False, "The edit passed in a copy but fails in the worktree.", rolled_back=True))
+        ctx.emit(StepFinished(step.id, False, f"The edit passed in a copy but {why}", rolled_back=True))
         return False
     await _keep(ctx, workspace, checks, outcome, step, now)
     outcome.mended, outcome.final = True, now

@@ -316,6 +316,67 @@ async def test_what_a_sanitizer_names_is_evidence(tmp_path: Path) -> None:
     assert "malloc(used(text) + 1)" in of(heard, ev.DiffReady)[0].diff
 
 
+ROWS = """#include <stdlib.h>
+struct rows { char **text; unsigned count; };
+int rows_open(struct rows *r, unsigned count)
+{
+    r->text = malloc(count * sizeof *r->text);
+    r->count = count;
+    return r->text != NULL;
+}
+unsigned rows_used(const struct rows *r)
+{
+    unsigned used = 0;
+    for (unsigned i = 0; i < r->count; i++)
+        if (r->text[i] && r->text[i][0])
+            used++;
+    return used;
+}
+"""
+ROWS_TEST = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct rows { char **text; unsigned count; };
+int rows_open(struct rows *, unsigned);
+unsigned rows_used(const struct rows *);
+static void test_empty(void)
+{
+    struct rows r;
+    char *old = malloc(40);
+    memset(old, 7, 40);
+    free(old);
+    rows_open(&r, 5);
+    printf("%s test_empty\\n", rows_used(&r) == 0 ? "PASS" : "FAIL");
+    free(r.text);
+}
+int main(void)
+{
+    puts("PASS begun");
+    fflush(stdout);
+    test_empty();
+    return 0;
+}
+"""
+
+
+@needs_cc
+@pytest.mark.parametrize("operators", [("allocation",), ("allocation", "cleared")])
+async def test_an_edit_that_passes_by_chance_is_not_kept(tmp_path: Path, operators: tuple[str, ...]) -> None:
+    """A larger block is one that nobody used before, so that what is never set happens to be 0."""
+    make = "test: t\n\t./t\nt: rows.c test_rows.c\n\t$(CC) $(CFLAGS) -g -o $@ $^\n"
+    repo = repository(tmp_path, {"rows.c": ROWS, "test_rows.c": ROWS_TEST, "Makefile": make})
+    async with ScriptedServer("no") as server:
+        finished, heard = await play(repo, server, with_model=False, repair=only(*operators))
+    if not any(one.counts.get("found") for one in of(heard, ev.StageFinished) if one.stage == "diagnosis"):
+        pytest.skip("no compiler here has sanitizers")
+    assert of(heard, ev.CandidatePassed), "the larger block passes"
+    refused = [one.detail for one in of(heard, ev.StepFinished) if not one.ok]
+    if "cleared" in operators:
+        assert finished.status == "complete" and "calloc(1, " in of(heard, ev.DiffReady)[0].diff
+    else:
+        assert finished.status == "failed" and "sanitizers still find a fault" in refused[0]
+
+
 @needs_cc
 async def test_a_compile_error_counts_as_a_failing_check(tmp_path: Path) -> None:
     source = "int count(int total, int part)\n{\n    return totl - part;\n}\n"
