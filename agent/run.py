@@ -28,6 +28,7 @@ from agent.flow.reported_fault import GUESS_SECONDS, ReportedFault
 from agent.flow.rework import Rework
 from agent.flow.run_parts import RunParts
 from agent.flow.search_repair import WRITTEN, after_writing, mend_again, search_repair
+from agent.flow.soundness import mend_unsound
 from agent.flow.steps import StepRunner
 from agent.flow.survey import NothingToRead, Survey, survey
 from agent.gate import Stopped
@@ -138,6 +139,7 @@ class Run:
             await link_changed(parts, runner)
             await Rework(parts, runner).run()
             await combine_versions(parts, runner)
+            await mend_unsound(parts, runner)
             if self.ctx.config.orchestrator.documentation_pass:
                 await document_changes(parts)
             await write_planned_tests(parts, runner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -33,6 +33,11 @@ FIRST = 30.0
 """Seconds of the first run, which builds everything."""
 
 
+def functions_in(faults: Iterable[Fault]) -> frozenset[str]:
+    """The functions that these blame."""
+    return frozenset(fault.function for fault in faults if fault.function)
+
+
 class Explained(msgspec.Struct, frozen=True):
     """Why checks fail: what sanitizers found (``faults``), which know the place, and what the output says (``told``)."""
 
@@ -47,7 +52,7 @@ class Explained(msgspec.Struct, frozen=True):
     @property
     def faulty(self) -> frozenset[str]:
         """The functions that sanitizers blame."""
-        return frozenset(fault.function for fault in self.faults if fault.function)
+        return functions_in(self.faults)
 
     def faults_of(self, function: str) -> tuple[FailureSignal, ...]:
         """What sanitizers found in one function."""
@@ -153,6 +158,15 @@ class RunChecks:
         """What another command than the checks' comes to, with their limits and their care for the files, without an event.
         ``timeout`` in seconds; 0: the checks' own. ``readable`` are folders outside the run's place that it needs."""
         return await self._execute(command, timeout, readable)
+
+    async def faults(self) -> list[Fault]:
+        """What sanitizers find in the code as it stands, whatever the checks say of it."""
+        return await diagnose(self.ctx, self.workspace, self.command, self.hidden, self.patience())
+
+    async def faulty_in(self, now: CheckResult) -> frozenset[str]:
+        """The functions that sanitizers blame in the code that came to ``now``."""
+        faults = await self.faults() if now.ok else (await self.explain(now)).faults
+        return functions_in(faults)
 
     async def explain(self, now: CheckResult, written: Collection[str] = ()) -> Explained:
         """Why a result fails. ``written`` are functions that the lines before a failing one may tell of."""

@@ -11,7 +11,7 @@ import msgspec
 from agent.context import RunContext
 from agent.events import PlanMade, RepairChosen, StepFinished, StepStarted
 from agent.flow.checks import RunChecks
-from agent.flow.diagnosis import crashed, diagnose
+from agent.flow.diagnosis import crashed
 from agent.flow.limits import limits_of
 from agent.flow.other_edits import OtherEdits
 from agent.flow.outcome import RunOutcome
@@ -81,7 +81,7 @@ async def search_repair(
     best = checks.best
     if best is None or not (before or read_intent(task).repairs) or not can_search(ctx, best):
         return None
-    faults = await diagnose(ctx, workspace, checks.command, hidden, checks.patience()) if crashed(best) else []
+    faults = await checks.faults() if crashed(best) else []
     work = msgspec.structs.replace(
         await _task(ctx, workspace, task, checks, hidden, before or {}),
         with_model=with_model,
@@ -101,7 +101,7 @@ async def search_repair(
         if edit is not done.chosen:
             why = "An edit before it passed in a copy and was not kept in the run's place."
             ctx.emit(RepairChosen(edit.number, why, guess=True))
-        if await _holds_in_place(ctx, workspace, checks, outcome, edit, hidden if faults else None):
+        if await _holds_in_place(ctx, workspace, checks, outcome, edit, sound=bool(faults)):
             return OtherEdits(ctx, workspace, checks, done.edits, edit.number)
     return None
 
@@ -177,19 +177,20 @@ async def _holds_in_place(
     checks: RunChecks,
     outcome: RunOutcome,
     edit: PassingEdit,
-    hidden: tuple[str, ...] | None = None,
+    *,
+    sound: bool,
 ) -> bool:
-    """Write an edit that made all checks pass in a copy, and keep it where they pass in the run's place too; with ``hidden``
-    tests, only where sanitizers, which blamed the code before, find nothing in it any more: what reads memory that was never
-    set passes by chance when the memory lies elsewhere. Returns whether it is kept."""
+    """Write an edit that made all checks pass in a copy, and keep it where they pass in the run's place too; ``sound``: only
+    where sanitizers, which blamed the code before, find nothing any more: what reads memory that was never set passes by
+    chance when the memory lies elsewhere. Returns whether it is kept."""
     for path, text in edit.texts.items():
         workspace.write_bytes(path, text)
     step = _step_of(edit, outcome)
     _announce(ctx, outcome, step, "search", "an edit that makes the failing checks pass was found")
     now = await checks.final()
     why = "" if now is not None and now.ok and not checks.regressed(now) else "it fails in the worktree."
-    if not why and hidden is not None:
-        left = await diagnose(ctx, workspace, checks.command, hidden, checks.patience())
+    if not why and sound:
+        left = await checks.faults()
         why = f"sanitizers still find a fault: {left[0].signal.message}" if left else ""
     if why or now is None:
         await workspace.rollback(await workspace.head())

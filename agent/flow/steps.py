@@ -288,7 +288,7 @@ class StepRunner:
         checks = self.checks
         if not checks.faulty or now.timed_out:  # what hangs reaches no fault, and is no better for it
             return False
-        faulty = (await checks.explain(now)).faulty
+        faulty = await checks.faulty_in(now)
         if not checks.faulty - faulty:
             return False
         checks.blame(faulty)

@@ -36,6 +36,9 @@ from agent.workspace.git import WorkspaceError
 from agent.workspace.testoutput import failures_said
 from agent.workspace.worktree import Workspace
 
+_NEARLY_RIGHT = 0.99
+"""The most points of a version of which something is known to be wrong."""
+
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
 
@@ -358,22 +361,28 @@ class StepWorker:
         if not own and await self._set_right(now):
             now = await self.checks.measure() or now
         if now.ok:
-            return CheckScore(1.0)
+            found = await self.checks.faults() if self._is_faulty(name) else []
+            said = [one.signal for one in found if one.function == name]
+            return CheckScore(_NEARLY_RIGHT, as_shown(said), faulty=True) if said else CheckScore(1.0)
         if own:
             return await asyncio.to_thread(self._by_own_tests, name, now, own)
         total = (now.passed or 0) + (now.failed or 0)
         points = (now.passed or 0) / total if total else 0.0
-        points = min(points, 0.99)  # something failed, whatever was counted
+        points = min(points, _NEARLY_RIGHT)  # something failed, whatever was counted
         if not now.passed and (stop := stopped_at(now.output)) is not None:
             points = 1 - 1 / (1 + stop.line)  # tells the candidates apart: the further, the better
         why = await self.checks.explain(now, (name,))
         faulty = name in why.faulty
-        mended = name in self.checks.faulty and not now.timed_out and not self.checks.regressed(now)
+        mended = self._is_faulty(name) and not now.timed_out and not self.checks.regressed(now)
         if not faulty and (mended or (self.checks.best is not None and further(self.checks.best, now) > 0)):
             points = 1.0  # past what it was rewritten for
         missed = await asyncio.to_thread(self.missed, (name,), now)
         told = f"{as_shown(why.faults_of(name))}\n{missed}".strip() if missed else as_shown(why.of(name))
         return CheckScore(points, told, faulty)
+
+    def _is_faulty(self, name: str) -> bool:
+        """Whether a function is written anew since sanitizers blame it."""
+        return name in self.checks.faulty
 
     async def _set_right(self, now: CheckResult) -> bool:
         """Set a version right by what the checks say of it, where that is enough: a result of another form passes no check,

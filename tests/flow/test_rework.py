@@ -151,6 +151,25 @@ async def test_a_fault_that_no_check_shows_is_mended_with_the_one_that_does(tmp_
     assert "t->len + 2 > t->room" in diff.diff
 
 
+@pytest.mark.parametrize("mends", [True, False])
+async def test_what_only_sanitizers_find_is_written_anew_or_told(tmp_path: Path, mends: bool) -> None:
+    """Every check passes: the byte behind the memory is nobody else's, by chance."""
+    solution = SOLUTION[: SOLUTION.index(b"void text_init")] + f"{SMALL}\n\n{ROOMY if mends else TIGHT}\n\n".encode()
+    solution += SOLUTION[SOLUTION.index(b"void text_number") :]
+    coder = Silent(solution, first={"text_put": TIGHT})
+    root = project(tmp_path / "r")
+    (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
+    async with ScriptedServer(coder) as server:
+        finished, heard, _ = await play(root, server, TASK, sections={"orchestrator": NO_SEARCH})
+    assert finished.status == "complete", finished.reason
+    if not any(one.stage == "diagnosis" and one.counts.get("found") for one in of(heard, ev.StageFinished)):
+        pytest.skip("no compiler here has sanitizers")
+    [diff] = of(heard, ev.DiffReady)
+    assert (coder.asked.count("text_put") > 1, "t->len + 2 > t->room" in diff.diff) == (True, mends)
+    told = [one.text for one in of(heard, ev.Notice) if "sanitizers find a fault" in one.text]
+    assert bool(told) != mends and all("text_put" in one for one in told)
+
+
 async def test_a_version_that_hangs_is_no_better_than_one_with_a_fault(tmp_path: Path) -> None:
     """It comes to no fault that sanitizers could find."""
     hangs = TIGHT.replace("    t->data[t->len++]", "    for (volatile int on = 1; on;) { }\n    t->data[t->len++]")
