@@ -348,6 +348,18 @@ def character(site: Site) -> Iterator[EditParts]:
             yield site.replace(node, f"{site.text(node)}.0", 0.5)
 
 
+@operator("zero-step", "a loop that would not move on is left out", ("c",), weight=0.6)
+def zero_step(site: Site) -> Iterator[EditParts]:
+    """``for (j = f; j < n; j += f)`` never ends where ``f`` is 0: it becomes ``for (j = f; f != 0 && j < n; j += f)``."""
+    for node in site.of("for_statement"):
+        update, test = node.child_by_field_name("update"), node.child_by_field_name("condition")
+        if update is None or test is None or update.type != "assignment_expression":
+            continue
+        step, text = update.child_by_field_name("right"), site.text(update)
+        if step is not None and step.type != "number_literal" and re.search(r"[+\-]=", text):
+            yield site.replace(test, f"{_grouped(site, step)} != 0 && {_grouped(site, test)}")
+
+
 @operator("tested-at-end", "a loop tested at its end, or the other way round", ("c",), weight=0.4)
 def tested_at_end(site: Site) -> Iterator[EditParts]:
     """``while (c) s`` becomes ``do s while (c);``, and back."""
