@@ -10,7 +10,7 @@ from agent.coding.files import put_back
 from agent.coding.open_items import OpenFunction
 from agent.coding.writing.candidates import Candidate
 from agent.flow.run_parts import RunParts
-from agent.flow.search_repair import can_search, search_version
+from agent.flow.search_repair import PARTLY, can_search, passes_partly, search_version
 from agent.flow.steps import StepRunner
 from agent.flow.versions import is_better, keep_versions, placed
 from agent.values import CheckResult
@@ -37,8 +37,9 @@ class VersionSearch:
 
     async def run(self, names: Sequence[str], *, standing: bool = False) -> bool:
         """Search the versions of the functions ``names``, in their order, the best first. Where all of them stand in their
-        files, they are only searched with ``standing``. Keeps what comes furthest if it is better than what stands there;
-        returns whether it is.
+        files, they are only searched with ``standing``. Keeps what comes furthest if it is better than what stands there and
+        passes a part of the checks that is worth it: one of seven is passed by an edit that breaks all sense. Returns
+        whether something was kept.
 
         Raises:
             Stopped: the person stopped the run.
@@ -56,7 +57,7 @@ class VersionSearch:
                 wanted, version = waiting.pop(0)
                 self._searched.add((wanted.name, version.text))
                 now, texts = await self._mended(wanted, version)
-                if now is not None and is_better(now, best):
+                if now is not None and is_better(now, best) and (now.ok or passes_partly(now, PARTLY)):
                     best, found = now, (wanted, texts)
                 await self.runner.roll_back(start)
             better = found is not None and await self._is_kept(*found, start)

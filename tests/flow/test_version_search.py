@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,17 @@ from tests.repair.operators_on import only
 
 FEW = {"repair": only("off-by-one", "arithmetic")}
 EXPECTED = ((1, 1), (2, 2), (3, 4), (6, 32))
-CHECKS = "".join(
-    f'    bad += grains({square}) != {value};\n'
-    f'    puts(grains({square}) == {value} ? "PASS square_{square}" : "FAIL square_{square}");\n'
-    for square, value in EXPECTED
-)
+
+
+def checks_of(expected: Sequence[tuple[int, int]]) -> str:
+    return "".join(
+        f'    bad += grains({square}) != {value};\n'
+        f'    puts(grains({square}) == {value} ? "PASS square_{square}" : "FAIL square_{square}");\n'
+        for square, value in expected
+    )
+
+
+CHECKS = checks_of(EXPECTED)
 MAIN = f'#include <stdio.h>\n#include "board.h"\nint main(void)\n{{\n    int bad = 0;\n{CHECKS}    return bad != 0;\n}}\n'
 FILES = {
     "board.h": "#ifndef BOARD_H\n#define BOARD_H\n/* The grains on one square of a board, counted from 1. */\n"
@@ -68,6 +75,17 @@ async def test_a_version_that_passes_fewer_checks_is_mended_by_an_edit(board: Pa
     assert [stage.counts["better"] for stage in of(heard, ev.StageFinished) if stage.stage == "versions"] == [1]
     source = subprocess.run(["git", "show", f"{finished.branch}:board.c"], cwd=board, capture_output=True, text=True).stdout
     assert "return 1L << square - 1;" in source
+
+
+async def test_an_edit_that_passes_one_check_of_seven_is_no_gain(tmp_path: Path) -> None:
+    checks = checks_of(((1, 99), (2, 7), (3, 13), (4, 29), (5, 31), (6, 57), (7, 61)))
+    folder = made(tmp_path / "board", {**FILES, "test_board.c": MAIN.replace(CHECKS, checks)})
+    reply = "```c\nlong grains(int square)\n{\n    return 100 * square;\n}\n```"
+    settings = {**FEW, "coding": {"rework_rounds": 1}}
+    async with ScriptedServer(lambda call: reply if "Write the function grains " in call.prompt else "no") as server:
+        finished, heard, _ = await play(folder, server, "Implement the functions declared in board.h", sections=settings)
+    assert finished.status != "complete"
+    assert {stage.counts["better"] for stage in of(heard, ev.StageFinished) if stage.stage == "versions"} == {0}
 
 
 TOTAL = "long sum = 0;\n    for (int i = 0; i < 4; i++)\n        sum += grains(i);\n    return sum;"
