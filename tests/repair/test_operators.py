@@ -11,6 +11,10 @@ from agent.repair.operators import OPERATORS, Site, Told
 from agent.repair.operators.told import numbers_told
 
 PYTHON = [
+    ("sibling-case", "class B:\n    def put(self, x):\n        self.items.pop(0)\n"
+     "    def write(self, x):\n        if len(self.items) == self.most:\n            raise Full\n",
+     "class B:\n    def put(self, x):\n        if len(self.items) == self.most:\n            self.items.pop(0)\n"
+     "    def write(self, x):\n        if len(self.items) == self.most:\n            raise Full\n"),
     ("comparison", "def f(a, b):\n    return a < b\n", "def f(a, b):\n    return a <= b\n"),
     ("comparison-constant", "def f(n):\n    if n == 0:\n        return n\n",
      "def f(n):\n    if n <= 1:\n        return n\n"),
@@ -174,6 +178,9 @@ PYTHON = [
 ]  # fmt: skip
 
 C = [
+    ("sibling-case", "void f(struct b *b)\n{\n    b->at++;\n}\nint g(struct b *b)\n{\n    if (b->n == 0) return 1;\n}\n",
+     "void f(struct b *b)\n{\n    if (b->n == 0)\n        b->at++;\n}\n"
+     "int g(struct b *b)\n{\n    if (b->n == 0) return 1;\n}\n"),
     ("told-text", 'char *f(void) { return strcpy(malloc(sizeof("no")), "no"); }',
      'char *f(void) { return strcpy(malloc(sizeof("Clover")), "Clover"); }'),
     ("comparison", "int f(int a) { return a < 3; }", "int f(int a) { return a <= 3; }"),

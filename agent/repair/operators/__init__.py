@@ -12,6 +12,7 @@ from agent.repair.operators import (
     names,
     python_only,
     raising,
+    siblings,
     statements,
     texts,
     told,
@@ -30,5 +31,5 @@ BY_WHAT_CHECKS_SAY = frozenset(
 __all__ = [
     "BY_WHAT_CHECKS_SAY", "OPERATORS", "EditParts", "Operator", "Site", "Told", "branches", "c_only", "changes",
     "conditions", "conversions", "expected_results", "expressions", "grouping", "letter_case", "names", "operator",
-    "python_only", "raising", "statements", "texts", "told", "values",
+    "python_only", "raising", "siblings", "statements", "texts", "told", "values",
 ]  # fmt: skip
