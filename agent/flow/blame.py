@@ -77,7 +77,12 @@ class Blame:
         if found.how != "evidence":
             return blamed
         telling = await asyncio.to_thread(_telling_steps, self._parts.workspace.root, done)
-        return sorted(dict.fromkeys([*blamed, *_named(now, done)]), key=lambda step: step.id in telling)
+        ordered = sorted(dict.fromkeys([*blamed, *_named(now, done)]), key=lambda step: step.id in telling)
+        if ordered[0] != blamed[0]:
+            first, telling_one = (", ".join(step.target_symbols) for step in (ordered[0], blamed[0]))
+            text = f"{first} is written anew first: {telling_one} only tells what other functions left behind."
+            self._parts.ctx.notice("info", text, "repair")
+        return ordered
 
 
 def _key(now: CheckResult, step: PlanStep) -> tuple[frozenset[str], str]:
