@@ -149,7 +149,6 @@ class _Job:
         self.tests = self.language.tests
         self.best: _Best | None = None
         self._seen: set[str] = set()
-        self._refused: dict[str, str] = {}
         self._names: set[str] = set()
         for one in interface:
             self._names |= named(language_of(one)).public_names(files.read_bytes(one))
@@ -176,8 +175,8 @@ class _Job:
                 self.files.remove(self.path)
 
     async def _tried(self, text: str) -> str:
-        trouble, refused = await self._written(text), dict(self._refused)
-        if trouble and (not (text := self._left(text, refused)) or await self._written(text)):
+        trouble, refused = await self._written(text)
+        if trouble and (not (text := self._left(text, refused)) or (await self._written(text))[0]):
             return trouble
         done = await self.run(self.path) if self.run is not None else TestRun(True)
         standing = self.files.read_bytes(self.path).decode("utf-8", "replace")  # includes may have been put in
@@ -187,16 +186,15 @@ class _Job:
         await self._trim(standing, done, refused)
         return _told(done)
 
-    async def _written(self, text: str) -> str:
-        """Write the file and compile it. Returns what the compiler says against it, "" for nothing."""
+    async def _written(self, text: str) -> tuple[str, dict[str, str]]:
+        """Write the file and compile it. Returns what the compiler says against it, "" for nothing, and against which tests
+        where only tests have errors."""
         self.files.write_bytes(self.path, text.encode())
-        self._refused = {}
         compiled = await self.compile(self.path, "") if is_unit(self.path) else None
         if compiled is None or compiled.ok:
-            return ""
+            return "", {}
         standing = self.files.read_bytes(self.path)
-        self._refused = self._tests_with(errors_of(compiled.diagnostics), standing)
-        return compile_trouble(compiled, self.path, standing)
+        return compile_trouble(compiled, self.path, standing), self._tests_with(errors_of(compiled.diagnostics), standing)
 
     def _tests_with(self, errors: Sequence[Diagnostic], source: bytes) -> dict[str, str]:
         """The test functions with an error in them, with what the compiler says; none where an error lies elsewhere."""
@@ -223,7 +221,7 @@ class _Job:
             return
         if self.best is not None and len(self.tests.names(left)) <= len(self.best.tests):
             return
-        if not await self._written(left) and (await self.run(self.path)).ok:
+        if not (await self._written(left))[0] and (await self.run(self.path)).ok:
             self._keep(self.files.read_bytes(self.path).decode("utf-8", "replace"), {**refused, **done.failures})
 
     def _keep(self, text: str, dropped: dict[str, str]) -> None:
