@@ -19,11 +19,11 @@ from agent.regular_files import read_inside
 from agent.repair.functions import functions_of, walk
 from agent.values import CheckResult, FailureSignal, PlanStep
 
-_DOING = {
+_ACTING = {
     "call_expression", "call", "assignment_expression", "assignment", "augmented_assignment", "update_expression",
     "init_declarator", "for_statement", "while_statement", "do_statement", "yield", "raise_statement", "list_comprehension",
 }  # fmt: skip
-"""Nodes of C and Python without any of which a function only tells what is there."""
+"""Nodes of C and Python without any of which a function only reads state."""
 
 
 class Blame:
@@ -76,11 +76,11 @@ class Blame:
         blamed = blamed or done  # where one step did all there is nobody else to blame
         if found.how != "evidence":
             return blamed
-        telling = await asyncio.to_thread(_telling_steps, self._parts.workspace.root, done)
-        ordered = sorted(dict.fromkeys([*blamed, *_named(now, done)]), key=lambda step: step.id in telling)
+        reading = await asyncio.to_thread(_reading_steps, self._parts.workspace.root, done)
+        ordered = sorted(dict.fromkeys([*blamed, *_named(now, done)]), key=lambda step: step.id in reading)
         if ordered[0] != blamed[0]:
-            first, telling_one = (", ".join(step.target_symbols) for step in (ordered[0], blamed[0]))
-            text = f"{first} is written anew first: {telling_one} only tells what other functions left behind."
+            first, reader = (", ".join(step.target_symbols) for step in (ordered[0], blamed[0]))
+            text = f"{first} is written anew first: {reader} only reads what other functions set."
             self._parts.ctx.notice("info", text, "repair")
         return ordered
 
@@ -98,8 +98,8 @@ def _named(now: CheckResult, done: Sequence[PlanStep]) -> list[PlanStep]:
     return sorted((step for step in written if points[step.id]), key=lambda step: -points[step.id])
 
 
-def _telling_steps(root: Path, done: Sequence[PlanStep]) -> set[str]:
-    """The steps whose functions only tell what others left behind: they call, set and repeat nothing. A failing line often
+def _reading_steps(root: Path, done: Sequence[PlanStep]) -> set[str]:
+    """The steps whose functions only read state: they call, set and repeat nothing. A failing line often
     holds one, and there is little in it that can be wrong. Blocking."""
     found: dict[str, bool] = {}
     for path in {path for step in done for path in step.target_files}:
@@ -107,5 +107,5 @@ def _telling_steps(root: Path, done: Sequence[PlanStep]) -> set[str]:
             functions = functions_of(path, read_inside(root, root / path))
         except OSError:
             continue
-        found |= {one.name: all(node.type not in _DOING for node in walk(one.body)) for one in functions}
+        found |= {one.name: all(node.type not in _ACTING for node in walk(one.body)) for one in functions}
     return {step.id for step in done if step.target_symbols and all(found.get(name) for name in step.target_symbols)}

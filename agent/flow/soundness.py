@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.flow.checks import functions_in
 from agent.flow.diagnosis import Fault
 from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
@@ -22,7 +23,7 @@ async def mend_unsound(parts: RunParts, runner: StepRunner) -> None:
     if best is None or not best.ok or not any(map(is_compiled, await parts.workspace.changed_files())):
         return
     faults = await _faults(parts, runner)
-    parts.checks.blame(frozenset(one.function for one in faults))
+    parts.checks.blame(functions_in(faults))
     for step in runner.done if faults else ():
         own = [one.signal for one in faults if one.function in step.target_symbols]
         if own and parts.budget.allows():

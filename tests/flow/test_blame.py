@@ -105,9 +105,9 @@ async def test_what_the_failing_check_is_called_counts_more_than_the_getter_in_i
     async with ScriptedServer(coder) as server:
         finished, heard, _ = await play(project(tmp_path / "r"), server, task, sections=settings)
     assert finished.status == "complete", finished.reason
-    assert coder.asked.count("tally_count") == 1, "what only tells of a member is not written anew"
+    assert coder.asked.count("tally_count") == 1, "what only reads a member is not written anew"
     told = [one.text for one in of(heard, ev.Notice)]
-    assert "tally_put is written anew first: tally_count only tells what other functions left behind." in told, told
+    assert "tally_put is written anew first: tally_count only reads what other functions set." in told, told
     shown = [signal.message for event in of(heard, ev.FailureSignals) for signal in event.signals]
     assert shown and not any("PASS" in message for message in shown)
 
