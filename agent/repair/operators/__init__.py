@@ -8,7 +8,6 @@ from agent.repair.operators import (
     expected_results,
     expressions,
     grouping,
-    letter_case,
     names,
     python_only,
     raising,
@@ -30,6 +29,6 @@ BY_WHAT_CHECKS_SAY = frozenset(
 
 __all__ = [
     "BY_WHAT_CHECKS_SAY", "OPERATORS", "EditParts", "Operator", "Site", "Told", "branches", "c_only", "changes",
-    "conditions", "conversions", "expected_results", "expressions", "grouping", "letter_case", "names", "operator",
-    "python_only", "raising", "siblings", "statements", "texts", "told", "values",
+    "conditions", "conversions", "expected_results", "expressions", "grouping", "names", "operator", "python_only",
+    "raising", "siblings", "statements", "texts", "told", "values",
 ]  # fmt: skip

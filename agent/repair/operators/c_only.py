@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
+from agent.c.preprocessor.includes import insert_include
 from agent.language.nodes import walk
 from agent.repair.operators.registry import EditParts, Site, operator
 
@@ -18,6 +19,8 @@ _WIDER = {
     "int32_t": ("int64_t",), "uint16_t": ("uint32_t",),
 }  # fmt: skip
 _ALLOCATORS = ("malloc", "calloc", "realloc", "alloca", "strndup")
+_ONE_OF_TEXT = ("subscript_expression", "pointer_expression")
+_DECLARES = ("parameter_declaration", "declaration")
 _BYTE_COUNTS = {"memcpy": 2, "memmove": 2, "memset": 2, "malloc": 0, "realloc": 1, "memcmp": 2}
 
 
@@ -75,7 +78,7 @@ def allocation(site: Site) -> Iterator[EditParts]:
 def cleared(site: Site) -> Iterator[EditParts]:
     """``malloc(n)`` becomes ``calloc(1, n)``: a row of pointers is read before each has its value."""
     for call in site.calls:
-        if call.name == "malloc" and len(call.arguments) == 1 and not call.receiver:
+        if call.name == "malloc" and len(call.arguments) == 1:
             yield site.replace(call.node, f"calloc(1, {site.text(call.arguments[0])})")
 
 
@@ -346,6 +349,60 @@ def character(site: Site) -> Iterator[EditParts]:
             yield site.replace(node, "'0'", 0.6)
         if re.fullmatch(r"\d+", site.text(node)):
             yield site.replace(node, f"{site.text(node)}.0", 0.5)
+
+
+@operator("letter-case", "a character is taken as a small or a capital letter", ("c",), weight=0.6)
+def letter_case(site: Site) -> Iterator[EditParts]:
+    """``switch (*word)`` becomes ``switch (toupper((unsigned char)*word))``: what a character is compared with, looked up
+    in, indexes or is added to. The header comes along."""
+    for node in _characters(site):
+        for name in ("tolower", "toupper"):
+            edit = site.replace(node, f"{name}((unsigned char){site.text(node)})")
+            yield EditParts((*_with_header(site, "ctype.h"), *edit.parts), edit.line, 1.0 if _is_handled(node) else 0.6)
+
+
+def _characters(site: Site) -> Iterator[tree_sitter.Node]:
+    """Expressions that are one character of a text, or a variable that holds one, where their value is used."""
+    declared = [one for one in walk(site.function.node) if one.type in _DECLARES]
+    texts, single = set[str](), set[str]()
+    for one in declared:
+        kind = one.child_by_field_name("type")
+        if kind is None or "char" not in site.text(kind).split():
+            continue
+        for declarator in one.children_by_field_name("declarator"):
+            name = next((inner for inner in walk(declarator) if inner.type == "identifier"), None)
+            if name is not None:
+                (texts if site.text(name) in site.pointers else single).add(site.text(name))
+    for node in site.of(*_ONE_OF_TEXT):
+        base = next((inner for inner in walk(node) if inner.type == "identifier"), None)
+        if base is not None and site.text(base) in texts and not site.text(node).startswith("&") and _is_read(node):
+            yield node
+    yield from (node for node in site.uses if site.text(node) in single and _is_read(node))
+
+
+def _is_read(node: tree_sitter.Node) -> bool:
+    """Whether a node is read: not written to, nor a part of an expression that is one itself."""
+    parent = node.parent
+    if parent is None or parent.type in (*_ONE_OF_TEXT, "update_expression", "init_declarator", "expression_statement"):
+        return parent is not None and parent.type == "init_declarator" and node == parent.child_by_field_name("value")
+    return not (parent.type == "assignment_expression" and node == parent.child_by_field_name("left"))
+
+
+def _is_handled(node: tree_sitter.Node) -> bool:
+    """Whether a ``switch`` or a call handles the character as a whole, so that one change is all that lacks."""
+    one = node.parent
+    while one is not None and one.type == "parenthesized_expression":
+        one = one.parent
+    return one is not None and one.type in ("switch_statement", "argument_list")
+
+
+def _with_header(site: Site, header: str) -> tuple[tuple[int, int, str], ...]:
+    """The insertion that includes a system header; none where it is there."""
+    old = site.source
+    new, _ = insert_include(old, header, True, site.function.first)
+    at = next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
+    longer = len(new) - len(old)
+    return ((at, at, new[at : at + longer].decode("utf-8", "surrogateescape")),) if longer else ()
 
 
 @operator("zero-step", "a loop that would not move on is left out", ("c",), weight=0.6)

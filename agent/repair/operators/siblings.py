@@ -35,15 +35,12 @@ def _only(site: Site, node: tree_sitter.Node, test: str, weight: float) -> EditP
 
 
 def _tests_beside(site: Site) -> Iterator[str]:
-    """The conditions of the ifs beside that only use what this function has, too."""
+    """The conditions beside that only use what this function has, too."""
     known = {*site.variables, "self", "cls", "len", "NULL", "None", "True", "False"}
-    for other in _beside(site.function):
-        for node in (one for one in walk(other.body) if one.type == "if_statement"):
-            test = node.child_by_field_name("condition")
-            if test is not None and test.type == "parenthesized_expression" and not site.python and test.named_children:
-                test = test.named_children[0]
-            text = "" if test is None else other.source[test.start_byte : test.end_byte].decode("utf-8", "replace")
-            if test is not None and len(text) <= _LONGEST and _names(other, test) <= known:
+    for other in map(Site, _beside(site.function)):
+        for test in other.conditions:
+            text = other.text(test)
+            if len(text) <= _LONGEST and _names(other, test) <= known:
                 yield text
 
 
@@ -54,14 +51,11 @@ def _beside(function: Function) -> list[Function]:
     return [one for one in found if one.name.rpartition(".")[0] == home and one.name != function.name]
 
 
-def _names(function: Function, node: tree_sitter.Node) -> set[str]:
+def _names(site: Site, node: tree_sitter.Node) -> set[str]:
     """Names that stand for variables and functions; attributes and members are not among them."""
-    found = set[str]()
-    for one in walk(node):
-        attribute = one.parent is not None and one == one.parent.child_by_field_name("attribute")
-        if one.type == "identifier" and not attribute:
-            found.add(function.source[one.start_byte : one.end_byte].decode("utf-8", "replace"))
-    return found
+    named = [one for one in walk(node) if one.type == "identifier"]
+    attributes = [one for one in named if one.parent is not None and one == one.parent.child_by_field_name("attribute")]
+    return {site.text(one) for one in named if one not in attributes}
 
 
 def _is_text(node: tree_sitter.Node) -> bool:
