@@ -134,13 +134,20 @@ TIGHT = """void text_put(struct text *t, char c)
 ROOMY = TIGHT.replace("t->len + 1", "t->len + 2")
 
 
+GROWS = HEADER.replace("char data[32]; int len;", "char *data; int len, room;")
+
+
+def growing(put: str) -> bytes:
+    """The solution for texts in memory that grows, with this text_put."""
+    begin, end = SOLUTION.index(b"void text_init"), SOLUTION.index(b"void text_number")
+    return SOLUTION[:begin] + f"{SMALL}\n\n{put}\n\n".encode() + SOLUTION[end:]
+
+
 async def test_a_fault_that_no_check_shows_is_mended_with_the_one_that_does(tmp_path: Path) -> None:
     """The test stops at what text_number writes; sanitizers find that text_put writes behind its memory as well."""
-    solution = SOLUTION[: SOLUTION.index(b"void text_init")] + f"{SMALL}\n\n{ROOMY}\n\n".encode()
-    solution += SOLUTION[SOLUTION.index(b"void text_number") :]
-    coder = Silent(solution, first={"text_put": TIGHT, "text_number": NO_SIGN})
+    coder = Silent(growing(ROOMY), first={"text_put": TIGHT, "text_number": NO_SIGN})
     root = project(tmp_path / "r")
-    (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
+    (root / "text.h").write_text(GROWS)
     async with ScriptedServer(coder) as server:
         finished, heard, _ = await play(root, server, TASK, sections={"orchestrator": NO_SEARCH})
     assert finished.status == "complete", finished.reason
@@ -154,11 +161,9 @@ async def test_a_fault_that_no_check_shows_is_mended_with_the_one_that_does(tmp_
 @pytest.mark.parametrize("mends", [True, False])
 async def test_what_only_sanitizers_find_is_written_anew_or_told(tmp_path: Path, mends: bool) -> None:
     """Every check passes: the byte behind the memory is nobody else's, by chance."""
-    solution = SOLUTION[: SOLUTION.index(b"void text_init")] + f"{SMALL}\n\n{ROOMY if mends else TIGHT}\n\n".encode()
-    solution += SOLUTION[SOLUTION.index(b"void text_number") :]
-    coder = Silent(solution, first={"text_put": TIGHT})
+    coder = Silent(growing(ROOMY if mends else TIGHT), first={"text_put": TIGHT})
     root = project(tmp_path / "r")
-    (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
+    (root / "text.h").write_text(GROWS)
     async with ScriptedServer(coder) as server:
         finished, heard, _ = await play(root, server, TASK, sections={"orchestrator": NO_SEARCH})
     assert finished.status == "complete", finished.reason
@@ -173,12 +178,10 @@ async def test_what_only_sanitizers_find_is_written_anew_or_told(tmp_path: Path,
 async def test_a_version_that_hangs_is_no_better_than_one_with_a_fault(tmp_path: Path) -> None:
     """It comes to no fault that sanitizers could find."""
     hangs = TIGHT.replace("    t->data[t->len++]", "    for (volatile int on = 1; on;) { }\n    t->data[t->len++]")
-    solution = SOLUTION[: SOLUTION.index(b"void text_init")] + f"{SMALL}\n\n{hangs}\n\n".encode()
-    solution += SOLUTION[SOLUTION.index(b"void text_number") :]
-    coder = Silent(solution, first={"text_put": TIGHT, "text_number": NO_SIGN})
+    coder = Silent(growing(hangs), first={"text_put": TIGHT, "text_number": NO_SIGN})
     coder.first["text_number"] = coder.functions["text_number"] = NO_SIGN
     root = project(tmp_path / "r")
-    (root / "text.h").write_text(HEADER.replace("char data[32]; int len;", "char *data; int len, room;"))
+    (root / "text.h").write_text(GROWS)
     short = {"testing": {"timeout_seconds": 2}, "orchestrator": NO_SEARCH, "coding": {"rework_rounds": 1}}
     async with ScriptedServer(coder) as server:
         finished, heard, _ = await play(root, server, TASK, sections=short)
