@@ -33,6 +33,8 @@ class C:
     tests = tests_in_file
     linked = True
     line_comment = "//"
+    acting_nodes = frozenset(("call_expression", "assignment_expression", "update_expression", "init_declarator",
+                              "for_statement", "while_statement", "do_statement"))  # fmt: skip
     beyond = ("\nint main(",)
 
     is_build_file = staticmethod(is_build_file)

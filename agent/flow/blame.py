@@ -11,19 +11,14 @@ from agent.flow.relevant_failures import lines_about
 from agent.flow.run_parts import RunParts
 from agent.flow.steps import StepRunner
 from agent.language.test_names import test_function
+from agent.languages import named
 from agent.planning.adjustment.adjust import find_causes
 from agent.planning.adjustment.evidence import evidence
 from agent.planning.adjustment.failures import Failure
 from agent.planning.schema import StepResult
 from agent.regular_files import read_inside
-from agent.repair.functions import functions_of, walk
+from agent.repair.functions import Function, functions_of, walk
 from agent.values import CheckResult, FailureSignal, PlanStep
-
-_ACTING = {
-    "call_expression", "call", "assignment_expression", "assignment", "augmented_assignment", "update_expression",
-    "init_declarator", "for_statement", "while_statement", "do_statement", "yield", "raise_statement", "list_comprehension",
-}  # fmt: skip
-"""Nodes of C and Python without any of which a function only reads state."""
 
 
 class Blame:
@@ -98,6 +93,10 @@ def _named(now: CheckResult, done: Sequence[PlanStep]) -> list[PlanStep]:
     return sorted((step for step in written if points[step.id]), key=lambda step: -points[step.id])
 
 
+def _only_reads(function: Function) -> bool:
+    return named(function.language).acting_nodes.isdisjoint(node.type for node in walk(function.body))
+
+
 def _reading_steps(root: Path, done: Sequence[PlanStep]) -> set[str]:
     """The steps whose functions only read state: they call, set and repeat nothing. A failing line often
     holds one, and there is little in it that can be wrong. Blocking."""
@@ -107,5 +106,5 @@ def _reading_steps(root: Path, done: Sequence[PlanStep]) -> set[str]:
             functions = functions_of(path, read_inside(root, root / path))
         except OSError:
             continue
-        found |= {one.name: all(node.type not in _ACTING for node in walk(one.body)) for one in functions}
+        found |= {one.name: _only_reads(one) for one in functions}
     return {step.id for step in done if step.target_symbols and all(found.get(name) for name in step.target_symbols)}

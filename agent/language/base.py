@@ -221,6 +221,11 @@ class Language(Protocol):
         """What begins a comment that ends with its line."""
         ...
 
+    @property
+    def acting_nodes(self) -> frozenset[str]:
+        """The types of the syntax tree's nodes that call, set, repeat or raise: a function without any only reads state."""
+        ...
+
     def is_private(self, symbol: Symbol) -> bool:
         """Whether a symbol is not for other files."""
         ...

@@ -34,6 +34,8 @@ class Python:
     tests = tests_in_file
     linked = False
     line_comment = "#"
+    acting_nodes = frozenset(("call", "assignment", "augmented_assignment", "for_statement", "while_statement", "yield",
+                              "raise_statement", "list_comprehension"))  # fmt: skip
     beyond = ("\nassert ", "\nself.assert", "\nprint(", "\nif __name__", "\ndef test", "\ndef main(", "\n# Test",
               "\n# Check", "\n# Example", "\n# Usage", "\n# Run")  # fmt: skip
 

@@ -94,6 +94,7 @@ class Toy:
     title = "Toy"
     suffixes = (".toy",)
     line_comment = "#"
+    acting_nodes: frozenset[str] = frozenset()
     beyond: tuple[str, ...] = ()
     tests = _Tests()
     linked = False
