@@ -26,11 +26,13 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     - A parameter that ``callers`` (sources of tests) leave out gets the default None.
     - A method without arguments that they only read is a property.
     - An exception whose ``__init__`` takes one value and does nothing hands it on.
+    - ``self.x(…)`` in a function that has no ``self`` calls its own inner function, or one of the file.
+    - An inner function stands above what calls it.
 
     What cannot be parsed is left alone.
     """
     told: dict[str, None] = {}
-    for rule in (_hidden_methods, _bare_members, _defaults, _properties, _messages):
+    for rule in (_hidden_methods, _bare_members, _defaults, _properties, _messages, _no_object, _inner_first):
         try:
             tree = ast.parse(source)
             users = [ast.parse(one) for one in callers]
@@ -166,3 +168,51 @@ def _messages(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator
     if len(body) == 1 and isinstance(body[0], ast.Pass):
         at, name = _offset(source, body[0].lineno, body[0].col_offset), head.args.args[1].arg
         yield Replacement(at, at + len(b"pass"), f"super().__init__({name})"), f"{node.name} hands its {name} on."
+
+
+def _no_object(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
+    if not isinstance(node, _Function) or "self" not in undefined_names(source) or "self" in _parameters(node):
+        return
+    inner = {one.name: one for one in node.body if isinstance(one, _Function)}
+    known = inner.keys() | {one.name for one in ast.parse(source).body if isinstance(one, _Function)}
+    objects = (one.value for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr in known)
+    why = f"{node.name} is no method, so it calls its own functions without self."
+    for one in objects:
+        if isinstance(one, ast.Name) and one.id == "self":
+            at = _offset(source, one.lineno, one.col_offset)
+            yield Replacement(at, at + len(b"self."), ""), why
+    for helper in inner.values():
+        args = helper.args.args
+        if _parameters(helper)[:1] == ["self"] and not helper.args.defaults:
+            start = _offset(source, args[0].lineno, args[0].col_offset)
+            end = _offset(source, args[1].lineno, args[1].col_offset) if len(args) > 1 else start + len(b"self")
+            yield Replacement(start, end, ""), why
+
+
+def _inner_first(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
+    if not isinstance(node, _Function):
+        return
+    lines = source.splitlines(keepends=True)
+    doc = ast.get_docstring(node, clean=False) is not None
+    for place, helper in enumerate(node.body):
+        if not isinstance(helper, _Function):
+            continue
+        calling = next((one for one in node.body[doc:place] if _names(one, helper.name)), None)
+        if calling is None or isinstance(calling, _Function):
+            continue  # an inner function may call one that stands below it
+        first = min(one.lineno for one in (helper, *helper.decorator_list))
+        start, end = _offset(source, first, 0), _offset(source, helper.end_lineno or first, 0)
+        end += len(lines[(helper.end_lineno or first) - 1])
+        text = source[start:end].decode()
+        at = _offset(source, calling.lineno, 0)
+        why = f"The inner function {helper.name} stands above what calls it."
+        yield Replacement(at, at, text if text.endswith("\n") else text + "\n"), why
+        yield Replacement(start, end, ""), why
+
+
+def _parameters(node: _Function) -> list[str]:
+    return [one.arg for one in node.args.args]
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))

@@ -79,3 +79,30 @@ def test_an_exception_hands_its_message_on() -> None:
     assert without_slips(changed, "FullError") == (changed, ())
     for other in (source.replace(b"message)", b"message, code)"), source.replace(b"(BufferError)", b"(Shelf)")):
         assert without_slips(other, "FullError") == (other, ())
+
+
+INNER = """import math
+
+def nth(number):
+    at = 2
+    while number:
+        if self.is_prime(at):
+            number -= 1
+        at += 1
+    return at - 1
+
+    def is_prime(self, value):
+        return value > 1 and all(value % one for one in range(2, math.isqrt(value) + 1))
+"""
+
+
+def test_an_inner_function_is_called_without_an_object_and_stands_first() -> None:
+    source, told = without_slips(INNER.encode(), "nth")
+    assert len(told) == 2, told
+    assert result(source.decode(), "[nth(one) for one in (1, 2, 6)]") == [2, 3, 13]
+    assert without_slips(source, "nth") == (source, ())
+
+
+def test_inner_functions_that_call_each_other_stay_where_they_are() -> None:
+    source = b"def f(n):\n    def a(k):\n        return b(k)\n\n    def b(k):\n        return k\n\n    return a(n)\n"
+    assert without_slips(source, "f") == (source, ())

@@ -92,6 +92,49 @@ def ranges(site: Site) -> Iterator[EditParts]:
             yield site.replace(call.node, f"range({args[0]}, {args[1]} - 1, -1)")
 
 
+@operator("unbounded", "a search that goes on until it finds something", ("python",), weight=0.55)
+def unbounded(site: Site) -> Iterator[EditParts]:
+    """``for n in range(2, limit)`` becomes ``for n in itertools.count(2)`` where only the loop returns a value: behind a
+    guessed limit the function gives None."""
+    for node in site.of("for_statement"):
+        right, body = node.child_by_field_name("right"), node.child_by_field_name("body")
+        call = next((one for one in site.calls if one.node == right and one.name == "range"), None)
+        if call is None or body is None or not 0 < len(call.arguments) < 3 or not _returns_only_in(site, body):
+            continue
+        start = site.text(call.arguments[0]) if len(call.arguments) == 2 else ""
+        counting = (call.node.start_byte, call.node.end_byte, f"itertools.count({start})")
+        yield EditParts((*_with_import(site, "itertools"), counting), site.line(node))
+
+
+def _returns_only_in(site: Site, body: tree_sitter.Node) -> bool:
+    """Whether all values that the function returns are returned within ``body``, at least one."""
+    own = [one for one in site.of("return_statement") if one.named_children and _function_above(one) == site.function.node]
+    return bool(own) and all(body.start_byte <= one.start_byte < body.end_byte for one in own)
+
+
+def _function_above(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    one = node.parent
+    while one is not None and one.type not in ("function_definition", "lambda"):
+        one = one.parent
+    return one
+
+
+def _with_import(site: Site, module: str) -> tuple[tuple[int, int, str], ...]:
+    """The insertion that imports a standard module; none where that is done."""
+    root = site.function.node
+    while root.parent is not None:
+        root = root.parent
+    lines = [one for one in root.children if one.type in ("import_statement", "import_from_statement")]
+    if any(re.fullmatch(rf"import {module}", site.text(one)) for one in lines):
+        return ()
+    if lines:
+        return ((lines[0].start_byte, lines[0].start_byte, f"import {module}\n"),)
+    others = [one for one in root.children if one.type not in ("comment", "future_import_statement")]
+    is_doc = len(others) > 1 and others[0].type == "expression_statement" and others[0].named_children[0].type == "string"
+    at = others[is_doc].start_byte
+    return ((at, at, f"import {module}\n\n\n"),)
+
+
 @operator("backwards", "the same numbers in the other direction", ("python",), weight=0.35)
 def backwards(site: Site) -> Iterator[EditParts]:
     """``range(a, b + 1)`` becomes ``range(b, a - 1, -1)``, ``range(n)`` becomes ``range(n - 1, -1, -1)``, and back."""
