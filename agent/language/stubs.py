@@ -9,8 +9,9 @@ A function is a stub when there is *evidence*, in this order:
    meant to fill it (Python).
 
 Weak evidence (an empty ``void`` body, every parameter cast to void before a constant is returned, a bare ``abort()``, a
-bare ``pass``) counts only in company: when the same file holds a function that is a stub by the rules above, or when no
-function of a Python file is written. ``return 0;`` alone is a function like any other.
+bare ``pass``, an ``__init__`` that takes values and sets attributes to None) counts only in company: when the same file
+holds a function that is a stub by the rules above, when no function of a Python file is written, or when tests name a Python
+function that takes values. ``return 0;`` alone is a function like any other.
 """
 
 from __future__ import annotations

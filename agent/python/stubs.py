@@ -13,6 +13,8 @@ from agent.textfile import lines_of
 _ABSTRACT = re.compile(r"\b(?:abstractmethod|overload|abstractproperty)\b")
 _MODEL_CLASSES = re.compile(r"\b(?:Protocol|ABC|ABCMeta)\b")
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
 
 def find_stubs(source: bytes, tested: Collection[str] = ()) -> list[Stub]:
     """The stubs of a Python file, in source order; none when it does not parse. ``tested`` are words of the tests."""
@@ -26,9 +28,28 @@ def find_stubs(source: bytes, tested: Collection[str] = ()) -> list[Stub]:
     for name, node, owner in _functions(tree):
         evidence = _evidence(node, owner, lines, name in overridden)
         if evidence != "none":
-            graded.append((_stub(name, node), evidence))
-    company = any(evidence == "certain" for _, evidence in graded) or _is_skeleton(tree, len(graded), tested)
-    return [stub for stub, evidence in graded if evidence == "certain" or company]
+            graded.append((_stub(name, node), evidence, _drops_what_tests_give(node, owner, tested)))
+    skeleton = _is_skeleton(tree, len(graded), tested)
+    company = any(evidence == "certain" for _, evidence, _ in graded)
+    return [
+        stub
+        for stub, evidence, dropping in graded
+        if skeleton or evidence == "certain" or dropping or (company and not _is_special(stub))
+    ]
+
+
+def _drops_what_tests_give(node: _Function, owner: ast.ClassDef | None, tested: Collection[str]) -> bool:
+    """Whether tests name a public function that takes values and does nothing with them. A class with a base may leave a
+    method of it empty on purpose."""
+    name = owner.name if owner is not None and node.name == "__init__" else node.name
+    meant = name.startswith("_") or (owner is not None and bool(owner.bases))
+    return name in tested and not meant and len(node.args.args) > (owner is not None)
+
+
+def _is_special(stub: Stub) -> bool:
+    """Whether Python itself calls it: an empty ``__exit__`` does its work, an empty ``__init__`` seldom."""
+    name = stub.name.rpartition(".")[2]
+    return name.startswith("__") and name != "__init__"
 
 
 def _is_skeleton(tree: ast.Module, open_ones: int, tested: Collection[str]) -> bool:
@@ -38,9 +59,6 @@ def _is_skeleton(tree: ast.Module, open_ones: int, tested: Collection[str]) -> b
     taking = any(len(node.args.args) > (owner is not None) for _, node, owner in every)
     used = {name for _, node, owner in every for name in (node.name, owner.name if owner is not None else "")}
     return bool(every) and open_ones == len(every) and (taking or not used.isdisjoint(tested))
-
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _functions(
@@ -73,6 +91,8 @@ def _evidence(node: _Function, owner: ast.ClassDef | None, lines: list[str], ove
     if owner is not None and any(_MODEL_CLASSES.search(ast.unparse(base)) for base in [*owner.bases, *owner.keywords]):
         return "none"
     body = [statement for statement in node.body if not _is_text(statement)]
+    if node.name == "__init__" and len(node.args.args) > 1 and body and all(_sets_nothing(statement) for statement in body):
+        return "weak"
     if not all(_trivial(statement) for statement in body):
         return "none"
     comments = re.findall(r"#.*", "".join(lines[node.lineno - 1 : node.end_lineno]))
@@ -86,7 +106,7 @@ def _evidence(node: _Function, owner: ast.ClassDef | None, lines: list[str], ove
         return "certain"
     if only_pass and node.name == "__init__":
         return "certain" if _drops_its_values(node, owner) else "weak"
-    return "weak" if only_pass and not node.name.startswith("__") else "none"
+    return "weak" if only_pass else "none"
 
 
 def _drops_its_values(node: _Function, owner: ast.ClassDef | None) -> bool:
@@ -121,6 +141,13 @@ def _trivial(statement: ast.stmt) -> bool:
         empty = isinstance(value, (ast.List, ast.Tuple, ast.Dict)) and ast.unparse(value) in ("[]", "()", "{}")
         return value is None or isinstance(value, ast.Constant) or empty
     return False
+
+
+def _sets_nothing(statement: ast.stmt) -> bool:
+    """``self.value = None``."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+        return False
+    return statement.value.value is None and all(isinstance(target, ast.Attribute) for target in statement.targets)
 
 
 def _stub(name: str, node: _Function) -> Stub:

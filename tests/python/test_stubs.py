@@ -20,6 +20,15 @@ def names(source: str) -> list[str]:
             ["Box.__init__", "Box.read"],
         ),
         (
+            "class Box:\n    def __init__(self, size):\n        pass\n\n    def __enter__(self):\n        pass\n",
+            ["Box.__init__", "Box.__enter__"],
+        ),
+        (
+            "class Box:\n    def read(self):\n        raise NotImplementedError\n\n"
+            "    def __exit__(self, *why):\n        pass\n",
+            ["Box.read"],
+        ),
+        (
             "class Node:\n    def __init__(self, name):\n        self.name = name\n\n\n"
             "class Graph:\n    def __init__(self, data=None):\n        pass\n",
             ["Graph.__init__"],
@@ -50,3 +59,13 @@ def test_an_empty_function_that_tests_use_is_a_stub_in_a_file_where_nothing_is_w
     robot = b"class Robot:\n    def __init__(self):\n        pass\n"
     assert [stub.name for stub in find_stubs(robot, {"Robot"})] == ["Robot.__init__"]
     assert find_stubs(b"def total():\n    pass\n\n\ndef add(a, b):\n    return a + b\n", {"total"}) == []
+
+
+def test_what_tests_give_values_to_is_open_where_other_functions_are_written() -> None:
+    same = b"\n    def __eq__(self, other):\n        return True\n"
+    cell = b"class Cell:\n    def __init__(self, value):\n        self.value = None\n" + same
+    assert [stub.name for stub in find_stubs(cell, {"Cell"})] == ["Cell.__init__"]
+    assert find_stubs(cell, {"value"}) == []
+    tree = b"class Tree:\n    def path(self, to):\n        pass\n" + same
+    assert [stub.name for stub in find_stubs(tree, {"Tree", "path"})] == ["Tree.path"]
+    assert find_stubs(tree, {"Tree"}) == []
