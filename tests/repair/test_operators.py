@@ -71,6 +71,13 @@ PYTHON = [
      "def f(a):\n    if a:\n        raise ValueError('no room')\n"),
     ("expected-check", "def f(self, a, b):\n    \"\"\"Doc.\"\"\"\n    return a[b]\n",
      "def f(self, a, b):\n    \"\"\"Doc.\"\"\"\n    if b > len(a):\n        raise ValueError('no room')\n    return a[b]\n"),
+    ("expected-check", "def f(a):\n    return a\n",
+     "def f(a):\n    if a < 10:\n        raise ValueError('at least 10 digits')\n    return a\n"),
+    ("made-check", "def f(a):\n    b = g(a)\n    return b\n",
+     "def f(a):\n    b = g(a)\n    if len(b) < 10:\n        raise ValueError('at least 10 digits')\n    return b\n"),
+    ("made-check", "def f(self, a):\n    self.a = a\n",
+     "def f(self, a):\n    self.a = a\n    if not all(one.isdigit() for one in self.a):\n"
+     "        raise ValueError('at least 10 digits')\n"),
     ("connective", "def f(a, b):\n    return a and b\n", "def f(a, b):\n    return a or b\n"),
     ("negation", "def f(a):\n    if a:\n        return 1\n", "def f(a):\n    if not a:\n        return 1\n"),
     ("condition-part", "def f(a, b):\n    if a > 1:\n        return b\n",
@@ -326,7 +333,7 @@ SAID = (
     "assert [1, 2] == [2]",
     "t.c:3:test_refused:FAIL: Expected -1 Was 7",
 )
-RAISED = ("ValueError('no room')",)
+RAISED = ("ValueError('no room')", "ValueError('at least 10 digits')")
 TEXTS = ("Radishes", "Violets", "Clover")
 TOLD = Told(SAID, "Values go up to 255, behind a space. Letters (a, e, y) count.", RAISED, TEXTS)
 CASES = [("a.py", *row) for row in PYTHON] + [("a.c", *row) for row in C]

@@ -21,8 +21,8 @@ from agent.repair.operators.registry import OPERATORS, EditParts, Operator, Site
 
 BY_WHAT_CHECKS_SAY = frozenset(
     {
-        "argument-converted", "converted", "expected-check", "expected-raise", "expected-text", "filtered", "missing-text",
-        "near-text", "result-shape", "spelling", "told-text",
+        "argument-converted", "converted", "expected-check", "expected-raise", "expected-text", "filtered", "made-check",
+        "missing-text", "near-text", "result-shape", "spelling", "told-text",
     }
 )  # fmt: skip
 """Operators on Python that read what they put in from failing checks, or that only change a result's form."""
