@@ -84,6 +84,7 @@ _WORDS = {
     "default-value": "default for a missing key",
     "range": "bounds of a range",
     "backwards": "other direction",
+    "any-beginning": "one of several characters",
     "unbounded": "search without an end",
     "method-result": "method called or only named",
     "pop-end": "other end of a list",

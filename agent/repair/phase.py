@@ -330,8 +330,7 @@ class RepairPhase:
                 await search.confirm_traded()
         await search.completed()
         self._tell(search.counts, None, last=True)
-        parts = [*search.best_partial, *search.gains]
-        self._partial = sorted(parts, key=lambda one: one.trial.broken - len(one.trial.fixed))
+        self._partial = search.parts
         return search.passing
 
     async def _written(self, search: EditSearch, suspects: Sequence[Suspect], end: float) -> None:

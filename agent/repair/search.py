@@ -278,6 +278,13 @@ class EditSearch:
                 if not trial.cut and len(trial.fixed) > trial.broken:
                     self.gains.append(Tried(one.candidate, trial))
 
+    @property
+    def parts(self) -> list[Tried]:
+        """The edits that mend more than they break, the best first: those with which all checks were run, or, where there
+        was no time for any, those that mend a part as far as their trials went."""
+        known = [one for one in self.best_partial if one.candidate in self._confirmed or not self._confirmed]
+        return sorted([*known, *self.gains], key=lambda one: one.trial.broken - len(one.trial.fixed))
+
     def _applied(self, candidate: Candidate) -> dict[str, str]:
         """Path to the text with a candidate's edits, which were applied before."""
         by_path = {path: [one for one in candidate.edits if one.path == path] for path in {e.path for e in candidate.edits}}

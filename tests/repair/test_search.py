@@ -332,12 +332,15 @@ async def test_an_edit_that_mends_some_checks_and_breaks_others_is_put_aside(tmp
         await bed.open()
         edits = [edit("size.py", SIZES, "n > 100", new) for new in ("True", "n > 40")]
         search = EditSearch(bed, {"size.py": SIZES.encode()}, time.monotonic() + 40.0)
-        await search.run([one for one, _ in edits])
-        assert len(search.partial) == 2
+        await search.run([edits[0][0]])
+        assert len(search.parts) == 1
+        await search.confirm_partial()
+        await search.run([edits[1][0]])
+        assert len(search.partial) == 1 and not search.parts, "all checks were not run with the second one yet"
         await search.confirm_partial()
     finally:
         await bed.close()
-    assert [one.candidate for one in search.partial] == [edits[1][0]]
+    assert [one.candidate for one in search.parts] == [edits[1][0]]
     assert [one.candidate for one in search.mixed] == [edits[0][0]] and search.mixed[0].broken == 2
 
 

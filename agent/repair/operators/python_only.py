@@ -92,6 +92,18 @@ def ranges(site: Site) -> Iterator[EditParts]:
             yield site.replace(call.node, f"range({args[0]}, {args[1]} - 1, -1)")
 
 
+@operator("any-beginning", "a beginning or end that is one of several characters", ("python",), weight=0.55)
+def any_beginning(site: Site) -> Iterator[EditParts]:
+    """``word.startswith(vowels)`` becomes ``word.startswith(tuple(vowels))``: a text of characters that it might begin with
+    is taken for one beginning."""
+    for call in site.calls:
+        if call.name in ("startswith", "endswith") and len(call.arguments) == 1:
+            argument = call.arguments[0]
+            text = site.text(argument)
+            if argument.type == "identifier" or (argument.type == "string" and len(text) > 4):
+                yield site.replace(argument, f"tuple({text})")
+
+
 @operator("unbounded", "a search that goes on until it finds something", ("python",), weight=0.55)
 def unbounded(site: Site) -> Iterator[EditParts]:
     """``for n in range(2, limit)`` becomes ``for n in itertools.count(2)`` where only the loop returns a value: behind a
