@@ -51,6 +51,19 @@ def test_the_words_of_a_name_count_most() -> None:
     assert "choices" not in [card.name for card in fitting(cards_of("python"), about)]
 
 
+@pytest.mark.parametrize(
+    ("name", "about", "card"),
+    [
+        ("prime", "Given a number n, determine what the nth prime is. The sixth prime is 13.", "primes"),
+        ("factors", "Compute the prime factors of a number. A prime is divisible by 1 and itself.", "prime-factors"),
+        ("classify", "A number is perfect if it equals the sum of its divisors, its factors but itself.", "divisors"),
+    ],
+)
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_of_cards_on_one_subject_the_technique_decides(language: str, name: str, about: str, card: str) -> None:
+    assert fitting(cards_of(language), about, name)[0].name == card
+
+
 def test_what_stands_in_a_long_text_by_chance_chooses_none() -> None:
     about = "The letters of a word. " + "It is about something else. " * 50
     assert fitting(cards_of("python"), about) == ()
