@@ -13,6 +13,7 @@ from agent.flow.diagnosis import Fault, diagnose
 from agent.flow.failing_lines import with_lines
 from agent.flow.limits import limits_of
 from agent.language.test_names import test_function
+from agent.languages import is_unit
 from agent.planning.signals import signals_from_output
 from agent.values import CheckResult, FailureSignal
 from agent.workspace.checks import compare, find_test_command, proven, run_checks, worse
@@ -77,7 +78,7 @@ class RunChecks:
         self.best: CheckResult | None = None
         self.libraries: tuple[str, ...] = ()
         self.faulty: frozenset[str] = frozenset()
-        self._isolable: bool | None = None
+        self._isolable: tuple[str, ...] | None = None
         self._breaks_off = False
         """Whether tests of an earlier version crashed or did not end, so that they are run by themselves at once."""
 
@@ -172,7 +173,9 @@ class RunChecks:
         """Why a result fails. ``written`` are functions that the lines before a failing one may tell of."""
         if now.ok:
             return Explained()
-        patience = min(self.patience(), self._soon()) if now.endless else self.patience()  # what hangs tells no more later
+        patience = self.patience()
+        if now.endless:  # what hangs tells no more later
+            patience = min(patience, self._soon(self._isolable or ()))
         faults = await diagnose(self.ctx, self.workspace, now.command, self.hidden, patience)
         signals = signals_from_output(now.output, now.command, now.exit_code)
         told = await asyncio.to_thread(with_lines, signals, self.workspace.root, written, self.hidden)
@@ -195,11 +198,12 @@ class RunChecks:
     async def _told(self, timeout: float) -> CheckResult:
         """A result; where a crash or an endless loop hides what the tests say, that of each by itself."""
         limit = timeout or float(self.ctx.config.testing.timeout_seconds)
-        if not await self._can_isolate():
+        isolable = await self._can_isolate()
+        if not isolable:
             return await self._execute(timeout=limit)
-        soon = min(limit, self._soon())
+        soon = min(limit, self._soon(isolable))
         now = await self._execute(timeout=soon) if not self._breaks_off else None
-        if now is not None and not broke_off(now):
+        if now is not None and not broke_off(now, isolable):
             return now
         self._breaks_off = True
         tests = await asyncio.to_thread(isolated_tests, self.workspace.root)
@@ -211,14 +215,17 @@ class RunChecks:
             return proven(self.before, each)
         return await self._execute(timeout=limit) if now is None or (now.timed_out and limit > soon) else now
 
-    def _soon(self) -> float:
-        """Seconds after which tests are run by themselves."""
-        return max(SOON, 4 * self.before.seconds) if self.before is not None else FIRST
+    def _soon(self, isolable: Collection[str]) -> float:
+        """Seconds after which tests are run by themselves. In the first run nobody knows how long the tests take; those that
+        are compiled are mostly fast."""
+        if self.before is not None:
+            return max(SOON, 4 * self.before.seconds)
+        return FIRST if any(map(is_unit, isolable)) else float("inf")
 
-    async def _can_isolate(self) -> bool:
-        """Whether there are tests that can be isolated; looked up once."""
+    async def _can_isolate(self) -> tuple[str, ...]:
+        """The files of tests that can be isolated; looked up once."""
         if self._isolable is None:
-            self._isolable = bool(await asyncio.to_thread(isolated_tests, self.workspace.root))
+            self._isolable = tuple(await asyncio.to_thread(isolated_tests, self.workspace.root))
         return self._isolable
 
     def _env(self) -> dict[str, str] | None:

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from agent.language.base import Expected, Instruction
 from agent.python.examples import examples_of, examples_of_one_test
+from agent.python.isolated import isolated as with_alarms
 from agent.python.plain_tests import exceptions_of, texts_of
 from agent.python.replace import syntax_problem
 
@@ -150,9 +151,8 @@ def reporting_in(text: str, reported: Sequence[tuple[str, str, str]]) -> str:
 
 
 def isolated(text: str, path: str) -> str:
-    """Nothing: the runners of Python report each test when it ends."""
-    del text, path
-    return ""
+    """The file with an alarm for each test; see :mod:`agent.python.isolated`."""
+    return with_alarms(text, path)
 
 
 def how_to_use(path: str, interface: Sequence[str]) -> str:

@@ -6,11 +6,10 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent.languages import is_unit
 from agent.scratch import scratch_folder
 from agent.walking import files_below
 from agent.workspace.git import paths, run_git, text
@@ -23,8 +22,11 @@ LARGEST = 200 << 20
 
 
 @asynccontextmanager
-async def fresh_copy(root: Path, written: Collection[str] = ()) -> AsyncIterator[Path | None]:
-    """The folder of the copy, which is gone afterwards; None where there is no C, or the tree is too large.
+async def fresh_copy(
+    root: Path, written: Collection[str] = (), holding: Callable[[str], bool] = lambda _path: True
+) -> AsyncIterator[Path | None]:
+    """The folder of the copy, which is gone afterwards; None where no path is ``holding``, or the tree is
+    too large.
 
     It holds the files that git tracks and the new files of ``written`` (paths relative to the checkout that holds ``root``),
     but nothing that an earlier build left, which make would take for up to date.
@@ -35,21 +37,20 @@ async def fresh_copy(root: Path, written: Collection[str] = ()) -> AsyncIterator
     parent = Path(tempfile.mkdtemp(prefix="copy-", dir=scratch_folder()))
     copy = (parent / "tree").resolve()
     try:
-        yield copy if await asyncio.to_thread(_copy, root, copy, written) else None
+        yield copy if await asyncio.to_thread(_copy, root, copy, written, holding) else None
     finally:
         await asyncio.to_thread(shutil.rmtree, parent, True)
 
 
-def _copy(root: Path, target: Path, written: Collection[str]) -> bool:
-    """Copy the tracked and the written files. False where there is no C among them, or they are too large."""
+def _copy(root: Path, target: Path, written: Collection[str], holding: Callable[[str], bool]) -> bool:
+    """Copy the tracked and the written files. False where none is ``holding``, or they are too large."""
     names = paths(run_git(root, "ls-files", "-z", "--cached"))
     below = text(run_git(root, "rev-parse", "--show-prefix"))
     names += [path.removeprefix(below) for path in sorted(written) if path.startswith(below)]
     for folder in [root / name for name in names if (root / name).is_dir() and not (root / name).is_symlink()]:
         names += [str(path.relative_to(root)) for path in files_below(folder)]  # a submodule's
     there = [name for name in names if (root / name).is_symlink() or _is_source(root / name)]
-    has_c = any(is_unit(name) for name in there)
-    if not has_c or sum((root / name).lstat().st_size for name in there) > LARGEST:
+    if not any(map(holding, there)) or sum((root / name).lstat().st_size for name in there) > LARGEST:
         return False
     target.mkdir(parents=True)
     for name in there:

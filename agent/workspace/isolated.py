@@ -1,4 +1,4 @@
-"""The checks once more in a copy, with each test in a process of its own: this shows what a crash or an endless loop hides.
+"""The checks once more in a copy, with each test by itself: this shows what a crash or an endless loop hides.
 
 Only files of tests that can be rewritten so are (see :meth:`agent.language.base.FilesOfTests.isolated`); the project's own
 command builds and runs them. The tests of the run's place stay as they are.
@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from agent.language.base import ENDLESS
-from agent.languages import is_unit, reader_of
+from agent.languages import is_module, is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.values import CheckResult
 from agent.walking import files_below
@@ -33,7 +33,7 @@ def isolated_tests(root: Path) -> dict[str, str]:
     :data:`MOST` files of tests. Blocking."""
     found = {}
     paths = [file.relative_to(root).as_posix() for file in files_below(root)]
-    tests = sorted(path for path in paths if is_test_file(path) and is_unit(path))
+    tests = sorted(path for path in paths if is_test_file(path) and (is_unit(path) or is_module(path)))
     for path in tests if len(tests) <= MOST else ():
         file, reader = root / path, reader_of(path)
         if reader is None:
@@ -47,10 +47,12 @@ def isolated_tests(root: Path) -> dict[str, str]:
     return found
 
 
-def broke_off(result: CheckResult) -> bool:
-    """Whether checks that were built ended before their tests reported: one crashed, or did not end."""
-    reported = (result.passed or result.failed) and not result.timed_out
-    return not (result.ok or reported or DOES_NOT_BUILD.search(result.output))
+def broke_off(result: CheckResult, tests: Collection[str]) -> bool:
+    """Whether checks that were built ended before their tests reported: one did not end, or, where a file of ``tests`` is
+    compiled, crashed."""
+    if result.ok or DOES_NOT_BUILD.search(result.output):
+        return False
+    return result.timed_out or (any(map(is_unit, tests)) and not (result.passed or result.failed))
 
 
 async def run_isolated(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from agent.languages import is_unit
 from agent.workspace.fresh_copy import fresh_copy
 from agent.workspace.sandbox import Limits, command_line, run_command
 
@@ -37,7 +38,7 @@ async def run_sanitized(
     """
     if not can_be_sanitized(command):
         return "", ""
-    async with fresh_copy(root, written) as copy:
+    async with fresh_copy(root, written, is_unit) as copy:
         if copy is None:
             return "", ""
         words, env = command_line(command), dict(_OPTIONS)

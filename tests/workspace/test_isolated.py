@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from agent.language.base import TEST_LIMIT
+from agent.language.test_names import test_function as function_of
 from agent.workspace.checks import run_checks
 from agent.workspace.isolated import broke_off, isolated_tests, run_isolated
 from agent.workspace.sandbox import Limits
@@ -24,7 +28,7 @@ async def test_a_crash_leaves_the_other_tests_their_say(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "repo", {"Makefile": MAKEFILE, "half.c": HALF, "test_half.c": TESTS})
     space = await Workspace.create(repo, "r1")
     plain = await run_checks(space.root, "make test", 60.0, limits=Limits())
-    assert broke_off(plain)
+    assert broke_off(plain, isolated_tests(space.root))
     each = await run_isolated(space.root, "make test", 60.0, isolated_tests(space.root), limits=Limits())
     assert each is not None and not each.ok
     assert (each.passing, each.failing) == (("test_even",), ("test_nothing",))
@@ -34,5 +38,67 @@ async def test_a_crash_leaves_the_other_tests_their_say(tmp_path: Path) -> None:
 async def test_what_does_not_build_tells_nothing(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "repo", {"Makefile": MAKEFILE, "half.c": "int half(", "test_half.c": TESTS})
     space = await Workspace.create(repo, "r1")
-    assert not broke_off(await run_checks(space.root, "make test", 60.0, limits=Limits()))
-    assert await run_isolated(space.root, "make test", 60.0, isolated_tests(space.root), limits=Limits()) is None
+    tests = isolated_tests(space.root)
+    assert not broke_off(await run_checks(space.root, "make test", 60.0, limits=Limits()), tests)
+    assert await run_isolated(space.root, "make test", 60.0, tests, limits=Limits()) is None
+
+
+LOOP = """def half(n):
+    while n == 3:
+        try:
+            pass
+        except Exception:
+            pass
+    return n // 2
+"""
+PLAIN = """from half import half
+
+
+def test_odd():
+    assert half(3) == 1
+
+
+def test_even():
+    assert half(4) == 2
+"""
+CLASS = """import unittest
+from half import half
+
+
+class Halves(unittest.TestCase):
+    def test_odd(self):
+        self.assertEqual(half(3), 1)
+
+    def test_even(self):
+        self.assertEqual(half(4), 2)
+
+    def test_larger(self):
+        self.assertEqual(half(8), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "command", "failing"),
+    [
+        (PLAIN, "python3 -m pytest -q", ["test_odd"]),
+        (CLASS, "python3 -m pytest -q test_half.py", ["test_larger", "test_odd"]),
+        (CLASS, "python3 -m unittest -v test_half", ["test_larger", "test_odd"]),
+    ],
+)
+async def test_a_test_in_python_that_does_not_end_fails_alone(
+    tmp_path: Path, tests: str, command: str, failing: list[str]
+) -> None:
+    repo = make_repo(tmp_path / "repo", {"half.py": LOOP, "test_half.py": tests})
+    space = await Workspace.create(repo, "r1")
+    changed = isolated_tests(space.root)
+    env = {TEST_LIMIT: "300000"}
+    assert broke_off(await run_checks(space.root, command, 1.5, limits=Limits()), changed)
+    each = await run_isolated(space.root, command, 60.0, changed, limits=Limits(), env=env)
+    assert each is not None and not each.ok and each.endless
+    assert sorted(function_of(one) for one in each.failing) == failing
+    assert [function_of(one) for one in each.passing] == ["test_even"]
+    assert (space.root / "test_half.py").read_text() == tests
