@@ -28,11 +28,12 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     - An exception whose ``__init__`` takes one value and does nothing hands it on.
     - ``self.x(…)`` in a function that has no ``self`` calls its own inner function, or one of the file.
     - An inner function stands above what calls it.
+    - A helper that only ``callers`` define, called with one value, is left out: tests make results comparable with it.
 
     What cannot be parsed is left alone.
     """
     told: dict[str, None] = {}
-    for rule in (_hidden_methods, _bare_members, _defaults, _properties, _messages, _no_object, _inner_first):
+    for rule in (_hidden_methods, _bare_members, _defaults, _properties, _messages, _no_object, _inner_first, _helpers_of_tests):
         try:
             tree = ast.parse(source)
             users = [ast.parse(one) for one in callers]
@@ -208,6 +209,23 @@ def _inner_first(source: bytes, node: ast.AST, users: list[ast.Module]) -> Itera
         why = f"The inner function {helper.name} stands above what calls it."
         yield Replacement(at, at, text if text.endswith("\n") else text + "\n"), why
         yield Replacement(start, end, ""), why
+
+
+def _helpers_of_tests(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
+    helpers = {one.name for tree in users for one in ast.walk(tree) if isinstance(one, _Function)}
+    helpers &= undefined_names(source)
+    for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)) if helpers else ():
+        if not isinstance(call.func, ast.Name) or call.func.id not in helpers or len(call.args) != 1 or call.keywords:
+            continue
+        start, end = _span(source, call)
+        inner = source[slice(*_span(source, call.args[0]))].decode("utf-8", "replace")
+        why = f"{call.func.id} is a helper of the tests, so its argument stands in its place."
+        yield Replacement(start, end, inner), why
+
+
+def _span(source: bytes, node: ast.expr) -> tuple[int, int]:
+    start = _offset(source, node.lineno, node.col_offset)
+    return start, _offset(source, node.end_lineno or node.lineno, node.end_col_offset or 0)
 
 
 def _parameters(node: _Function) -> list[str]:

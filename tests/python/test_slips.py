@@ -106,3 +106,11 @@ def test_an_inner_function_is_called_without_an_object_and_stands_first() -> Non
 def test_inner_functions_that_call_each_other_stay_where_they_are() -> None:
     source = b"def f(n):\n    def a(k):\n        return b(k)\n\n    def b(k):\n        return k\n\n    return a(n)\n"
     assert without_slips(source, "f") == (source, ())
+
+
+def test_a_helper_of_the_tests_gives_way_to_its_argument() -> None:
+    source = b"def pairs(rows):\n    found = [(b, a) for a, b in rows]\n    return in_order(found)\n"
+    tests = b"def in_order(pairs):\n    return sorted(pairs)\n\n\ndef test_it():\n    assert in_order(pairs([])) == []\n"
+    changed, told = without_slips(source, "pairs", [tests])
+    assert changed.endswith(b"return found\n") and "in_order" in told[0]
+    assert without_slips(source, "pairs") == (source, ())
