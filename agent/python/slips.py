@@ -33,7 +33,8 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     What cannot be parsed is left alone.
     """
     told: dict[str, None] = {}
-    for rule in (_hidden_methods, _bare_members, _defaults, _properties, _messages, _no_object, _inner_first, _helpers_of_tests):
+    of_classes = _hidden_methods, _bare_members, _defaults, _properties, _messages
+    for rule in (*of_classes, _no_object, _inner_first, _helpers_of_tests):
         try:
             tree = ast.parse(source)
             users = [ast.parse(one) for one in callers]
