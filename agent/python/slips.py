@@ -28,13 +28,14 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     - An exception whose ``__init__`` takes one value and does nothing hands it on.
     - ``self.x(…)`` in a function that has no ``self`` calls its own inner function, or one of the file.
     - An inner function stands above what calls it.
+    - The one name that nothing binds in a function that uses all parameters but one is that parameter.
     - A helper that only ``callers`` define, called with one value, is left out: tests make results comparable with it.
 
     What cannot be parsed is left alone.
     """
     told: dict[str, None] = {}
     of_classes = _hidden_methods, _bare_members, _defaults, _properties, _messages
-    for rule in (*of_classes, _no_object, _inner_first, _helpers_of_tests):
+    for rule in (*of_classes, _no_object, _inner_first, _helpers_of_tests, _unused_parameter):
         try:
             tree = ast.parse(source)
             users = [ast.parse(one) for one in callers]
@@ -222,6 +223,20 @@ def _helpers_of_tests(source: bytes, node: ast.AST, users: list[ast.Module]) -> 
         inner = source[slice(*_span(source, call.args[0]))].decode("utf-8", "replace")
         why = f"{call.func.id} is a helper of the tests, so its argument stands in its place."
         yield Replacement(start, end, inner), why
+
+
+def _unused_parameter(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
+    if not isinstance(node, _Function):
+        return
+    body = [one for statement in node.body for one in ast.walk(statement)]
+    read = {one.id for one in body if isinstance(one, ast.Name)}
+    unbound, unused = undefined_names(source) & read, [one for one in _parameters(node) if one not in read]
+    called = {one.func.id for one in body if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
+    if len(unbound) != 1 or len(unused) != 1 or unused[0] in ("self", "cls") or unbound <= called:
+        return
+    for one in body:
+        if isinstance(one, ast.Name) and one.id in unbound:
+            yield Replacement(*_span(source, one), unused[0]), f"{one.id} is not defined, and {unused[0]} was not used."
 
 
 def _span(source: bytes, node: ast.expr) -> tuple[int, int]:

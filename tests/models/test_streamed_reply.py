@@ -112,6 +112,9 @@ async def test_other_servers_and_calls_are_heard_to_the_end(kind: str, no_circle
         ("[0, 0, 0, 0, 0, 0, 0, 0, 0],\n" * 9, False),
         ("".join(f"{ROUND}# {n}\n" for n in range(20)), False),
         ("", False),
+        ("".join(f"if n == {n}:\n    return {' + '.join(['one'] * n)}\n" for n in range(1, 10)), True),
+        ("".join(f"if n == {n}:\n    return {' + '.join(['one'] * n)}\n" for n in range(1, 6)), False),
+        ("".join(f"case {n}:\n    return {n % 3};\n" for n in range(1, 30)), False),
     ],
 )
 def test_lines_three_times_over_are_a_circle(written: str, round_: bool) -> None:

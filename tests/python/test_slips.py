@@ -114,3 +114,12 @@ def test_a_helper_of_the_tests_gives_way_to_its_argument() -> None:
     changed, told = without_slips(source, "pairs", [tests])
     assert changed.endswith(b"return found\n") and "in_order" in told[0]
     assert without_slips(source, "pairs") == (source, ())
+
+
+def test_a_name_that_nothing_binds_is_the_parameter_that_is_not_used() -> None:
+    source = b"def size(question, most):\n    return min(most, len(text.split()))\n"
+    changed, told = without_slips(source, "size")
+    assert b"len(question.split())" in changed and len(told) == 1
+    for other in (b"return text", b"return fold(most, question)", b"return len(question) + a"):
+        left = source.replace(b"return min(most, len(text.split()))", other)
+        assert without_slips(left, "size") == (left, ())
