@@ -28,13 +28,14 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     - An exception whose ``__init__`` takes one value and does nothing hands it on.
     - ``self.x(…)`` in a function that has no ``self`` calls its own inner function, or one of the file.
     - An inner function stands above what calls it.
+    - A class without ``__init__`` gets one where it makes objects with as many values as it reads attributes never set.
     - The one name that nothing binds in a function that uses all parameters but one is that parameter.
     - A helper that only ``callers`` define, called with one value, is left out: tests make results comparable with it.
 
     What cannot be parsed is left alone.
     """
     told: dict[str, None] = {}
-    of_classes = _hidden_methods, _bare_members, _defaults, _properties, _messages
+    of_classes = _hidden_methods, _bare_members, _defaults, _properties, _messages, _never_set
     for rule in (*of_classes, _no_object, _inner_first, _helpers_of_tests, _unused_parameter):
         try:
             tree = ast.parse(source)
@@ -98,10 +99,7 @@ def _bare_members(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iter
     if not isinstance(node, ast.ClassDef):
         return
     stored = {one.attr for one, _ in _own(node) if isinstance(one.ctx, ast.Store)}
-    members = stored | _methods(node).keys()
-    assigned = (part for one in node.body if isinstance(one, ast.Assign) for part in one.targets)
-    members |= {part.id for part in assigned if isinstance(part, ast.Name)}
-    bare = undefined_names(source) & members
+    bare = undefined_names(source) & (stored | set(_members(node)))
     for method in _methods(node).values() if bare else ():
         first = method.args.args[0].arg
         called = {id(one.func) for one in ast.walk(method) if isinstance(one, ast.Call)}
@@ -171,6 +169,36 @@ def _messages(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator
     if len(body) == 1 and isinstance(body[0], ast.Pass):
         at, name = _offset(source, body[0].lineno, body[0].col_offset), head.args.args[1].arg
         yield Replacement(at, at + len(b"pass"), f"super().__init__({name})"), f"{node.name} hands its {name} on."
+
+
+def _never_set(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
+    if not isinstance(node, ast.ClassDef) or node.bases or node.decorator_list or "__init__" in _methods(node):
+        return
+    own = [one for one, _ in _own(node)]
+    known = {one.attr for one in own if isinstance(one.ctx, ast.Store)} | set(_members(node))
+    unset = list(dict.fromkeys(one.attr for one in own if one.attr not in known))
+    made = [one for one in ast.walk(node) if isinstance(one, ast.Call) and ast.unparse(one.func) in (node.name, "cls")]
+    given = {len(one.args) for one in made if not one.keywords}
+    if not unset or max(given, default=0) != len(unset):
+        return
+    least = min(given)
+    heads = [name if place < least else f"{name}=None" for place, name in enumerate(unset)]
+    indent = " " * node.body[0].col_offset
+    lines = [f"def __init__(self, {', '.join(heads)}):", *(f"    self.{name} = {name}" for name in unset)]
+    first = node.body[ast.get_docstring(node) is not None] if len(node.body) > 1 else node.body[0]
+    at = _offset(source, min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", []))]), 0)
+    text = "".join(f"{indent}{line}\n" for line in lines) + "\n"
+    yield Replacement(at, at, text), f"{node.name} is made with {', '.join(unset)} and kept nothing, so it has an __init__."
+
+
+def _members(node: ast.ClassDef) -> Iterator[str]:
+    """What the body of a class defines: functions, classes, attributes."""
+    for one in node.body:
+        if isinstance(one, (_Function, ast.ClassDef)):
+            yield one.name
+        elif isinstance(one, (ast.Assign, ast.AnnAssign)):
+            targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def _no_object(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:

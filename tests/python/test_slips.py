@@ -120,6 +120,17 @@ def test_a_name_that_nothing_binds_is_the_parameter_that_is_not_used() -> None:
     source = b"def size(question, most):\n    return min(most, len(text.split()))\n"
     changed, told = without_slips(source, "size")
     assert b"len(question.split())" in changed and len(told) == 1
-    for other in (b"return text", b"return fold(most, question)", b"return len(question) + a"):
+    for other in (b"return text", b"return fold(most, question)", b"return len(question) + a + b"):
         left = source.replace(b"return min(most, len(text.split()))", other)
         assert without_slips(left, "size") == (left, ())
+
+
+def test_a_class_that_keeps_nothing_of_what_it_is_made_with_gets_an_init() -> None:
+    source = b"class Place:\n    @staticmethod\n    def at(tree):\n        return Place(tree)\n\n    def value(self):\n"
+    source += b"        return self.tree['value']\n\n    def left(self):\n        return Place(self.tree['left'])\n"
+    changed, told = without_slips(source, "Place")
+    assert len(told) == 1
+    assert result(changed.decode(), "Place.at({'value': 1, 'left': {'value': 2}}).left().value()") == 2
+    assert without_slips(changed, "Place") == (changed, ())
+    two = source.replace(b"Place(tree)", b"Place(tree, None)")
+    assert without_slips(two, "Place") == (two, ())

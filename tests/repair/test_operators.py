@@ -160,6 +160,8 @@ PYTHON = [
     ("unbounded", "import math\n\ndef f(n):\n    for a in range(n):\n        if g(a):\n            return a\n",
      "import itertools\nimport math\n\ndef f(n):\n    for a in itertools.count():\n        if g(a):\n"
      "            return a\n"),
+    ("missing-return", "class A:\n    def f(self, a):\n        self.a = a\n",
+     "class A:\n    def f(self, a):\n        self.a = a\n        return self\n"),
     ("implied", "def f(a, b):\n    return a and b.open\n", "def f(a, b):\n    return not a or b.open\n"),
     ("implied", "def f(a, b):\n    return not a and b\n", "def f(a, b):\n    return a or b\n"),
     ("part-added", "def f(a, b, c):\n    return a != b and b != c\n",

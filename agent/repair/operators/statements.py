@@ -269,7 +269,7 @@ def _is_loop(node: tree_sitter.Node) -> bool:
 
 @operator("missing-return", "the value of a call is handed back", weight=0.5)
 def missing_return(site: Site) -> Iterator[EditParts]:
-    """``f(x)`` as a statement becomes ``return f(x)``; the last assignment's value is returned."""
+    """``f(x)`` as a statement becomes ``return f(x)``; the last assignment's value is returned, or a method's object."""
     for one, block, place in _simple(site):
         if (
             one.type == "expression_statement"
@@ -278,7 +278,8 @@ def missing_return(site: Site) -> Iterator[EditParts]:
         ):
             yield EditParts(((one.start_byte, one.start_byte, "return "),), site.line(one))
         if place == len(block) - 1 and one.parent == site.body and not _leaves(one) and site.python:
-            for name in site.locals[:4]:
+            own = ("self",) if "." in site.function.name and not site.of("return_statement") else ()
+            for name in (*site.locals[:4], *own):
                 yield site.after(one, f"return {name}", 0.6)
 
 
