@@ -28,6 +28,7 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     - An exception whose ``__init__`` takes one value and does nothing hands it on.
     - ``self.x(…)`` in a function that has no ``self`` calls its own inner function, or one of the file.
     - An inner function stands above what calls it.
+    - A parameter of ``__init__`` that other methods read, by itself or through ``self``, and that nothing keeps is kept.
     - A class without ``__init__`` gets one where it makes objects with as many values as it reads attributes never set.
     - The one name that nothing binds in a function that uses all parameters but one is that parameter.
     - A helper that only ``callers`` define, called with one value, is left out: tests make results comparable with it.
@@ -35,7 +36,7 @@ def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> 
     What cannot be parsed is left alone.
     """
     told: dict[str, None] = {}
-    of_classes = _hidden_methods, _bare_members, _defaults, _properties, _messages, _never_set
+    of_classes = _hidden_methods, _bare_members, _defaults, _properties, _messages, _kept, _never_set
     for rule in (*of_classes, _no_object, _inner_first, _helpers_of_tests, _unused_parameter):
         try:
             tree = ast.parse(source)
@@ -169,6 +170,31 @@ def _messages(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator
     if len(body) == 1 and isinstance(body[0], ast.Pass):
         at, name = _offset(source, body[0].lineno, body[0].col_offset), head.args.args[1].arg
         yield Replacement(at, at + len(b"pass"), f"super().__init__({name})"), f"{node.name} hands its {name} on."
+
+
+def _kept(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:
+    if not isinstance(node, ast.ClassDef) or node.bases or (head := _methods(node).get("__init__")) is None:
+        return
+    own = [one for one, _ in _own(node)]
+    known = {one.attr for one in own if isinstance(one.ctx, ast.Store)} | set(_members(node))
+    given = {name for name in _parameters(head)[1:] if name not in known}
+    bare = [
+        (one, method.args.args[0].arg)
+        for method in _methods(node).values()
+        for one in ast.walk(method)
+        if isinstance(one, ast.Name) and one.id in given & undefined_names(source) and one.id not in _parameters(method)
+    ]
+    missing = sorted({one.id for one, _ in bare} | {one.attr for one in own if one.attr in given})
+    body = [one for one in head.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    if not missing or not body:
+        return
+    first, at = head.args.args[0].arg, _offset(source, body[0].lineno, body[0].col_offset)
+    indent = " " * body[0].col_offset
+    why = f"{', '.join(missing)} of {node.name}'s __init__ is read by its methods, so it is kept."
+    yield Replacement(at, at, "".join(f"{first}.{name} = {name}\n{indent}" for name in missing)), why
+    for one, owner in bare:
+        start = _offset(source, one.lineno, one.col_offset)
+        yield Replacement(start, start, f"{owner}."), why
 
 
 def _never_set(source: bytes, node: ast.AST, users: list[ast.Module]) -> Iterator[_Mend]:

@@ -134,3 +134,14 @@ def test_a_class_that_keeps_nothing_of_what_it_is_made_with_gets_an_init() -> No
     assert without_slips(changed, "Place") == (changed, ())
     two = source.replace(b"Place(tree)", b"Place(tree, None)")
     assert without_slips(two, "Place") == (two, ())
+
+
+def test_what_an_object_is_made_with_and_its_methods_read_is_kept() -> None:
+    source = b"class Cell:\n    def __init__(self, inputs, compute):\n        self.value = None\n\n    def update(self):\n"
+    source += b"        self.value = compute([one + 1 for one in self.inputs])\n        return self.value\n"
+    changed, told = without_slips(source, "Cell")
+    assert len(told) == 1 and "compute, inputs" in told[0]
+    assert result(changed.decode(), "Cell([1, 2], sum).update()") == 5
+    assert without_slips(changed, "Cell") == (changed, ())
+    local = source.replace(b"compute([", b"max([").replace(b"self.inputs", b"[1]")
+    assert without_slips(local, "Cell") == (local, ())
