@@ -411,3 +411,41 @@ async def test_an_edit_of_a_version_that_passes_most_tests_is_searched_for_befor
         finished, heard, _ = await play(repo, server, "Implement words.py as README.md describes.", sections=sections)
     assert finished.status == "complete", finished.reason
     assert len(asked) == 1 and of(heard, ev.RepairFinished)
+
+
+PAIR = {
+    "board.py": "class Point:\n    def __init__(self, x, y):\n        pass\n\n\nclass Board:\n"
+    "    def __init__(self, rows):\n        pass\n\n    def find(self, letter):\n        pass\n",
+    "test_board.py": "from board import Board, Point\n\n\ndef test_nothing():\n    assert Board([]).find('a') is None\n\n\n"
+    "def test_found():\n    at, wanted = Board(['xy', 'za']).find('a'), Point(1, 1)\n"
+    "    assert (at.x, at.y) == (wanted.x, wanted.y)\n\n\n"
+    "def test_first():\n    at, wanted = Board(['ax']).find('x'), Point(1, 0)\n"
+    "    assert (at.x, at.y) == (wanted.x, wanted.y)\n",
+    "README.md": "Finds letters on a board; x counts columns.\n",
+}
+POINT = "class Point:\n    def __init__(self, x, y):\n        self.x = x\n        self.y = y\n"
+BOARD = """class Board:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def find(self, letter):
+        for y, row in enumerate(self.rows):
+            for x, one in enumerate(row):
+                if one == letter:
+                    return Point({})
+        return None
+"""
+
+
+async def test_the_last_piece_is_judged_by_tests_that_use_what_no_test_tells_of_alone(tmp_path: Path) -> None:
+    boards = iter(("0, 0", "x, y"))
+
+    def writer(call: RecordedCall) -> Answer:
+        return Answer(f"```python\n{POINT if 'Write Point of' in call.prompt else BOARD.format(next(boards))}```")
+
+    async with ScriptedServer(writer) as server:
+        task = "Implement board.py as README.md describes, so that the tests in test_board.py pass."
+        finished, heard, _ = await play(repository(tmp_path / "board", PAIR), server, task, sections={"repair": only()})
+    assert finished.status == "complete", finished.reason
+    tried = [(one.symbol, round(one.points, 2)) for one in of(heard, ev.FunctionCandidate) if one.symbol == "Board"]
+    assert tried == [("Board", 0.33), ("Board", 1.0)]
