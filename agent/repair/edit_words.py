@@ -84,6 +84,7 @@ _WORDS = {
     "default-value": "default for a missing key",
     "range": "bounds of a range",
     "backwards": "other direction",
+    "twin-comparisons": "boundary of several comparisons",
     "any-beginning": "one of several characters",
     "unbounded": "search without an end",
     "method-result": "method called or only named",

@@ -33,6 +33,9 @@ def _known(site: Site, sign: str) -> bool:
     return site.python or sign not in ("**", "//", "in", "is", "not in", "is not", "//=")
 
 
+_MOST_TWINS = 4
+
+
 @operator("comparison", "another comparison: boundary taken in or left out, turned round, negated", weight=1.0)
 def comparison(site: Site) -> Iterator[EditParts]:
     """``<`` for ``<=`` and the like; ``in`` and ``is`` in Python."""
@@ -41,6 +44,22 @@ def comparison(site: Site) -> Iterator[EditParts]:
             yield site.sign(one, sign, 1.0 if place == 0 else 0.75)
         for sign in _PYTHON_COMPARISONS.get(one.text, ()) if site.python else ():
             yield site.sign(one, sign)
+
+
+@operator("twin-comparisons", "the boundary of all comparisons with one value taken in or left out", weight=0.5)
+def twin_comparisons(site: Site) -> Iterator[EditParts]:
+    """``all(a < v for ...) and all(b > v for ...)`` becomes ``a <= v`` and ``b >= v``: the slip is in all of them."""
+    found: dict[str, list[Binary]] = {}
+    for one in site.binaries:
+        for operand in (one.left, one.right):
+            if one.text in _NEAR and one.text[0] in "<>" and operand.type in ("identifier", "attribute", "subscript"):
+                found.setdefault(site.text(operand), []).append(one)
+    for twins in found.values():
+        for strict in (True, False):
+            some = [one for one in twins if (len(one.text) == 1) == strict]
+            if 2 <= len(some) <= _MOST_TWINS:
+                signs = [site.sign(one, _NEAR[one.text]) for one in some]
+                yield EditParts(tuple(part for sign in signs for part in sign.parts), signs[0].line)
 
 
 @operator("comparison-constant", "another comparison together with a constant one more or less", weight=0.55)
