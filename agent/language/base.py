@@ -33,6 +33,11 @@ TEST_LIMIT = "CRA_TEST_LIMIT"
 """The environment variable that holds the microseconds after which such a test is ended, fewer than a million."""
 
 
+TEST_SECONDS = "CRA_TEST_SECONDS"
+"""The environment variable that holds the seconds instead, where all checks have long, so that one test may have, too. Only
+languages whose tests can be slow and right read it."""
+
+
 class Uncommented(msgspec.Struct, frozen=True):
     """A public symbol without a comment: its source, and its place in the terms of its language."""
 

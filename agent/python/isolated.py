@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from agent.language.base import AFTER_ENDLESS, ENDLESS, TEST_LIMIT
+from agent.language.base import AFTER_ENDLESS, ENDLESS, TEST_LIMIT, TEST_SECONDS
 from agent.language.nesting import UNREADABLE
 
 ALONE_SECONDS = 4
@@ -29,7 +29,8 @@ def _cra_alarms(space, own):
         __tracebackhide__ = True
         raise Endless("{endless}")
 
-    said, hung = int(os.environ.get("{variable}", "0")) / 1e6, []
+    said, hung = int(os.environ.get("{limit}", "0")) / 1e6, []
+    alone = float(os.environ.get("{seconds}", "{alone}"))
 
     def alarmed(test):
         @functools.wraps(test)
@@ -37,7 +38,7 @@ def _cra_alarms(space, own):
             if threading.current_thread() is not threading.main_thread():
                 return test(*args, **named)
             before = signal.signal(signal.SIGALRM, end)
-            signal.setitimer(signal.ITIMER_REAL, said or ({after} if hung else {alone}), {again})
+            signal.setitimer(signal.ITIMER_REAL, said or ({after} if hung else alone), {again})
             try:
                 return test(*args, **named)
             except Endless:
@@ -76,7 +77,7 @@ def isolated(text: str, path: str) -> str:
     if not any(isinstance(node, ast.FunctionDef) and node.name.startswith("test") for node in ast.walk(tree)):
         return ""
     alarms = _ALARMS.format(
-        endless=ENDLESS, variable=TEST_LIMIT, after=AFTER_ENDLESS / 1e6, alone=ALONE_SECONDS, again=_AGAIN
+        endless=ENDLESS, limit=TEST_LIMIT, seconds=TEST_SECONDS, after=AFTER_ENDLESS / 1e6, alone=ALONE_SECONDS, again=_AGAIN
     )
     lines = text.splitlines(keepends=True)
     programs = [node.lineno for node in tree.body if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from agent.language.base import ENDLESS
+from agent.language.base import ENDLESS, TEST_SECONDS
 from agent.languages import is_module, is_unit, reader_of
 from agent.regular_files import read_inside
 from agent.values import CheckResult
@@ -23,6 +23,9 @@ from agent.workspace.sandbox import Limits
 
 LARGEST = 1 << 20
 """Bytes of a file of tests."""
+
+LEAST_ALONE = 4.0
+"""Seconds that a test may take at least, where it is not compiled; half of what all checks may take, if that is more."""
 
 MOST = 60
 """Files of tests; a larger project does not have its tests in one program."""
@@ -77,7 +80,8 @@ async def run_isolated(
         for path, text in tests.items():
             if (copy / path).is_file():
                 (copy / path).write_text(text, encoding="utf-8")
-        now = await run_checks(copy, command, timeout, limits=limits, env=env)
+        seconds = {TEST_SECONDS: f"{max(LEAST_ALONE, timeout / 2):.1f}"}
+        now = await run_checks(copy, command, timeout, limits=limits, env=seconds | (env or {}))
     if now.timed_out or not (now.passed or now.failed):
         return None
     output = now.output.replace(f"{copy}/", "")

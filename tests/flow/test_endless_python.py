@@ -8,7 +8,7 @@ import pytest
 
 from agent import events as ev
 from agent.flow import checks
-from agent.python import isolated
+from agent.workspace import isolated
 from tests.fakes.script import Answer, RecordedCall
 from tests.fakes.server import ScriptedServer
 from tests.flow.test_run import of, play
@@ -30,7 +30,8 @@ FIRST = """def doublings(goal):
 
 async def test_a_test_that_does_not_end_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "SOON", 1.5)
-    monkeypatch.setattr(isolated, "ALONE_SECONDS", 0.3)
+    monkeypatch.setattr(checks, "LEAST_PATIENCE", 3.0)
+    monkeypatch.setattr(isolated, "LEAST_ALONE", 0.3)
     prompts = []
 
     def writer(call: RecordedCall) -> Answer:

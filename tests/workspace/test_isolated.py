@@ -88,6 +88,7 @@ if __name__ == "__main__":
         (CLASS, "python3 -m pytest -q test_half.py", ["test_larger", "test_odd"]),
         (CLASS, "python3 -m unittest -v test_half", ["test_larger", "test_odd"]),
     ],
+    ids=["functions", "class", "unittest"],
 )
 async def test_a_test_in_python_that_does_not_end_fails_alone(
     tmp_path: Path, tests: str, command: str, failing: list[str]
