@@ -17,7 +17,7 @@ from agent.python.heads import heads_after, without_body
 from agent.python.imports import ImportResolver
 from agent.python.names import undefined_names, with_imports
 from agent.python.replace import add, definition_in, replace, syntax_problem
-from agent.python.slips import without_slips
+from agent.python.slips.set_right import without_slips
 from agent.python.stubs import find_stubs
 from agent.python.symbols import parse
 from agent.python.tree import parse_python

@@ -43,13 +43,24 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 def undefined_names(source: bytes) -> set[str]:
     """Names read in ``source`` that no scope, import or builtin binds, as pyflakes finds them; those of annotations in
     strings, too. Empty when it does not parse or imports ``*``."""
+    return {name for name, _, _ in unbound_uses(source)}
+
+
+def unbound_uses(source: bytes) -> list[tuple[str, int, int]]:
+    """Each use of such a name, with its line (from 1) and its column in bytes."""
     try:
         messages = Checker(ast.parse(source)).messages
     except UNREADABLE:
-        return set()
+        return []
     if any(isinstance(message, ImportStarUsed) for message in messages):
-        return set()
-    return {message.message_args[0] for message in messages if isinstance(message, UndefinedName)}
+        return []
+    found = [message for message in messages if isinstance(message, UndefinedName)]
+    return [(message.message_args[0], message.lineno, message.col) for message in found]
+
+
+def has_home(name: str) -> bool:
+    """Whether :func:`with_imports` may know where the name comes from."""
+    return name in _HOME_OF or name in sys.stdlib_module_names
 
 
 def with_imports(source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str, ...]]:

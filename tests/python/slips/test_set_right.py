@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.python.slips import without_slips
+from agent.python.slips.set_right import without_slips
 
 HIDING = """class Shelf:
     def __init__(self, books):

@@ -1,0 +1,1 @@
+"""Slips that small models make in Python again and again, set right by facts alone."""
