@@ -198,7 +198,7 @@ class RunChecks:
     async def _told(self, timeout: float) -> CheckResult:
         """A result; where a crash or an endless loop hides what the tests say, that of each by itself."""
         limit = timeout or float(self.ctx.config.testing.timeout_seconds)
-        isolable = await self._can_isolate()
+        isolable = await self._isolable_files()
         if not isolable:
             return await self._execute(timeout=limit)
         soon = min(limit, self._soon(isolable))
@@ -213,6 +213,7 @@ class RunChecks:
         )  # fmt: skip
         if each is not None and not each.ok:
             return proven(self.before, each)
+        self._breaks_off = False
         return await self._execute(timeout=limit) if now is None or (now.timed_out and limit > soon) else now
 
     def _soon(self, isolable: Collection[str]) -> float:
@@ -222,7 +223,7 @@ class RunChecks:
             return max(SOON, 4 * self.before.seconds)
         return FIRST if any(map(is_unit, isolable)) else float("inf")
 
-    async def _can_isolate(self) -> tuple[str, ...]:
+    async def _isolable_files(self) -> tuple[str, ...]:
         """The files of tests that can be isolated; looked up once."""
         if self._isolable is None:
             self._isolable = tuple(await asyncio.to_thread(isolated_tests, self.workspace.root))

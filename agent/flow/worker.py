@@ -229,9 +229,8 @@ class StepWorker:
 
     def _own_tests(self, name: str) -> frozenset[str]:
         """The tests that tell of ``name`` alone: they use nothing that is still open, and nothing written before whose own
-        tests fail or, while more is open, do not exist: what no test tells of alone is judged with the last piece. What only
-        frees memory does not count, since no result depends on it; as long as it is a stub, tests whose names speak of it
-        tell nothing of others. Blocking."""
+        tests fail or, while more is open, do not exist. What only frees memory does not count: no result depends on it. As
+        long as it is a stub, tests whose names speak of it tell nothing of others. Blocking."""
         self.found.refresh_open()
         freed = all(one.name == name or not one.only_frees for one in self.found.functions)
         known = [one for one in self.found.functions if not one.only_frees]
@@ -243,7 +242,7 @@ class StepWorker:
 
         def holds(one: str) -> bool:
             tests = self.contract.concerning(one, still_open | {name})
-            return ran and not tests & failing if tests else not still_open
+            return ran and (not tests & failing if tests else not still_open)  # else it is judged with the last piece
 
         written = {_unit(one.name) for one in self._functions.values() if not one.only_frees} - still_open - {name}
         own = self.contract.concerning(name, still_open | {one for one in written if not holds(one)})

@@ -15,9 +15,11 @@ _LONGEST = 16
 
 
 _GROWING_ROUNDS = 8
-_MOST_APART = 3
-"""Rounds in which one line differs in its numbers only and another becomes longer each time, and lines of such a round:
-``if n == 1:`` with one term behind it, ``if n == 2:`` with two, and so on."""
+"""Rounds in which one line differs in its numbers only and another goes on where that of the round before ended: ``if n ==
+1:`` with one term behind it, ``if n == 2:`` with two, and so on."""
+
+_LINES_OF_ROUND = 3
+"""Lines of such a round at most."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -25,7 +27,7 @@ _NUMBER = re.compile(r"\d+")
 def goes_round(text: str) -> bool:
     """Whether the whole lines at the end of ``text`` are the same ones three times over, or count on and on."""
     lines = text.split("\n")[:-1]
-    if any(_counts_on(lines, count) for count in range(2, _MOST_APART + 1)):
+    if any(_counts_on(lines, count) for count in range(2, _LINES_OF_ROUND + 1)):
         return True
     for count in range(1, min(_LONGEST, len(lines) // _ROUNDS) + 1):
         last = lines[-count:]
@@ -38,8 +40,7 @@ def _counts_on(lines: list[str], count: int) -> bool:
     """Whether the last rounds of ``count`` lines each are one case after the other, with more written in each."""
     if len(lines) < count * _GROWING_ROUNDS:
         return False
-    end = lines[-count * _GROWING_ROUNDS :]
+    end = [_NUMBER.sub("", line) for line in lines[-count * _GROWING_ROUNDS :]]
     columns = [end[place::count] for place in range(count)]
-    alike = [column for column in columns if len({_NUMBER.sub("", line) for line in column}) == 1 and len(set(column)) > 1]
-    growing = [column for column in columns if all(len(one) < len(other) for one, other in pairwise(column))]
-    return bool(alike) and bool(growing)
+    growing = [all(one != other and other.startswith(one) for one, other in pairwise(column)) for column in columns]
+    return any(growing) and any(len(set(column)) == 1 for column in columns)

@@ -1,8 +1,8 @@
 """A Python file of tests, changed so that a test which does not end fails alone and the others report.
 
 A runner of Python reports when all tests have run; one that does not end hides them all. So each test gets an alarm: code at
-the end of the file wraps the test functions and methods, whatever runs them. What hangs outside of Python's own code is not
-ended by it.
+the end of the file wraps the test functions and methods, whatever runs them. It does not end what hangs outside of Python's
+own code or catches everything, nor coroutines, fixtures, and what a whole class is set up with.
 """
 
 from __future__ import annotations
@@ -11,9 +11,15 @@ import ast
 
 from agent.language.base import AFTER_ENDLESS, ENDLESS, TEST_LIMIT, TEST_SECONDS
 from agent.language.nesting import UNREADABLE
+from agent.textfile import lines_of
 
-ALONE_SECONDS = 4
+USUAL_SECONDS = 4
 """Seconds that a test may take where the environment does not say."""
+
+_LATER_SECONDS = 1.0
+_MOST_LATER = 3
+"""Seconds that a test may take, four times those of the longest before it at least, once another did not end; and how many
+more may do so before all others have the shortest time."""
 
 _AGAIN = 0.05
 """Seconds after which a test that caught the alarm is told again."""
@@ -21,7 +27,7 @@ _AGAIN = 0.05
 _ALARMS = '''
 
 def _cra_alarms(space, own):
-    import functools, inspect, os, signal, threading
+    import functools, inspect, os, signal, sys, threading, time, types
 
     Endless = type("Endless", (BaseException,), {{"__module__": "builtins"}})
 
@@ -29,28 +35,41 @@ def _cra_alarms(space, own):
         __tracebackhide__ = True
         raise Endless("{endless}")
 
-    said, hung = int(os.environ.get("{limit}", "0")) / 1e6, []
-    alone = float(os.environ.get("{seconds}", "{alone}"))
+    end.is_alarm = True
+    times = sys.modules.setdefault("_cra_times", types.SimpleNamespace(hung=0, longest=0.0))  # one for all files
+
+    def allowed():
+        if "{limit}" in os.environ:
+            return int(os.environ["{limit}"]) / 1e6
+        usual = float(os.environ.get("{seconds}", "{usual}"))
+        if not times.hung:
+            return usual
+        return {short} if times.hung > {most} else min(usual, max({later}, 4 * times.longest))
 
     def alarmed(test):
         @functools.wraps(test)
         def run(*args, **named):
-            if threading.current_thread() is not threading.main_thread():
+            inner = signal.getsignal(signal.SIGALRM)
+            if hasattr(inner, "is_alarm") or threading.current_thread() is not threading.main_thread():
                 return test(*args, **named)
-            before = signal.signal(signal.SIGALRM, end)
-            signal.setitimer(signal.ITIMER_REAL, said or ({after} if hung else alone), {again})
+            began = time.monotonic()
+            signal.signal(signal.SIGALRM, end)
+            signal.setitimer(signal.ITIMER_REAL, allowed(), {again})
             try:
                 return test(*args, **named)
             except Endless:
-                hung.append(test)
+                times.hung += 1
+                began = time.monotonic()
                 raise
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-                signal.signal(signal.SIGALRM, before)
+                signal.signal(signal.SIGALRM, inner or signal.SIG_DFL)
+                times.longest = max(times.longest, time.monotonic() - began)
         return run
 
     def is_test(name, one):
-        return name.startswith("test") and inspect.isfunction(one) and not inspect.iscoroutinefunction(one)
+        named = name.startswith("test") or name == "setUp"
+        return named and inspect.isfunction(one) and not inspect.iscoroutinefunction(one)
 
     for name, one in list(space.items()):
         if is_test(name, one) and one.__module__ == own:
@@ -67,20 +86,27 @@ _cra_alarms(globals(), __name__)
 
 
 def isolated(text: str, path: str) -> str:
-    """``text`` with an alarm for each of its tests, in front of what runs them where the file is a program too; "" when it
-    cannot be read or holds no tests."""
+    """``text`` with an alarm for each of its tests, above the ``if __name__ == ...`` behind them where there is one; "" when
+    it cannot be read or holds no tests."""
     del path
     try:
         tree = ast.parse(text)
     except UNREADABLE:
         return ""
-    if not any(isinstance(node, ast.FunctionDef) and node.name.startswith("test") for node in ast.walk(tree)):
+    tests = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test")]
+    if not tests:
         return ""
     alarms = _ALARMS.format(
-        endless=ENDLESS, limit=TEST_LIMIT, seconds=TEST_SECONDS, after=AFTER_ENDLESS / 1e6, alone=ALONE_SECONDS, again=_AGAIN
-    )
-    lines = text.splitlines(keepends=True)
-    programs = [node.lineno for node in tree.body if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)]
-    at = programs[0] - 1 if programs else len(lines)
+        endless=ENDLESS, limit=TEST_LIMIT, seconds=TEST_SECONDS, short=AFTER_ENDLESS / 1e6, usual=USUAL_SECONDS,
+        later=_LATER_SECONDS, most=_MOST_LATER, again=_AGAIN,
+    )  # fmt: skip
+    lines = lines_of(text)
+    at = next((node.lineno - 1 for node in tree.body if _runs_all(node) and node.lineno > max(tests)), len(lines))
     before = "".join(lines[:at])
     return before + ("" if before.endswith("\n") else "\n") + alarms + "".join(lines[at:])
+
+
+def _runs_all(node: ast.stmt) -> bool:
+    """``if __name__ == "__main__":``."""
+    left = node.test.left if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) else None
+    return isinstance(left, ast.Name) and left.id == "__name__"

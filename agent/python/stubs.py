@@ -11,6 +11,9 @@ from agent.language.stubs import UNWRITTEN, Evidence, Stub
 from agent.textfile import lines_of
 
 _ABSTRACT = re.compile(r"\b(?:abstractmethod|overload|abstractproperty)\b")
+_IDLE = re.compile(r"(?i)\b(?:hooks?|overrid\w+|subclass\w*|nothing|no-?op|ignore[sd]?|swallows?|by default)\b")
+"""Words by which a docstring says that its function is empty on purpose."""
+
 _MODEL_CLASSES = re.compile(r"\b(?:Protocol|ABC|ABCMeta)\b")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -25,10 +28,11 @@ def find_stubs(source: bytes, tested: Collection[str] = ()) -> list[Stub]:
     lines = lines_of(source.decode("utf-8", "replace"))
     overridden = _overridden(tree)
     graded = []
+    called, tested = _called_in(tree), frozenset(tested)
     for name, node, owner in _functions(tree):
         evidence = _evidence(node, owner, lines, name in overridden)
         if evidence != "none":
-            graded.append((_stub(name, node), evidence, _drops_what_tests_give(node, owner, tested)))
+            graded.append((_stub(name, node), evidence, _drops_what_tests_give(node, owner, tested - called)))
     skeleton = _is_skeleton(tree, len(graded), tested)
     company = any(evidence == "certain" for _, evidence, _ in graded)
     return [
@@ -38,12 +42,19 @@ def find_stubs(source: bytes, tested: Collection[str] = ()) -> list[Stub]:
     ]
 
 
-def _drops_what_tests_give(node: _Function, owner: ast.ClassDef | None, tested: Collection[str]) -> bool:
-    """Whether tests name a public function that takes values and does nothing with them. A class with a base may leave a
-    method of it empty on purpose."""
+def _drops_what_tests_give(node: _Function, owner: ast.ClassDef | None, tested: frozenset[str]) -> bool:
+    """Whether tests name a public function that takes values and does nothing with them. One that is decorated, says that it
+    does nothing or overrides a method of a base may be empty on purpose."""
     name = owner.name if owner is not None and node.name == "__init__" else node.name
-    meant = name.startswith("_") or (owner is not None and bool(owner.bases))
+    meant = name.startswith("_") or bool(node.decorator_list) or (owner is not None and bool(owner.bases))
+    meant = meant or _IDLE.search(ast.get_docstring(node) or "") is not None
     return name in tested and not meant and len(node.args.args) > (owner is not None)
+
+
+def _called_in(tree: ast.Module) -> frozenset[str]:
+    """Functions and methods that the file itself calls: an empty one among these is a hook."""
+    calls = [one.func for one in ast.walk(tree) if isinstance(one, ast.Call)]
+    return frozenset(one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in calls)
 
 
 def _is_special(stub: Stub) -> bool:

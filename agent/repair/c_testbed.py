@@ -106,9 +106,9 @@ class CommandBed:
         self._halt = None if self._to_end else halt_of(self.baseline, reply.output)
 
     async def _first(self) -> None:
-        """Build in every copy and run the checks, with each test isolated where that is possible: the others then report
-        whatever one of them does."""
-        tests = await asyncio.to_thread(isolated_tests, self.root)
+        """Build in every copy and run the checks, with each compiled test isolated where that is possible: the others then
+        report whatever one of them does."""
+        tests = {path: text for path, text in (await asyncio.to_thread(isolated_tests, self.root)).items() if is_unit(path)}
         await self._put(tests)
         replies = await asyncio.gather(*(worker.ask(limit=BUILD_SECONDS) for worker in self.workers.all))
         if tests and not read_outcome(replies[0].output).failing:

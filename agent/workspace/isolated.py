@@ -36,8 +36,8 @@ def isolated_tests(root: Path) -> dict[str, str]:
     :data:`MOST` files of tests. Blocking."""
     found = {}
     paths = [file.relative_to(root).as_posix() for file in files_below(root)]
-    tests = sorted(path for path in paths if is_test_file(path) and (is_unit(path) or is_module(path)))
-    for path in tests if len(tests) <= MOST else ():
+    tests = [sorted(path for path in paths if is_test_file(path) and kind(path)) for kind in (is_unit, is_module)]
+    for path in (path for some in tests if len(some) <= MOST for path in some):
         file, reader = root / path, reader_of(path)
         if reader is None:
             continue
@@ -53,9 +53,11 @@ def isolated_tests(root: Path) -> dict[str, str]:
 def broke_off(result: CheckResult, tests: Collection[str]) -> bool:
     """Whether checks that were built ended before their tests reported: one did not end, or, where a file of ``tests`` is
     compiled, crashed."""
-    if result.ok or DOES_NOT_BUILD.search(result.output):
+    if result.ok or not any(map(is_unit, tests)):
+        return result.timed_out
+    if DOES_NOT_BUILD.search(result.output):
         return False
-    return result.timed_out or (any(map(is_unit, tests)) and not (result.passed or result.failed))
+    return result.timed_out or not (result.passed or result.failed)
 
 
 async def run_isolated(

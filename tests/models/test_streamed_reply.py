@@ -115,6 +115,8 @@ async def test_other_servers_and_calls_are_heard_to_the_end(kind: str, no_circle
         ("".join(f"if n == {n}:\n    return {' + '.join(['one'] * n)}\n" for n in range(1, 10)), True),
         ("".join(f"if n == {n}:\n    return {' + '.join(['one'] * n)}\n" for n in range(1, 6)), False),
         ("".join(f"case {n}:\n    return {n % 3};\n" for n in range(1, 30)), False),
+        ("".join(f"case {n}:\n    return {10**n};\n" for n in range(1, 20)), False),
+        ("".join(f'if n == {n}:\n    return "{"day " * n}."\n' for n in range(1, 13)), False),
     ],
 )
 def test_lines_three_times_over_are_a_circle(written: str, round_: bool) -> None:

@@ -69,3 +69,17 @@ def test_what_tests_give_values_to_is_open_where_other_functions_are_written() -
     tree = b"class Tree:\n    def path(self, to):\n        pass\n" + same
     assert [stub.name for stub in find_stubs(tree, {"Tree", "path"})] == ["Tree.path"]
     assert find_stubs(tree, {"Tree"}) == []
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        'def log(self, message):\n        """Swallows everything."""\n',
+        'def log(self, message):\n        """A hook for others."""\n        pass\n',
+        "@name.setter\n    def log(self, message):\n        pass\n",
+        "def log(self, message):\n        pass\n\n    def run(self, n):\n        self.log(n)\n        return n\n",
+    ],
+)
+def test_what_is_empty_on_purpose_is_not_open(method: str) -> None:
+    source = f"class Quiet:\n    def name(self):\n        return 'quiet'\n\n    {method}"
+    assert find_stubs(source.encode(), {"Quiet", "log"}) == []

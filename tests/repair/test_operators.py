@@ -155,6 +155,7 @@ PYTHON = [
     ("grouping", "def f(a, b):\n    return a + b % 12\n", "def f(a, b):\n    return (a + b) % 12\n"),
     ("twin-comparisons", "def f(a, b, v):\n    return all(n < v for n in a) and all(n > v for n in b)\n",
      "def f(a, b, v):\n    return all(n <= v for n in a) and all(n >= v for n in b)\n"),
+    ("twin-comparisons", "def f(v, w):\n    return v < v and v < w\n", "def f(v, w):\n    return v <= v and v <= w\n"),
     ("any-beginning", "def f(a):\n    return a.startswith('aeiou')\n",
      "def f(a):\n    return a.startswith(tuple('aeiou'))\n"),
     ("unbounded", "def f(n):\n    for a in range(2, n):\n        if g(a, n):\n            return a\n",

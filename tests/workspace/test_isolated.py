@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.language.base import TEST_LIMIT
+from agent.language.base import TEST_LIMIT, TEST_SECONDS
 from agent.language.test_names import test_function as function_of
 from agent.workspace.checks import run_checks
 from agent.workspace.isolated import broke_off, isolated_tests, run_isolated
@@ -103,3 +103,38 @@ async def test_a_test_in_python_that_does_not_end_fails_alone(
     assert sorted(function_of(one) for one in each.failing) == failing
     assert [function_of(one) for one in each.passing] == ["test_even"]
     assert (space.root / "test_half.py").read_text() == tests
+
+
+SLOW = """import time
+from half import half
+
+if __name__ == "__main__":
+    print("run by hand")
+\x0c
+
+def test_odd():
+    assert half(3) == 1
+
+
+def test_again():
+    test_slow()
+    assert half(5) == 2
+
+
+def test_slow():
+    time.sleep(0.6)
+    assert half(4) == 2
+\x0c
+
+if __name__ == "__main__":
+    test_slow()
+"""
+
+
+async def test_a_slow_test_is_right_after_others_that_do_not_end(tmp_path: Path) -> None:
+    files = {"half.py": LOOP, "test_a.py": SLOW, "test_b.py": SLOW}
+    space = await Workspace.create(make_repo(tmp_path / "repo", files), "r1")
+    env = {TEST_SECONDS: "1.5"}
+    each = await run_isolated(space.root, "python3 -m pytest -q", 60.0, isolated_tests(space.root), limits=Limits(), env=env)
+    assert each is not None and each.endless and each.failed == 2
+    assert sorted(function_of(one) for one in each.passing) == ["test_again", "test_again", "test_slow", "test_slow"]

@@ -51,9 +51,9 @@ def twin_comparisons(site: Site) -> Iterator[EditParts]:
     """``all(a < v for ...) and all(b > v for ...)`` becomes ``a <= v`` and ``b >= v``: the slip is in all of them."""
     found: dict[str, list[Binary]] = {}
     for one in site.binaries:
-        for operand in (one.left, one.right):
-            if one.text in _NEAR and one.text[0] in "<>" and operand.type in ("identifier", "attribute", "subscript"):
-                found.setdefault(site.text(operand), []).append(one)
+        operands = [part for part in (one.left, one.right) if part.type in ("identifier", "attribute", "subscript")]
+        for text in {site.text(part) for part in operands} if one.text in _NEAR and one.text[0] in "<>" else ():
+            found.setdefault(text, []).append(one)
     for twins in found.values():
         for strict in (True, False):
             some = [one for one in twins if (len(one.text) == 1) == strict]

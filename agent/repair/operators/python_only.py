@@ -137,7 +137,7 @@ def _with_import(site: Site, module: str) -> tuple[tuple[int, int, str], ...]:
     while root.parent is not None:
         root = root.parent
     lines = [one for one in root.children if one.type in ("import_statement", "import_from_statement")]
-    if any(re.fullmatch(rf"import {module}", site.text(one)) for one in lines):
+    if any(re.match(rf"import\b.*\b{module}\s*(,|$)", site.text(one)) for one in lines):
         return ()
     if lines:
         return ((lines[0].start_byte, lines[0].start_byte, f"import {module}\n"),)

@@ -23,7 +23,7 @@ _CHARACTERS = {
     "spaces?|blanks?|whitespace": "one.isspace()",
     "punctuations?|symbols?": "one in '!\"#$%&\\'*,/:;<=>?@[]^_`{|}~'",
 }
-"""Words of a message, and what tells such characters. Brackets, dots, plus and minus are left to what people write."""
+"""Words of a message, and what tells such characters. Round brackets, dots, plus and minus are part of what people write."""
 
 _TOGETHER = ("{0} > {1}", "{0} > len({1})", "len({0}) != len({1})", "{0} == {1}", "{0} not in {1}", "sum({0}) != {1}")
 

@@ -278,9 +278,16 @@ def missing_return(site: Site) -> Iterator[EditParts]:
         ):
             yield EditParts(((one.start_byte, one.start_byte, "return "),), site.line(one))
         if place == len(block) - 1 and one.parent == site.body and not _leaves(one) and site.python:
-            own = ("self",) if "." in site.function.name and not site.of("return_statement") else ()
+            own = ("self",) if _may_return_object(site) else ()
             for name in (*site.locals[:4], *own):
                 yield site.after(one, f"return {name}", 0.6)
+
+
+def _may_return_object(site: Site) -> bool:
+    """Whether it is a plain method that returns nothing."""
+    name, outer = site.function.name.rpartition(".")[2], site.function.node.parent
+    decorated = outer is not None and outer.type == "decorated_definition"
+    return "." in site.function.name and name[:2] != "__" and not decorated and not site.of("return_statement")
 
 
 @operator("result", "another result: a name, or a collection that holds one", weight=0.35)
