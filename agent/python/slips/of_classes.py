@@ -91,7 +91,7 @@ def read_properties(read: Reading) -> Iterator[Mend]:
                 (called if id(one) in calls else only_read).add(one.attr)
     own = list(_own(read.node))
     for name, method in _methods(read.node).items():
-        takes_nothing = len(method.args.args) == 1 and not method.args.kwonlyargs and method.args.vararg is None
+        takes_nothing = len(parameters(method)) == 1 and not name.startswith("__")
         if name in only_read - called and takes_nothing and not any(one.attr == name and hit for one, hit in own):
             at = read.offset(method.lineno, method.col_offset)
             why = f"The tests read {name} without a call, so it is a property."

@@ -87,6 +87,11 @@ def test_a_helper_of_the_tests_keeps_what_binds_together() -> None:
         assert changed.decode() == f"def f(a):\n    return {after}\n"
 
 
+def test_what_python_itself_calls_is_no_property() -> None:
+    source = b"class A:\n    def __enter__(self):\n        return self\n"
+    assert without_slips(source, "A", [b"assert A.__enter__ is not None\n"]) == (source, ())
+
+
 def test_several_inner_functions_keep_their_order() -> None:
     source = b"def f(n):\n    return b(n) + a(n)\n\n    def b(k):\n        return a(k)\n\n    def a(k):\n        return k\n"
     changed, told = without_slips(source, "f")
