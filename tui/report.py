@@ -96,7 +96,7 @@ def _verdict(event: ev.CallFinished) -> str:
     word = "yes" if event.verdict else "no "
     marks = "".join(
         f" [{name}]"
-        for name, on in (("cached", event.cached), ("default", event.defaulted), ("overrule", event.overruled))
+        for name, on in (("reused", event.cached), ("default", event.defaulted), ("overrule", event.overruled))
         if on
     )
     p_yes = f" {event.p_yes:.2f}" if event.p_yes is not None else ""
@@ -186,7 +186,7 @@ def _finished(event: ev.RunFinished) -> str:
     reason = event.reason if len(event.reason) <= _REASON else f"{event.reason[:_REASON].rstrip()} …"
     parts = [f"{event.status}: {reason.rstrip('.')}", f"{counted(event.calls, 'calls')} in {event.seconds:.0f} s"]
     if event.cached_calls:
-        parts.append(f"{event.cached_calls} more from the log")
+        parts.append(f"{event.cached_calls} reused")
     if event.functions or event.functions_failed:
         parts.append(f"{counted(event.functions, 'functions')} written, {event.functions_failed} failed")
     if event.branch and not event.applied:

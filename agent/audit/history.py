@@ -233,7 +233,7 @@ async def delete_run(repo: Path, run_id: str) -> str:
 
 def _delete_rows(path: Path, run_id: str) -> tuple[int, int, int]:
     if not path.is_file():
-        raise LogError(f"There is no audit log at {path}.")
+        raise LogError(f"There is no audit log at {path}, so there is no run to delete.")
     db = open_database(path)
     try:
         connection = db.conn

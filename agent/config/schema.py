@@ -116,7 +116,7 @@ class Judgment(Section, frozen=True):
 
 
 class Orchestrator(Section, frozen=True):
-    """Which parts of the work are decomposed into small decisions. All false when absent."""
+    """Which parts of the work are decomposed into small decisions. Only decomposed_repair is on by default."""
 
     decomposed_planning: Annotated[bool, _doc("Plan by many small decisions instead of one call.")] = False
     decomposed_part_grouping: Annotated[bool, _doc("Group change points by yes/no per pair.")] = False
@@ -209,7 +209,7 @@ class RepairSection(Section, frozen=True):
     anew: Annotated[bool, _doc("Let the model rewrite suspect functions when neither helps.")] = True
     guess: Annotated[
         bool,
-        _doc("Where no check fails, use one that the model wrote from the task also when nobody is asked to confirm it."),
+        _doc("Where no check fails, use one that the model wrote from the task, even if nobody confirms it."),
     ] = False
     max_judged: Annotated[int, _doc("Edits that pass the checks and are asked about.", ge=0, le=20)] = 8
     operators_off: Annotated[list[str], _doc('Edit operators that are left out, by name, such as ["statement-moved"].')] = []

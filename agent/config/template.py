@@ -30,7 +30,7 @@ def template() -> str:
     """The text of a new configuration file."""
     parts = [
         "# Configuration of cra. What is left out keeps the default shown.\n"
-        "# A repository's .clean_room/config.toml wins over your own file.\n"
+        "# Once you trust a repository, its .clean_room/config.toml wins over your own file, within limits (SECURITY.md).\n"
     ]
     for name, section in sections().items():
         parts.append(_section(name, section))

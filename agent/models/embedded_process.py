@@ -66,7 +66,7 @@ class EmbeddedProcess:
             raise ModelError(
                 "missing",
                 "The embedded model server is not installed: the package xllamacpp is missing.",
-                "Install it with: python -m pip install 'cra[embedded]'",
+                "Install it in the source folder of cra: python -m pip install '.[embedded]'",
             )
 
     @property

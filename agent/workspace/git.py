@@ -227,7 +227,8 @@ def _run(
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise GitError(f"git {name} in {cwd} did not finish within {timeout:.0f} s.") from error
+        said = f"git {name} in {cwd} did not finish within {timeout:.0f} s. Run it there by hand to see what it waits for."
+        raise GitError(said) from error
     except OSError as error:
         raise GitError(f"git {name} could not be started in {cwd}: {error.strerror}.") from error
     if check and result.returncode != 0:

@@ -218,5 +218,5 @@ def shortfall(kind: Isolation) -> str:
     other = "" if kind == "unshare" else ", use the network, and read the environment of your other programs"
     return (
         "bubblewrap does not work on this machine, so checks, which run code that a model wrote, can read and write "
-        f"what you can{other}. Install bwrap to isolate them."
+        f"what you can{other}. On Linux, install bubblewrap to isolate them."
     )

@@ -51,7 +51,8 @@ class Journal:
         self._folder.mkdir(exist_ok=True)
         self._lock = lock_of(self._folder)
         if self._lock is None:
-            raise WorkspaceError(f"The changes of run {run} are being applied by another process right now.")
+            said = f"The changes of run {run} are being applied by another process right now. Try again when it is done."
+            raise WorkspaceError(said)
         _undo_sealed(self._folder)
         self._listing = AppliedFiles(str(target), [])
 

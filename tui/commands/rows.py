@@ -19,7 +19,12 @@ from tui.say import say_data
 @click.option("--verify", is_flag=True, help="Recompile with the row's command where its compiler is here, else with gcc.")
 @click.option("--no-facts", is_flag=True, help="Ask the model's questions whatever facts say, to measure them.")
 def classify(file: Iterable[str], no_model: bool, verify: bool, no_facts: bool) -> None:
-    """Classify the compiler failures of a JSONL FILE ("-" for standard input)."""
+    """Classify the compiler failures of a JSONL FILE ("-" for standard input).
+
+    Each line is an object with "stderr", what the compiler said. Optional: "id"; "files", an object of paths and contents;
+    "target", the file that was compiled; "commands", a list whose last one failed. Each line of the output has the "id", the
+    "category", the missing "headers" and "how" it was decided.
+    """
     if no_model and no_facts:
         raise click.UsageError("--no-model and --no-facts leave nothing to decide by: give one of them.")
     asyncio.run(_classify(file, no_model, verify, no_facts))
@@ -47,7 +52,10 @@ async def _classify(lines: Iterable[str], no_model: bool, verify: bool, no_facts
 @click.command()
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
 def signals(file: Iterable[str]) -> None:
-    """Extract the failure signals of recorded outputs in a JSONL FILE ("-" for standard input)."""
+    """Extract the failure signals of recorded outputs in a JSONL FILE ("-" for standard input).
+
+    Each line is an object with "text", the output. Optional: "id", "command" and "exit_code".
+    """
     from agent.planning.signals import signal_rows
 
     for number, line in enumerate(file, 1):

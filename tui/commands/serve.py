@@ -35,7 +35,7 @@ def serve(repo: Path, host: str, port: int, anyone: bool, sessions: int) -> None
     try:
         from tui.web import GuardedServer
     except ImportError:
-        say("cra: The browser needs the extra 'web'. Install it with: pip install 'cra[web]'", err=True)
+        say("cra: The browser needs the extra 'web'. In the source folder: pip install '.[web]'", err=True)
         sys.exit(exit_codes.MISSING)
     command = shlex.join(own_python("-m", "tui", "--repo", str(repo)))
     server = GuardedServer(command, host=host, port=port, title="Clean Room", sessions=sessions)
