@@ -6,6 +6,7 @@ its one-line help stands here (a test compares it with the command's own).
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import shlex
@@ -142,6 +143,17 @@ def _main() -> None:
         _fail(*found)
 
 
+_ADVICE = {
+    errno.ENOSPC: "Make some room on that disk, then try again.",
+    errno.EDQUOT: "Make some room in your quota, then try again.",
+    errno.EACCES: "Check who may read and write there.",
+    errno.EPERM: "Check who may read and write there.",
+    errno.EROFS: "That file system is mounted read-only.",
+    errno.EMFILE: "Too many files are open: raise the limit (ulimit -n), then try again.",
+}
+"""What to do about a fault of the system."""
+
+
 def _expected(error: BaseException) -> tuple[str, int] | None:
     """The sentence and exit code of a fault that is expected, None for any other. The imports are slow: only a fault pays
     for them."""
@@ -163,7 +175,7 @@ def _expected(error: BaseException) -> tuple[str, int] | None:
         return text, exit_codes.MISSING
     if isinstance(error, OSError) and error.strerror:  # such as a full disk; without a message it is a bug
         named = f"{error.filename}: " if error.filename is not None else ""
-        return f"{named}{error.strerror}.", exit_codes.MISSING
+        return f"{named}{error.strerror}. {_ADVICE.get(error.errno or 0, '')}".strip(), exit_codes.MISSING
     return None
 
 

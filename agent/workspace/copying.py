@@ -56,7 +56,7 @@ def copy_tree(source: Path, partial: Path) -> list[str]:
                     )
                 shutil.copy2(path, partial / relative / name, follow_symlinks=False)
     except OSError as error:
-        raise WorkspaceError(f"{source} could not be copied to {partial}: {error}.") from error
+        raise WorkspaceError(f"{source} could not be copied to {partial}: {error}. Check the room on that disk.") from error
     return [f"Not included, since they cannot be read: {', '.join(map(shown, skipped[:5]))}."] if skipped else []
 
 

@@ -26,7 +26,7 @@ class RunLease:
         except Timeout:
             raise WorkspaceError(busy(run_id)) from None
         except OSError as error:
-            raise WorkspaceError(f"{self.path} cannot be written: {error.strerror}.") from error
+            raise WorkspaceError(f"{self.path} cannot be written: {error.strerror}. Check its folder.") from error
 
     def release(self) -> None:
         """Let go of it. May be called twice."""

@@ -287,7 +287,7 @@ def _check_out(repo: Path, place: Path, entry: PlaceRecord) -> None:
     run_git(repo, "-c", WHOLE, "worktree", "add", "-q", "-f", "-f", "--no-checkout", str(place), entry.branch)
     note = _note_of(repo, place)
     if note is None:
-        raise WorkspaceError(f"git made no worktree in {place}.")
+        raise WorkspaceError(f"git made no worktree in {place}. Run git worktree prune in {repo}, then try again.")
     register(place, note, filters=entry.filters)
     run_git(place, "reset", "-q", "--hard")  # only now, when filters that git would run on writing are switched off
     submodules.write_files(place, entry.submodules)
