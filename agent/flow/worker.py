@@ -26,6 +26,7 @@ from agent.flow.stated_checks import StatedChecks
 from agent.flow.symbol_trials import mend, wants_mending
 from agent.flow.test_contract import TestContract, tested_interface
 from agent.knowledge.cards import cards_of, fitting
+from agent.language.copied_answers import copied_answers
 from agent.language.test_names import test_function
 from agent.languages import is_compiled, language_of, reader_of
 from agent.planning.signals import as_shown, signals_from_output
@@ -38,6 +39,10 @@ from agent.workspace.worktree import Workspace
 
 _NEARLY_RIGHT = 0.99
 """The most points of a version of which something is known to be wrong."""
+
+_COPIED = NEARLY - 0.01
+"""The points of a version that passes its checks since it repeats their answers: others are drawn, and one that works most
+of them out is better."""
 
 SLOWEST_JUDGE = 30.0
 """Seconds of the checks up to which they choose between first versions of a function."""
@@ -211,14 +216,17 @@ class StepWorker:
         return len(open_then) == 1 and all(unit in (name, _unit(name)) for _, unit in open_then)
 
     async def _with_stated(self, wanted: OpenFunction, score: Score | None) -> Score | None:
-        """``score``, with what is stated of the function where the checks have nothing against a version."""
+        """``score``, with what is stated of the function where the checks have nothing against a version, and less for one
+        that only repeats the checks' answers."""
         stated = await self.stated.known(wanted.name, wanted.path, wanted.doc)
-        if not stated:
-            return score
+        if not stated and score is None:
+            return None
 
         async def both(name: str) -> CheckScore | None:
             by_checks = await score(name) if score is not None else None
-            if by_checks is not None and by_checks.points < 1:
+            if by_checks is not None and by_checks.points == 1 and await asyncio.to_thread(self._copies, wanted):
+                return CheckScore(_COPIED, "It answers single values that the tests name. Write what works for every value.")
+            if not stated or (by_checks is not None and by_checks.points < 1):
                 return by_checks
             told = await self.stated.score(wanted.path, wanted.header, stated)
             if told is None or told.points == 1:
@@ -226,6 +234,16 @@ class StepWorker:
             return told if by_checks is None else CheckScore(0.99, told.failure)  # the checks pass: it is nearly right
 
         return both
+
+    def _copies(self, wanted: OpenFunction) -> bool:
+        """Whether the version that stands in its file repeats what the tests expect, value by value. Blocking."""
+        code = symbol_source(self.tree.files.read_bytes(wanted.path), wanted.language, wanted.name)
+        copied = copied_answers(code, self.contract.examples(wanted.name, wanted.language))
+        if copied:
+            told = ", ".join(copied[:3])
+            text = f"A version of {wanted.name} only repeats answers of the tests ({told}), so it counts little."
+            self.ctx.notice("info", text, "function_implement")
+        return bool(copied)
 
     def _own_tests(self, name: str) -> frozenset[str]:
         """The tests that tell of ``name`` alone: they use nothing that is still open, and nothing written before whose own

@@ -449,3 +449,27 @@ async def test_the_last_piece_is_judged_by_tests_that_use_what_no_test_tells_of_
     assert finished.status == "complete", finished.reason
     tried = [(one.symbol, round(one.points, 2)) for one in of(heard, ev.FunctionCandidate) if one.symbol == "Board"]
     assert tried == [("Board", 0.33), ("Board", 1.0)]
+
+
+TABLE = {
+    "squares.py": "def square(n):\n    pass\n",
+    "test_squares.py": "from squares import square\n\n\n"
+    + "".join(f"def test_{n}():\n    assert square({n}) == {n * n}\n\n\n" for n in (2, 5, 9)),
+    "README.md": "The square of a number.\n",
+}
+
+
+async def test_a_version_that_repeats_the_answers_of_the_tests_gives_way_to_one_that_works_them_out(tmp_path: Path) -> None:
+    copied = "def square(n):\n" + "".join(f"    if n == {n}:\n        return {n * n}\n" for n in (2, 5, 9))
+    versions = iter((copied, "def square(n):\n    return n * n\n"))
+
+    def writer(call: RecordedCall) -> Answer:
+        return Answer(f"```python\n{next(versions)}```")
+
+    async with ScriptedServer(writer) as server:
+        task = "Implement squares.py as README.md describes, so that the tests in test_squares.py pass."
+        finished, heard, _ = await play(repository(tmp_path / "r", TABLE), server, task, sections={"repair": only()})
+    assert finished.status == "complete", finished.reason
+    assert [round(one.points, 2) for one in of(heard, ev.FunctionCandidate)] == [0.59, 1.0]
+    assert "n * n" in of(heard, ev.DiffReady)[0].diff
+    assert any("only repeats answers of the tests (2 → 4" in one.text for one in of(heard, ev.Notice))
