@@ -150,7 +150,7 @@ class StepWorker:
     ) -> FunctionResult:
         async with lock or contextlib.nullcontext():
             await lay_stubs(self.parts, wanted, self._functions.values())
-        score = await self._with_stated(wanted, await self._judge_of(wanted.name, anew))
+        score = await self._stricter(wanted, await self._judge_of(wanted.name, anew))
         told = not wanted.only_frees  # tests say nothing of what frees: they only call it
         examples = await asyncio.to_thread(self._examples, wanted.name, wanted.language) if told else ()
         written = await implement_function(
@@ -215,7 +215,7 @@ class StepWorker:
         open_then = {(one.path, _unit(one.name)) for one in self._functions.values() if not one.only_frees}
         return len(open_then) == 1 and all(unit in (name, _unit(name)) for _, unit in open_then)
 
-    async def _with_stated(self, wanted: OpenFunction, score: Score | None) -> Score | None:
+    async def _stricter(self, wanted: OpenFunction, score: Score | None) -> Score | None:
         """``score``, with what is stated of the function where the checks have nothing against a version, and less for one
         that only repeats the checks' answers."""
         stated = await self.stated.known(wanted.name, wanted.path, wanted.doc)
@@ -224,7 +224,10 @@ class StepWorker:
 
         async def both(name: str) -> CheckScore | None:
             by_checks = await score(name) if score is not None else None
-            if by_checks is not None and by_checks.points == 1 and await asyncio.to_thread(self._copies, wanted):
+            if by_checks is not None and by_checks.points == 1 and (copied := await asyncio.to_thread(self._copied, wanted)):
+                some = ", ".join(copied[:3])
+                text = f"A version of {wanted.name} only repeats answers of the tests ({some}), so it counts little."
+                self.ctx.notice("info", text, "function_implement")
                 return CheckScore(_COPIED, "It answers single values that the tests name. Write what works for every value.")
             if not stated or (by_checks is not None and by_checks.points < 1):
                 return by_checks
@@ -235,15 +238,10 @@ class StepWorker:
 
         return both
 
-    def _copies(self, wanted: OpenFunction) -> bool:
-        """Whether the version that stands in its file repeats what the tests expect, value by value. Blocking."""
+    def _copied(self, wanted: OpenFunction) -> tuple[str, ...]:
+        """What the version that stands in its file repeats of the tests, value by value, and nothing besides. Blocking."""
         code = symbol_source(self.tree.files.read_bytes(wanted.path), wanted.language, wanted.name)
-        copied = copied_answers(code, self.contract.examples(wanted.name, wanted.language))
-        if copied:
-            told = ", ".join(copied[:3])
-            text = f"A version of {wanted.name} only repeats answers of the tests ({told}), so it counts little."
-            self.ctx.notice("info", text, "function_implement")
-        return bool(copied)
+        return copied_answers(code, self.contract.examples(wanted.name, wanted.language))
 
     def _own_tests(self, name: str) -> frozenset[str]:
         """The tests that tell of ``name`` alone: they use nothing that is still open, and nothing written before whose own
@@ -260,7 +258,8 @@ class StepWorker:
 
         def holds(one: str) -> bool:
             tests = self.contract.concerning(one, still_open | {name})
-            return ran and (not tests & failing if tests else not still_open)  # else it is judged with the last piece
+            # what no test tells of alone is judged with the last piece
+            return ran and (not tests & failing if tests else not still_open)
 
         written = {_unit(one.name) for one in self._functions.values() if not one.only_frees} - still_open - {name}
         own = self.contract.concerning(name, still_open | {one for one in written if not holds(one)})
@@ -284,7 +283,7 @@ class StepWorker:
         score = await self._judge_of(name, anew) if anew or (name and step.kind == "function_implement") else None
         known = self._functions.get((next(iter(step.target_files), ""), name))
         if known is not None and step.kind == "function_implement":
-            score = await self._with_stated(known, score)
+            score = await self._stricter(known, score)
         stated = () if known is not None and known.doc else (self._stated(),)
         done = await implement_step(
             self.ctx,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -437,16 +437,22 @@ BOARD = """class Board:
 """
 
 
+async def completed(root: Path, module: str, writer: Callable[[RecordedCall], Answer]) -> list[ev.Event]:
+    """What is heard of a run that writes a module, without edits, and ends complete."""
+    async with ScriptedServer(writer) as server:
+        task = f"Implement {module}.py as README.md describes, so that the tests in test_{module}.py pass."
+        finished, heard, _ = await play(root, server, task, sections={"repair": only()})
+    assert finished.status == "complete", finished.reason
+    return heard
+
+
 async def test_the_last_piece_is_judged_by_tests_that_use_what_no_test_tells_of_alone(tmp_path: Path) -> None:
     boards = iter(("0, 0", "x, y"))
 
     def writer(call: RecordedCall) -> Answer:
         return Answer(f"```python\n{POINT if 'Write Point of' in call.prompt else BOARD.format(next(boards))}```")
 
-    async with ScriptedServer(writer) as server:
-        task = "Implement board.py as README.md describes, so that the tests in test_board.py pass."
-        finished, heard, _ = await play(repository(tmp_path / "board", PAIR), server, task, sections={"repair": only()})
-    assert finished.status == "complete", finished.reason
+    heard = await completed(repository(tmp_path / "r", PAIR), "board", writer)
     tried = [(one.symbol, round(one.points, 2)) for one in of(heard, ev.FunctionCandidate) if one.symbol == "Board"]
     assert tried == [("Board", 0.33), ("Board", 1.0)]
 
@@ -466,10 +472,7 @@ async def test_a_version_that_repeats_the_answers_of_the_tests_gives_way_to_one_
     def writer(call: RecordedCall) -> Answer:
         return Answer(f"```python\n{next(versions)}```")
 
-    async with ScriptedServer(writer) as server:
-        task = "Implement squares.py as README.md describes, so that the tests in test_squares.py pass."
-        finished, heard, _ = await play(repository(tmp_path / "r", TABLE), server, task, sections={"repair": only()})
-    assert finished.status == "complete", finished.reason
+    heard = await completed(repository(tmp_path / "r", TABLE), "squares", writer)
     assert [round(one.points, 2) for one in of(heard, ev.FunctionCandidate)] == [0.59, 1.0]
     assert "n * n" in of(heard, ev.DiffReady)[0].diff
     assert any("only repeats answers of the tests (2 → 4" in one.text for one in of(heard, ev.Notice))
