@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pyflakes.checker import Checker
 from pyflakes.messages import ImportStarUsed, UndefinedName
@@ -76,15 +76,18 @@ def with_imports(source: bytes, names: Iterable[str]) -> tuple[bytes, tuple[str,
             lines.append(f"from {_HOME_OF[name]} import {name}")
         elif name in sys.stdlib_module_names and name in bases:
             lines.append(f"import {name}")
-    if not lines:
-        return source, ()
+    return (insert_imports(source, lines), tuple(lines)) if lines else (source, ())
+
+
+def insert_imports(source: bytes, lines: Sequence[str]) -> bytes:
+    """``source`` with import lines that it lacks, after its last import. Raises SyntaxError when it does not parse."""
     file = read_text(source)
     parts = lines_of(file.text)
-    at = import_line(tree)
+    at = import_line(ast.parse(source))
     if at and not parts[at - 1].endswith("\n"):
         parts[at - 1] += file.newline
     parts[at:at] = [file.with_newlines("\n".join(lines) + "\n")]
-    return file.encode("".join(parts)), tuple(lines)
+    return file.encode("".join(parts))
 
 
 def import_line(tree: ast.Module) -> int:

@@ -159,9 +159,9 @@ PYTHON = [
     ("any-beginning", "def f(a):\n    return a.startswith('aeiou')\n",
      "def f(a):\n    return a.startswith(tuple('aeiou'))\n"),
     ("unbounded", "def f(n):\n    for a in range(2, n):\n        if g(a, n):\n            return a\n",
-     "import itertools\n\n\ndef f(n):\n    for a in itertools.count(2):\n        if g(a, n):\n            return a\n"),
+     "import itertools\ndef f(n):\n    for a in itertools.count(2):\n        if g(a, n):\n            return a\n"),
     ("unbounded", "import math\n\ndef f(n):\n    for a in range(n):\n        if g(a):\n            return a\n",
-     "import itertools\nimport math\n\ndef f(n):\n    for a in itertools.count():\n        if g(a):\n"
+     "import math\nimport itertools\n\ndef f(n):\n    for a in itertools.count():\n        if g(a):\n"
      "            return a\n"),
     ("missing-return", "class A:\n    def f(self, a):\n        self.a = a\n",
      "class A:\n    def f(self, a):\n        self.a = a\n        return self\n"),

@@ -9,7 +9,7 @@ import tree_sitter
 
 from agent.c.preprocessor.includes import insert_include
 from agent.language.nodes import walk
-from agent.repair.operators.registry import EditParts, Site, operator
+from agent.repair.operators.registry import EditParts, Site, inserted, operator
 
 _WIDER = {
     "int": ("long long", "unsigned", "double", "char"), "char": ("unsigned char", "int"), "float": ("double",),
@@ -398,11 +398,7 @@ def _is_handled(node: tree_sitter.Node) -> bool:
 
 def _with_header(site: Site, header: str) -> tuple[tuple[int, int, str], ...]:
     """The insertion that includes a system header; none where it is there."""
-    old = site.source
-    new, _ = insert_include(old, header, True, site.function.first)
-    at = next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
-    longer = len(new) - len(old)
-    return ((at, at, new[at : at + longer].decode("utf-8", "surrogateescape")),) if longer else ()
+    return inserted(site.source, insert_include(site.source, header, True, site.function.first)[0])
 
 
 @operator("zero-step", "a loop that would not move on is left out", ("c",), weight=0.6)

@@ -8,7 +8,9 @@ from itertools import pairwise
 
 import tree_sitter
 
-from agent.repair.operators.registry import EditParts, Site, operator
+from agent.language.nesting import UNREADABLE
+from agent.python.names import insert_imports
+from agent.repair.operators.registry import EditParts, Site, inserted, operator
 
 _VALUE_PLACES = {"comparison_operator", "return_statement", "argument_list", "assignment", "boolean_operator",
                  "if_statement", "for_statement"}  # fmt: skip
@@ -133,18 +135,12 @@ def _function_above(node: tree_sitter.Node) -> tree_sitter.Node | None:
 
 def _with_import(site: Site, module: str) -> tuple[tuple[int, int, str], ...]:
     """The insertion that imports a standard module; none where that is done."""
-    root = site.function.node
-    while root.parent is not None:
-        root = root.parent
-    lines = [one for one in root.children if one.type in ("import_statement", "import_from_statement")]
-    if any(re.match(rf"import\b.*\b{module}\s*(,|$)", site.text(one)) for one in lines):
+    if re.search(rf"^import\b.*\b{module}\s*(?:,|$)", site.source.decode("utf-8", "replace"), re.M):
         return ()
-    if lines:
-        return ((lines[0].start_byte, lines[0].start_byte, f"import {module}\n"),)
-    others = [one for one in root.children if one.type not in ("comment", "future_import_statement")]
-    is_doc = len(others) > 1 and others[0].type == "expression_statement" and others[0].named_children[0].type == "string"
-    at = others[is_doc].start_byte
-    return ((at, at, f"import {module}\n\n\n"),)
+    try:
+        return inserted(site.source, insert_imports(site.source, [f"import {module}"]))
+    except UNREADABLE:
+        return ()
 
 
 @operator("backwards", "the same numbers in the other direction", ("python",), weight=0.35)

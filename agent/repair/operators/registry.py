@@ -69,6 +69,13 @@ def changes(site: Site, off: Iterable[str] = ()) -> Iterator[tuple[Operator, Edi
                     yield one, change
 
 
+def inserted(old: bytes, new: bytes) -> tuple[tuple[int, int, str], ...]:
+    """The one insertion that makes ``new`` of ``old``, as a piece of text to be replaced; none where they are the same."""
+    at = next((place for place, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
+    longer = len(new) - len(old)
+    return ((at, at, new[at : at + longer].decode("utf-8", "surrogateescape")),) if longer else ()
+
+
 _BINARY = {"binary_operator", "boolean_operator", "comparison_operator", "binary_expression"}
 _STATEMENTS = re.compile(r"_statement$|^declaration$|^statement$")
 _CONTAINERS = {"block", "compound_statement", "case_statement", "module"}
