@@ -34,8 +34,7 @@ TEST_LIMIT = "CRA_TEST_LIMIT"
 
 
 TEST_SECONDS = "CRA_TEST_SECONDS"
-"""The environment variable that holds the seconds instead, where all checks have long, so that one test may have, too. Only
-languages whose tests can be slow and right read it."""
+"""The environment variable that holds the seconds of a test that is not compiled: it may be slow and right."""
 
 
 class Uncommented(msgspec.Struct, frozen=True):

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import ast
 
-from agent.language.base import AFTER_ENDLESS, ENDLESS, TEST_LIMIT, TEST_SECONDS
+from agent.language.base import AFTER_ENDLESS, ENDLESS, TEST_SECONDS
 from agent.language.nesting import UNREADABLE
 from agent.textfile import lines_of
-
-USUAL_SECONDS = 4
-"""Seconds that a test may take where the environment does not say."""
 
 _LATER_SECONDS = 1.0
 _MOST_LATER = 3
@@ -39,9 +36,7 @@ def _cra_alarms(space, own):
     times = sys.modules.setdefault("_cra_times", types.SimpleNamespace(hung=0, longest=0.0))  # one for all files
 
     def allowed():
-        if "{limit}" in os.environ:
-            return int(os.environ["{limit}"]) / 1e6
-        usual = float(os.environ.get("{seconds}", "{usual}"))
+        usual = float(os.environ["{seconds}"])
         if not times.hung:
             return usual
         return {short} if times.hung > {most} else min(usual, max({later}, 4 * times.longest))
@@ -87,7 +82,7 @@ _cra_alarms(globals(), __name__)
 
 def isolated(text: str, path: str) -> str:
     """``text`` with an alarm for each of its tests, above the ``if __name__ == ...`` behind them where there is one; "" when
-    it cannot be read or holds no tests."""
+    it cannot be read or holds no tests. It runs only where :data:`TEST_SECONDS` is set."""
     del path
     try:
         tree = ast.parse(text)
@@ -97,8 +92,8 @@ def isolated(text: str, path: str) -> str:
     if not tests:
         return ""
     alarms = _ALARMS.format(
-        endless=ENDLESS, limit=TEST_LIMIT, seconds=TEST_SECONDS, short=AFTER_ENDLESS / 1e6, usual=USUAL_SECONDS,
-        later=_LATER_SECONDS, most=_MOST_LATER, again=_AGAIN,
+        endless=ENDLESS, seconds=TEST_SECONDS, short=AFTER_ENDLESS / 1e6, later=_LATER_SECONDS, most=_MOST_LATER,
+        again=_AGAIN,
     )  # fmt: skip
     lines = lines_of(text)
     at = next((node.lineno - 1 for node in tree.body if _runs_all(node) and node.lineno > max(tests)), len(lines))
