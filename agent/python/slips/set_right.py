@@ -24,6 +24,7 @@ _RULES: tuple[Rule, ...] = (
     no_object, inner_first, helpers_of_tests, unused_parameter,
 )  # fmt: skip
 
+
 def without_slips(source: bytes, name: str, callers: Collection[bytes] = ()) -> tuple[bytes, tuple[str, ...]]:
     """``source`` with the slips in the function or class ``name`` set right, and a sentence for each kind. ``callers`` are
     sources of tests. What cannot be read is left alone, and so is everything where a rule would leave what does not parse.
